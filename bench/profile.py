@@ -1,0 +1,176 @@
+"""Where the time of one pair goes: stage by stage, to guide optimisation.
+
+    python -m bench.profile anthropic gemini                    # request, response and stream of that pair
+    python -m bench.profile anthropic gemini --kind request --cold
+
+Watches the joints every dialect has (admit, the Dialect's own functions, the msgspec encoders) from outside, so the
+library carries no clock.  Watching costs something: both totals are printed, shares are what counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import msgspec
+
+from bench import payloads
+from bench.clock import same
+from bench.floors import KINDS
+from bench.streams import frames
+from bench.tables import micro, number, table
+from bench.translate import fresh_requests, request_call, response_call, stream_call
+from dragoman.codec.admit import Door
+from dragoman.codec.sse import Splitter
+from dragoman.crossing import Crossing
+from dragoman.dialects import get
+
+STAGES = ("frames", "admit", "decode", "read", "write", "encode", "rest")
+RUNS = 40
+
+
+@dataclass
+class Watch:
+    """Time spent in each stage itself, without the stages called from it."""
+
+    spent: dict[str, float] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
+    inner: list[float] = field(default_factory=lambda: [0.0])
+
+    def on(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        inner, spent, calls = self.inner, self.spent, self.calls
+
+        def watched(*args: Any, **options: Any) -> Any:
+            inner.append(0.0)
+            start = perf_counter()
+            try:
+                return function(*args, **options)
+            finally:
+                whole = perf_counter() - start
+                spent[stage] = spent.get(stage, 0.0) + whole - inner.pop()
+                calls[stage] = calls.get(stage, 0) + 1
+                inner[-1] += whole
+
+        return watched
+
+    def reset(self) -> None:
+        self.spent.clear()
+        self.calls.clear()
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """An attribute replaced for a while, on a module, a class or a frozen Struct."""
+    put = msgspec.structs.force_setattr if isinstance(owner, msgspec.Struct) else setattr
+    old = getattr(owner, name)
+    put(owner, name, value)
+    try:
+        yield
+    finally:
+        put(owner, name, old)
+
+
+def _codecs() -> Iterator[tuple[Any, str, str, Any]]:
+    """Every name in our modules that is the method of a msgspec encoder or decoder."""
+    for module_name, module in list(sys.modules.items()):
+        if module_name.split(".")[0] != "dragoman":
+            continue
+        for name, value in list(vars(module).items()):
+            owner = getattr(value, "__self__", None)
+            if isinstance(owner, msgspec.json.Encoder):
+                yield module, name, "encode", value
+            elif isinstance(owner, msgspec.json.Decoder):
+                yield module, name, "decode", value
+
+
+@contextmanager
+def watching(watch: Watch, source: str, target: str) -> Iterator[None]:
+    """The joints of both dialects watched."""
+    with ExitStack() as stack:
+
+        def swap(owner: Any, name: str, stage: str) -> None:
+            stack.enter_context(_replaced(owner, name, watch.on(stage, getattr(owner, name))))
+
+        swap(Door, "admit", "admit")
+        swap(Splitter, "feed", "frames")
+        for module, name, stage, value in _codecs():
+            stack.enter_context(_replaced(module, name, watch.on(stage, value)))
+        origin, goal = get(source), get(target)
+        crossing = Crossing(source, target)
+        reader, writer = type(origin.reader(crossing)), type(goal.writer(crossing))
+        for owner, name, stage in (
+            (origin, "read_request", "read"),
+            (origin, "read_response", "read"),
+            (goal, "write_request", "write"),
+            (goal, "write_response", "write"),
+            (reader, "feed", "read"),
+            (reader, "close", "read"),
+            (writer, "send", "write"),
+            (writer, "close", "write"),
+        ):
+            swap(owner, name, stage)
+        yield
+
+
+def best_run(call: Callable[[Any], Any], inputs: Callable[[int], Sequence[Any]], watch: Watch) -> tuple[float, Watch]:
+    """Seconds of the fastest of RUNS runs, and what was watched in it."""
+    fastest, seen = float("inf"), Watch()
+    for item in inputs(RUNS):
+        watch.reset()
+        start = perf_counter()
+        call(item)
+        spent = perf_counter() - start
+        if spent < fastest:
+            fastest, seen = spent, Watch(dict(watch.spent), dict(watch.calls))
+    return fastest, seen
+
+
+def profile(kind: str, source: str, target: str, cold: bool) -> str:
+    call: Callable[[Any], Any]
+    constant: Any
+    if kind == "request":
+        call, constant = request_call(source, target), payloads.request(source)
+    elif kind == "response":
+        call, constant = response_call(source, target), payloads.response(source)
+    else:
+        call, constant = stream_call(source, target), frames(source)
+    inputs: Callable[[int], Sequence[Any]] = same(constant)
+    if cold and kind == "request":
+        inputs = fresh_requests(source)
+    watch = Watch()
+    call(inputs(1)[0])
+    bare, _ = best_run(call, inputs, watch)
+    with watching(watch, source, target):
+        total, seen = best_run(call, inputs, watch)
+    seen.spent["rest"] = total - sum(seen.spent.values())
+    rows = [
+        [
+            stage,
+            micro(seen.spent[stage] * 1e6),
+            number(seen.spent[stage] / total * 100, 0),
+            str(seen.calls.get(stage, 1)),
+        ]
+        for stage in STAGES
+        if stage in seen.spent
+    ]
+    title = f"{kind} {source} -> {target}: {micro(bare * 1e6)} us alone, {micro(total * 1e6)} us watched"
+    return table(title, ["stage", "us", "%", "calls"], rows, 1)
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.profile", description=__doc__.splitlines()[0])
+    parser.add_argument("source", choices=payloads.names())
+    parser.add_argument("target", choices=payloads.names())
+    parser.add_argument("--kind", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--cold", action="store_true", help="tool schemas never seen before (requests)")
+    options = parser.parse_args(arguments)
+    print("\n\n".join(profile(kind, options.source, options.target, options.cold) for kind in options.kind))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,171 @@
+"""Owns the 200-event stream of each dialect: a list of SSE frames, byte for byte in the provider's own habits.
+
+Habits kept, since a reader pays for them: OpenAI pads deltas with `obfuscation`, Responses repeats request and tools
+in three events, Anthropic names events, pings, and puts blanks before the last brace, Google writes ": " and CRLF.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bench import payloads as p
+from bench.story import ANSWER_CALLS, ANSWER_TEXT, Json, compact, pieces, token
+
+EVENTS = 200
+TEXT_PIECES = 60
+CALL = ANSWER_CALLS[0]
+ARGUMENTS = compact(CALL.arguments)
+
+
+def _padding(number: int) -> str:
+    """The random-looking filler of OpenAI deltas, 1 to 16 characters."""
+    return token(f"padding {number}", 1 + number * 7 % 16)
+
+
+def _chat(argument_pieces: int) -> Iterator[str]:
+    count = 0
+
+    def frame(choices: list[Json], usage: Json | None = None) -> str:
+        nonlocal count
+        count += 1
+        head: Json = {
+            "id": "chatcmpl-" + token("answer", 29),
+            "object": "chat.completion.chunk",
+            "created": p.CREATED,
+            "model": p.MODELS["openai-chat"],
+            "service_tier": "default",
+            "system_fingerprint": None,
+        }
+        tail = {"choices": choices, "usage": usage, "obfuscation": _padding(count)}
+        return f"data: {compact(head | tail)}\n\n"
+
+    def delta(value: Json, finish: str | None = None) -> str:
+        return frame([{"index": 0, "delta": value, "logprobs": None, "finish_reason": finish}])
+
+    yield delta({"role": "assistant", "content": "", "refusal": None})
+    for piece in pieces(ANSWER_TEXT, TEXT_PIECES):
+        yield delta({"content": piece})
+    opening = {"name": CALL.name, "arguments": ""}
+    yield delta({"tool_calls": [{"index": 0, "id": p.chat_id(CALL.key), "type": "function", "function": opening}]})
+    for piece in pieces(ARGUMENTS, argument_pieces):
+        yield delta({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]})
+    yield delta({}, "tool_calls")
+    yield frame([], p.chat_usage())
+    yield "data: [DONE]\n\n"
+
+
+def _responses(argument_pieces: int) -> Iterator[str]:
+    count = 0
+
+    def frame(kind: str, **fields: Any) -> str:
+        nonlocal count
+        value = {"type": kind, "sequence_number": count, **fields}
+        count += 1
+        return f"event: {kind}\ndata: {compact(value)}\n\n"
+
+    message, (call, *_) = p.responses_items()
+    part = message["content"][0]
+    spot = {"item_id": message["id"], "output_index": 0, "content_index": 0}
+    opened = p.responses_response("in_progress", [])
+    yield frame("response.created", response=opened)
+    yield frame("response.in_progress", response=opened)
+    blank = message | {"status": "in_progress", "content": []}
+    yield frame("response.output_item.added", output_index=0, item=blank)
+    yield frame("response.content_part.added", **spot, part=part | {"text": ""})
+    for piece in pieces(ANSWER_TEXT, TEXT_PIECES):
+        yield frame("response.output_text.delta", **spot, delta=piece, logprobs=[], obfuscation=_padding(count))
+    yield frame("response.output_text.done", **spot, text=ANSWER_TEXT, logprobs=[])
+    yield frame("response.content_part.done", **spot, part=part)
+    yield frame("response.output_item.done", output_index=0, item=message)
+    yield frame("response.output_item.added", output_index=1, item=call | {"status": "in_progress", "arguments": ""})
+    spot = {"item_id": call["id"], "output_index": 1}
+    for piece in pieces(ARGUMENTS, argument_pieces):
+        yield frame("response.function_call_arguments.delta", **spot, delta=piece, obfuscation=_padding(count))
+    yield frame("response.function_call_arguments.done", **spot, arguments=ARGUMENTS)
+    yield frame("response.output_item.done", output_index=1, item=call)
+    yield frame("response.completed", response=p.responses_response("completed", [message, call]))
+
+
+def _messages(argument_pieces: int) -> Iterator[str]:
+    count = 0
+
+    def frame(value: Json) -> str:
+        nonlocal count
+        count += 1
+        text = compact(value)
+        return f"event: {value['type']}\ndata: {text[:-1]}{' ' * (count * 5 % 15)}}}\n\n"
+
+    def delta(index: int, value: Json) -> str:
+        return frame({"type": "content_block_delta", "index": index, "delta": value})
+
+    start = p.messages_response() | {"content": [], "stop_reason": None, "usage": p.messages_usage(1)}
+    yield frame({"type": "message_start", "message": start})
+    yield frame({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
+    yield frame({"type": "ping"})
+    for piece in pieces(ANSWER_TEXT, TEXT_PIECES):
+        yield delta(0, {"type": "text_delta", "text": piece})
+    yield frame({"type": "content_block_stop", "index": 0})
+    use = {"type": "tool_use", "id": p.messages_id(CALL.key), "name": CALL.name, "input": {}}
+    yield frame({"type": "content_block_start", "index": 1, "content_block": use})
+    for piece in ["", *pieces(ARGUMENTS, argument_pieces - 1)]:
+        yield delta(1, {"type": "input_json_delta", "partial_json": piece})
+    yield frame({"type": "content_block_stop", "index": 1})
+    end = {"stop_reason": "tool_use", "stop_sequence": None}
+    usage = {k: v for k, v in p.messages_usage(p.TOKENS_OUT).items() if k.endswith("_tokens")}
+    yield frame({"type": "message_delta", "delta": end, "usage": usage})
+    yield frame({"type": "message_stop"})
+
+
+def _gemini(chunks: int) -> Iterator[str]:
+    """Google sends calls whole: thoughts and text fill the chunks, one more brings the call and its seal."""
+    spoken = 0
+
+    def frame(part: Json, finish: str | None = None) -> str:
+        candidate: Json = {"content": {"parts": [part], "role": "model"}}
+        if finish:
+            candidate["finishReason"] = finish
+        value = {
+            "candidates": [candidate | {"index": 0}],
+            "usageMetadata": p.gemini_usage(spoken),
+            "modelVersion": p.MODELS["gemini"],
+            "responseId": token("answer", 22),
+        }
+        return f"data: {json.dumps(value, separators=(',', ': '), ensure_ascii=False)}\r\n\r\n"
+
+    thoughts = chunks // 5
+    for piece in pieces(ANSWER_TEXT * 4, thoughts):
+        yield frame({"text": piece, "thought": True})
+    for piece in pieces(ANSWER_TEXT * 16, chunks - thoughts):
+        spoken += 1
+        yield frame({"text": piece})
+    call = {"id": p.gemini_id(CALL.key), "name": CALL.name, "args": CALL.arguments}
+    yield frame({"functionCall": call, "thoughtSignature": token("seal of the call", 88)}, "STOP")
+
+
+_STREAMS: dict[str, Callable[[int], Iterator[str]]] = {
+    "openai-chat": _chat,
+    "openai-responses": _responses,
+    "anthropic": _messages,
+    "gemini": _gemini,
+}
+
+
+def frames(dialect: str) -> list[bytes]:
+    """The stream, one frame for each event; joined they are what the provider sends."""
+    build = _STREAMS[dialect]
+    # Whatever a dialect needs around its deltas comes off the argument pieces, so that all streams count EVENTS.
+    around = sum(1 for _ in build(EVENTS)) - EVENTS
+    count = EVENTS if dialect == "gemini" else EVENTS - around
+    return [text.encode() for text in build(count)]
+
+
+def names() -> tuple[str, ...]:
+    return tuple(_STREAMS)
+
+
+def datas(stream: list[bytes]) -> list[bytes]:
+    """The JSON of each frame, without framing: what the floors decode and encode."""
+    lines = [line for frame in stream for line in frame.splitlines() if line.startswith(b"data: ")]
+    return [line[6:] for line in lines if line != b"data: [DONE]"]

@@ -1,0 +1,327 @@
+"""Every loss code, registered once: its meaning, effect and severity, with an example. `dragoman loss CODE` shows it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+
+class Code(Struct, frozen=True):
+    """One kind of loss."""
+
+    effect: Literal["dropped", "approximated", "invented"]
+    severity: Literal["info", "warning", "error"]
+    meaning: str
+    example: str
+
+
+def _d(severity: Literal["info", "warning", "error"], meaning: str, example: str) -> Code:
+    return Code("dropped", severity, meaning, example)
+
+
+def _a(severity: Literal["info", "warning", "error"], meaning: str, example: str) -> Code:
+    return Code("approximated", severity, meaning, example)
+
+
+def _i(severity: Literal["info", "warning", "error"], meaning: str, example: str) -> Code:
+    return Code("invented", severity, meaning, example)
+
+
+CODES: dict[str, Code] = {
+    # fields
+    "field.dropped": _d(
+        "warning",
+        "A field that only the source dialect knows was left out.",
+        "openai-chat logit_bias to anthropic: Messages has no such control.",
+    ),
+    "model.invented": _i(
+        "error",
+        "The target needs a model name in the body and none was given; a placeholder stands there.",
+        "A Gemini request (its model is in the URL) to openai-chat without model=.",
+    ),
+    "metadata.dropped": _d(
+        "info", "Request metadata has no place in the target.", "openai-chat metadata to anthropic."
+    ),
+    "user.dropped": _d(
+        "info", "The end user's id has no place in the target.", "anthropic metadata.user_id to gemini."
+    ),
+    "tier.dropped": _d(
+        "info", "The service tier has no counterpart in the target.", "anthropic service_tier standard_only to gemini."
+    ),
+    "state.dropped": _d(
+        "error",
+        "State held by the source's server is referred to; the target cannot see it.",
+        "openai-responses previous_response_id to anthropic: the earlier turns are missing.",
+    ),
+    # turns
+    "system.demoted": _a(
+        "warning",
+        "System text in the middle of a conversation became a marked user text.",
+        "An openai-chat developer message after the first user turn, sent to gemini.",
+    ),
+    "system.media.dropped": _d(
+        "error", "The target's system prompt holds text only.", "An image in a system turn, sent to gemini."
+    ),
+    "name.dropped": _d("info", "The author's name on a turn has no place.", "openai-chat user name to anthropic."),
+    "order.approximated": _a(
+        "info",
+        "Text and calls of one turn changed places, since the target keeps them in separate fields.",
+        "anthropic text after tool_use, sent to openai-chat.",
+    ),
+    "turn.dropped": _d(
+        "info", "A turn had nothing left that the target can hold.", "A turn made of hosted-tool blocks only."
+    ),
+    "turn.invented": _i(
+        "info",
+        "The target needs a turn that the source did not have; a minimal one was added.",
+        "A Gemini history that begins with the model gets a user turn in front.",
+    ),
+    # parts
+    "part.dropped": _d(
+        "warning",
+        "A part that only the source dialect knows was left out.",
+        "An openai-responses compaction item to gemini.",
+    ),
+    "hosted.dropped": _d(
+        "warning",
+        "A call or result of a tool that the source's upstream ran itself was left out.",
+        "anthropic server_tool_use and web_search_tool_result to openai-chat.",
+    ),
+    "media.dropped": _d(
+        "error", "The target cannot hold this kind of media.", "Audio in a Gemini turn, sent to anthropic."
+    ),
+    "media.summarised": _a(
+        "warning",
+        'Media became a short text, because binary="summarise" asks for it or nothing else is possible.',
+        'An image in a tool result with binary="summarise".',
+    ),
+    "media.reference": _a(
+        "warning",
+        "A file id or address is passed on although the target's upstream may not be able to open it.",
+        "An https image address sent to gemini as fileData.",
+    ),
+    "media.detail.dropped": _d(
+        "info", "The wished resolution has no counterpart.", "openai-chat image detail low to anthropic."
+    ),
+    "citation.dropped": _d(
+        "warning",
+        "A citation without a counterpart in the target was left out.",
+        "anthropic char_location citations to openai-chat, which knows addresses only.",
+    ),
+    "citation.approximated": _a(
+        "info",
+        "A citation crossed without some of its details.",
+        "anthropic cited_text to openai-responses, which has positions instead.",
+    ),
+    "refusal.as_text": _a(
+        "info", "A refusal part became plain text.", "openai-chat message.refusal in a history sent to gemini."
+    ),
+    # reasoning and seals
+    "reasoning.dropped": _d(
+        "warning",
+        "Thinking text was left out: the target has no place for it, or its origin is another upstream.",
+        "anthropic thinking blocks in a history sent to openai-chat.",
+    ),
+    "seal.dropped": _d(
+        "warning",
+        "A seal (signature, encrypted reasoning) was not sent: only its origin may see it, or nothing can hold it.",
+        "Gemini thoughtSignature in a history sent to anthropic.",
+    ),
+    "seal.dummy": _i(
+        "warning",
+        "The target demands a seal that does not exist; its documented dummy was written.",
+        "A history from openai-chat sent to gemini-3: the first call of each open step.",
+    ),
+    # tools
+    "tool.refused": _a(
+        "error",
+        "The model takes no function tools in the target dialect; the request will be refused as it is.",
+        "Tools for gpt-6-astra over openai-chat: they go through openai-responses only.",
+    ),
+    "tool.hosted.dropped": _d(
+        "warning",
+        "A tool that the source's upstream runs itself is not offered to the target's model.",
+        "openai-responses file_search to anthropic.",
+    ),
+    "tool.custom.wrapped": _a(
+        "info",
+        "A free-text tool became a function with one string, input; its grammar stands in the description.",
+        "openai-responses apply_patch to gemini.",
+    ),
+    "tool.namespace.prefixed": _a(
+        "info",
+        "A tool of a namespace got the namespace in front of its name.",
+        "openai-responses namespace crm, tool get: crm__get.",
+    ),
+    "tool.deferred.expanded": _a("info", "A deferred tool is sent in full.", "anthropic defer_loading to gemini."),
+    "tool.renamed": _a(
+        "info",
+        "A tool name that is illegal in the target was replaced, everywhere and reversibly.",
+        "A name with dots and 80 characters sent to openai-chat.",
+    ),
+    "tool.strict.dropped": _d(
+        "info", "The target has no strict mode for single tools.", "openai-chat strict:true to gemini."
+    ),
+    "tool.output_schema.dropped": _d(
+        "info", "The schema of a tool's results has no place.", "gemini responseJsonSchema to openai-chat."
+    ),
+    "tool.merged": _a(
+        "info",
+        "A tool that was added in mid-conversation is declared from the start.",
+        "An openai-responses additional_tools item to anthropic.",
+    ),
+    "schema.keyword.dropped": _d(
+        "info",
+        "A schema keyword the target refuses was removed; as a constraint it stands in the description.",
+        "patternProperties to gemini.",
+    ),
+    "schema.rewritten": _a(
+        "info",
+        "A schema was said in other keywords with the same or a wider meaning.",
+        'const "a" to enum ["a"] for gemini.',
+    ),
+    "schema.ref.inlined": _a("info", "A $ref was replaced by what it names.", "$ref #/$defs/node to ollama."),
+    "schema.ref.cut": _a(
+        "warning",
+        "A recursive or dangling $ref became a permissive schema.",
+        "A tree node whose children are nodes, sent to a target without refs.",
+    ),
+    "schema.invalid": _a(
+        "warning",
+        "The schema cannot be used as tool parameters; a permissive one was written.",
+        'parameters {"type":"string"} to anthropic.',
+    ),
+    # choice
+    "choice.weakened": _a(
+        "warning",
+        "The model refuses a forced choice; it is asked for in words instead.",
+        "tool_choice required to claude-opus-5.5.",
+    ),
+    "choice.dropped": _d(
+        "warning", "The tool choice has no counterpart.", "A choice of a hosted tool the target lacks."
+    ),
+    "choice.by_filter": _a(
+        "info",
+        "A subset choice became a shorter tool list; a cached prompt prefix changes with it.",
+        "openai-chat allowed_tools to anthropic.",
+    ),
+    "parallel.unenforced": _d(
+        "warning",
+        "The target has no switch against parallel calls; the model may make several.",
+        "parallel_tool_calls:false to gemini.",
+    ),
+    # calls and results
+    "call.id.rewritten": _a(
+        "info",
+        "A call id that is illegal in the target was replaced in the call and its result.",
+        "fc.1:2 to anthropic.",
+    ),
+    "call.id.invented": _i(
+        "info", "The source gave no call id; one was made from its position.", "A Gemini 2.5 functionCall."
+    ),
+    "call.name.invented": _i(
+        "warning",
+        "The target needs the tool's name in a result whose call is not in the history.",
+        "An openai-chat tool message without its call, sent to gemini.",
+    ),
+    "call.custom.wrapped": _a(
+        "info",
+        "A free-text call in the history became a call with one string, input.",
+        "custom_tool_call to anthropic.",
+    ),
+    "arguments.invalid": _a(
+        "error",
+        "The arguments are not a JSON object; the target needs one, so they stand under __raw.",
+        'openai-chat arguments "{\\"a\\": " to anthropic.',
+    ),
+    "result.error.as_text": _a(
+        "warning",
+        "The error flag of a result became words.",
+        "anthropic is_error:true to openai-chat: the text begins with Error.",
+    ),
+    "result.structured.as_text": _a(
+        "info", "A structured result became its JSON text.", 'gemini response {"n":1} to anthropic.'
+    ),
+    "result.media.moved": _a(
+        "warning",
+        "Media in a result moved to a user turn after the results.",
+        "An anthropic tool_result with an image, sent to openai-chat.",
+    ),
+    "result.duplicate": _d(
+        "warning", "A second result for the same call was left out.", "Two tool messages with one tool_call_id."
+    ),
+    "result.moved": _a(
+        "info",
+        "Results were moved next to the calls they answer.",
+        "A user text between two tool results, sent to anthropic.",
+    ),
+    # settings
+    "sampling.dropped": _d(
+        "info",
+        "A sampling setting that the target or its model refuses was left out.",
+        "temperature to claude-opus-4-7.",
+    ),
+    "sampling.clamped": _a(
+        "info", "A sampling setting was moved into the target's range.", "temperature 1.7 to anthropic."
+    ),
+    "stop.dropped": _d("warning", "Stop sequences have no place.", "openai-chat stop to openai-responses."),
+    "stop.truncated": _d("warning", "More stop sequences than the target takes.", "Six sequences to openai-chat (4)."),
+    "limit.invented": _i(
+        "info",
+        "The target demands a token limit; its default was written.",
+        "openai-chat without max_tokens to anthropic.",
+    ),
+    "limit.raised": _a(
+        "info", "The token limit was raised so that the thinking budget fits under it.", "budget 8192, max_tokens 1024."
+    ),
+    "effort.approximated": _a(
+        "info", "Effort and budget were converted into each other.", "thinkingBudget 8192 to effort medium."
+    ),
+    "effort.dropped": _d("warning", "The target's model takes no effort setting.", "reasoning_effort to gemini-2.0."),
+    "thoughts.dropped": _d(
+        "info", "The wish to see or hide thoughts has no place.", "gemini includeThoughts to openai-chat."
+    ),
+    "verbosity.dropped": _d("info", "Verbosity has no counterpart.", "openai-chat verbosity low to gemini."),
+    "format.dropped": _d(
+        "warning", "The structured-output wish has no counterpart.", "A response format the target does not know."
+    ),
+    "format.as_text": _a(
+        "warning",
+        "The wish for JSON output became words in the system prompt.",
+        "response_format json_object to anthropic.",
+    ),
+    "format.detail.dropped": _d(
+        "info", "A detail of the structured-output wish was left out.", "The schema's name, sent to anthropic."
+    ),
+    "n.dropped": _d("warning", "The target gives one answer only.", "n: 3 to anthropic."),
+    "logprobs.dropped": _d("warning", "The target gives no log probabilities here.", "logprobs to anthropic."),
+    "cache.dropped": _d("info", "A cache hint has no counterpart.", "anthropic cache_control to gemini."),
+    "cache.approximated": _a(
+        "info", "A cache hint crossed with another lifetime or place.", "ttl 5m to openai-chat, which has 30m."
+    ),
+    # answers
+    "answer.dropped": _d(
+        "warning", "A second, third ... answer was left out.", "An openai-chat answer with n 2 to anthropic."
+    ),
+    "stop.approximated": _a(
+        "info", "The reason why the answer ended has no exact word.", "anthropic pause_turn to openai-chat stop."
+    ),
+    "usage.dropped": _d("info", "A usage figure has no place.", "gemini toolUsePromptTokenCount details."),
+    "usage.invented": _i(
+        "info",
+        "The target demands usage figures that the source did not give; zeros stand there.",
+        "A stream without usage.",
+    ),
+    "id.invented": _i(
+        "info", "The answer had no id; one was made from its content.", "A Gemini answer without responseId."
+    ),
+    "event.dropped": _d(
+        "info", "A stream event that only the source dialect knows was left out.", "response.web_search_call.searching."
+    ),
+    "fault.approximated": _a(
+        "info",
+        "A fault crossed with another status or type, since the target has no such word.",
+        "409 to gemini ABORTED.",
+    ),
+}

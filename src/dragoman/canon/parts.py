@@ -1,0 +1,119 @@
+"""The pieces of a turn: Text, Reasoning, Media, ToolCall, ToolResult, Opaque, and what hangs on them.
+
+Every part knows where it stood in its source (`at`), so that a loss found while writing can name the place.
+`at` is a tuple, not a JSON pointer, because nearly all of them are never shown: `pointer` spells one when needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+Path = tuple[str | int, ...]
+"""Steps from the root of the source document to a value."""
+
+Extra = dict[str, dict[str, Raw]]
+"""Fields that one dialect alone knows: dialect name -> field -> exact JSON text."""
+
+MediaKind = Literal["image", "audio", "video", "document"]
+
+
+def pointer(path: Path) -> str:
+    """Spell a path as a JSON pointer (RFC 6901)."""
+    return "".join(["/" + str(step).replace("~", "~0").replace("/", "~1") for step in path])
+
+
+class Seal(Struct, frozen=True):
+    """A signature or an encrypted blob that its origin wants back unchanged, and that nobody else may see."""
+
+    dialect: str
+    data: str
+    kind: str = ""
+    """What the origin calls it, where it has several kinds (such as a redacted block)."""
+    model: str = ""
+
+
+class Citation(Struct, frozen=True):
+    """Where a piece of text comes from. `start` and `end` count characters of the text it hangs on."""
+
+    url: str
+    title: str = ""
+    quote: str = ""
+    start: int | None = None
+    end: int | None = None
+    extra: Extra | None = None
+
+
+class Part(Struct, frozen=True, kw_only=True, tag_field="part", tag=str.lower):
+    """What all parts have."""
+
+    seal: Seal | None = None
+    cache: str | None = None
+    """A cache breakpoint after this part: its time to live as the source spelled it, "" for the default."""
+    extra: Extra | None = None
+    at: Path = ()
+
+
+class Text(Part, frozen=True):
+    """Plain words; `refusal` when the model says no in them."""
+
+    text: str
+    refusal: bool = False
+    citations: tuple[Citation, ...] = ()
+
+
+class Reasoning(Part, frozen=True):
+    """What the model thought, as far as it is shown, and the seal that proves it."""
+
+    text: str = ""
+
+
+class Media(Part, frozen=True):
+    """An image, a sound, a film or a document: one of `data` (base64 text, as it came), `url`, `file` (an id)."""
+
+    kind: MediaKind
+    mime: str = ""
+    data: str = ""
+    url: str = ""
+    file: str = ""
+    name: str = ""
+    detail: str = ""
+
+
+class ToolCall(Part, frozen=True):
+    """The model asks for a tool. `arguments` is the exact text: JSON for a function, anything for a custom tool."""
+
+    id: str
+    name: str
+    arguments: str = ""
+    custom: bool = False
+    namespace: str = ""
+
+    @property
+    def input(self) -> Any:
+        """The arguments, decoded; blank means an empty object. Raises ValueError when the model sent broken JSON."""
+        if self.custom:
+            return self.arguments
+        return msgspec.json.decode(self.arguments) if self.arguments.strip() else {}
+
+
+class ToolResult(Part, frozen=True):
+    """What a tool gave back for the call `call_id`."""
+
+    call_id: str
+    parts: tuple[Part, ...] = ()
+    name: str = ""
+    is_error: bool = False
+    structured: bool = False
+    """True when the source sent a JSON object: `parts` is then one Text holding its exact JSON text."""
+    custom: bool = False
+
+
+class Opaque(Part, frozen=True):
+    """Something only `dialect` understands, kept whole: its type word and its exact JSON."""
+
+    dialect: str
+    kind: str
+    value: Raw

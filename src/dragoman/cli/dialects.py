@@ -1,0 +1,17 @@
+"""`dragoman dialects`: what can be translated into what."""
+
+from __future__ import annotations
+
+import click
+
+from ..dialects import get, names
+
+
+@click.command()
+def dialects() -> None:
+    """List the dialects; each can be translated into each other."""
+    found = [get(name) for name in names()]
+    wide = max(len(dialect.name) for dialect in found)
+    for dialect in found:
+        click.echo(f"{dialect.name:{wide}}  {dialect.title}  ({dialect.framing}, {dialect.endpoint.path})")
+    click.echo(f"\n{len(found)} dialects, {len(found) ** 2} ordered pairs: requests, answers, streams, tools, faults.")

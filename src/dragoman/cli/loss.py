@@ -1,0 +1,27 @@
+"""`dragoman loss`: explain a loss code, or list them."""
+
+from __future__ import annotations
+
+import difflib
+
+import click
+
+from ..canon.codes import CODES
+from .output import COLOURS, fail
+
+
+@click.command()
+@click.argument("code", required=False)
+def loss(code: str | None) -> None:
+    """Explain the loss CODE; without it, list all codes."""
+    if code is None:
+        for name in sorted(CODES):
+            known = CODES[name]
+            mark = click.style(f"{known.severity:7}", fg=COLOURS[known.severity])
+            click.echo(f"{name:26} {mark} {known.effect:12} {known.meaning}")
+        return
+    if code not in CODES:
+        near = difflib.get_close_matches(code, CODES, 1, 0.4)
+        fail(f"no loss is called {code!r}" + (f"; did you mean {near[0]}?" if near else ""), 2)
+    known = CODES[code]
+    click.echo(f"{code}: {known.effect}, {known.severity}\n\n{known.meaning}\n\nExample: {known.example}")

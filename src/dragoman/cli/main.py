@@ -1,0 +1,29 @@
+"""The `dragoman` command: gathers the verbs. Exit 0 clean, 1 losses over tolerance or a failed translation, 2 misuse."""
+
+from __future__ import annotations
+
+import sys
+
+try:
+    import click
+except ModuleNotFoundError:  # the library alone needs no click
+    sys.stderr.write("dragoman: the command line needs click and rich: pip install 'dragoman[cli]'\n")
+    raise SystemExit(2) from None
+
+from .. import __version__
+from .dialects import dialects
+from .loss import loss
+from .show import show
+from .translate import translate
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="dragoman")
+def main() -> None:
+    """Translate LLM tool calling between wire protocols, and say what could not cross."""
+
+
+main.add_command(translate)
+main.add_command(dialects)
+main.add_command(loss)
+main.add_command(show)

@@ -1,0 +1,141 @@
+"""`dragoman translate`: one document or one stream from standard input to standard output, losses to standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import BinaryIO
+
+import click
+import msgspec
+
+from .. import dialects as known_dialects
+from ..canon.losses import Loss
+from ..detect import detect
+from ..errors import DragomanError, LossError
+from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
+from .output import fail, print_losses
+
+CHUNK = 64 * 1024
+
+
+@click.command(epilog="Example: dragoman translate --from anthropic --to gemini < request.json > out.json")
+@click.option("--from", "source", metavar="DIALECT", help="Dialect of the input. Left out: found by looking at it.")
+@click.option("--to", "target", metavar="DIALECT", required=True, help="Dialect of the output.")
+@click.option(
+    "--kind",
+    type=click.Choice(["request", "response", "tools", "fault"]),
+    help="What the input is. Left out: request, or response if it looks like one.",
+)
+@click.option("--stream", is_flag=True, help="The input is a recorded stream (SSE); it is translated as it arrives.")
+@click.option("--model", metavar="NAME", help="The model to ask for (Gemini requests do not name one).")
+@click.option("--status", type=int, default=500, show_default=True, help="HTTP status of a fault.")
+@click.option(
+    "--losses",
+    "form",
+    type=click.Choice(["text", "json", "none"]),
+    default="text",
+    show_default=True,
+    help="How to report losses on standard error.",
+)
+@click.option("--strict", is_flag=True, help="Exit 1, and write nothing, if anything worse than info would be lost.")
+@click.option(
+    "--binary",
+    type=click.Choice(["native", "summarise"]),
+    default="native",
+    show_default=True,
+    help="Media in tool results: as the target holds it, or as a line of text.",
+)
+@click.argument("file", type=click.File("rb"), default="-")
+def translate(
+    source: str | None,
+    target: str,
+    kind: str | None,
+    stream: bool,
+    model: str | None,
+    status: int,
+    form: str,
+    strict: bool,
+    binary: str,
+    file: BinaryIO,
+) -> None:
+    """Translate FILE (or standard input) into another dialect."""
+    for name in (source, target):
+        if name is not None and name not in known_dialects():
+            fail(f"unknown dialect {name!r}; there are: {', '.join(known_dialects())}", 2)
+    try:
+        if stream:
+            _stream(file, source, target, form, strict)
+            return
+        body = file.read()
+        source = source or _detected(body)
+        kind = kind or _kind(body)
+        tolerance = "info" if strict else None
+        if kind == "request":
+            done = translate_request(
+                body,
+                source=source,
+                target=target,
+                model=model,
+                tolerance=tolerance,
+                binary=binary,  # type: ignore[arg-type]
+            )
+        elif kind == "response":
+            done = translate_response(body, source=source, target=target, tolerance=tolerance)  # type: ignore[arg-type]
+        elif kind == "tools":
+            done = translate_tools(body, source=source, target=target, tolerance=tolerance)  # type: ignore[arg-type]
+        else:
+            done = translate_fault(body, status=status, source=source, target=target)
+    except LossError as error:
+        print_losses(error.losses, form)
+        fail(str(error), 1)
+    except DragomanError as error:
+        fail(str(error), 1)
+    _write(done.body + b"\n")
+    print_losses(done.losses, form)
+
+
+def _stream(file: BinaryIO, source: str | None, target: str, form: str, strict: bool) -> None:
+    first = file.read1(CHUNK) if hasattr(file, "read1") else file.read(CHUNK)
+    translator = StreamTranslator(source=source or _detected(first), target=target)
+    chunk = first
+    held: list[bytes] = []
+    while chunk:
+        held.append(translator.feed(chunk))
+        if not strict:
+            _write(b"".join(held))
+            held.clear()
+        chunk = file.read1(CHUNK) if hasattr(file, "read1") else file.read(CHUNK)
+    held.append(translator.close())
+    grave: tuple[Loss, ...] = tuple([loss for loss in translator.losses if loss.severity != "info"])
+    print_losses(translator.losses, form)
+    if strict and grave:
+        fail(f"{len(grave)} losses worse than info; nothing was written", 1)
+    _write(b"".join(held))
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _detected(body: bytes) -> str:
+    dialect, reasons = detect(body)
+    if not dialect:
+        fail("cannot tell which dialect this is; say it with --from", 2)
+    click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
+    return dialect
+
+
+_ANSWER_KEYS = frozenset({"choices", "candidates", "output", "stop_reason", "promptFeedback"})
+
+
+def _kind(body: bytes) -> str:
+    try:
+        document = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return "request"
+    if isinstance(document, list):
+        return "tools"
+    if isinstance(document, dict) and isinstance(document.get("error"), dict) and "choices" not in document:
+        return "fault" if "id" not in document else "response"
+    return "response" if isinstance(document, dict) and _ANSWER_KEYS & document.keys() else "request"

@@ -1,0 +1,1 @@
+"""Sans-I/O helpers that know no dialect."""

@@ -1,0 +1,251 @@
+"""Bytes to a wire Struct: strict first, tolerant second, and nothing unknown is lost without its path.
+
+Wire Structs forbid unknown fields, so the common case is one typed decode. When that refuses, the body is taken apart
+along the type, level by level, as raw JSON: fields the Struct does not know are cut out and noted with their path and
+exact text, objects of an unknown variant are wrapped whole, known fields keep their exact bytes; what is left is decoded
+strictly again. Three conventions for wire Structs:
+
+- a Struct that stands for several variants told apart by `type` names those it knows in `__kinds__` and has a field
+  `strange: Raw`, which receives a variant it does not know, or one without `type` when `type` has no default;
+- `__alias__` maps other spellings of a field to its name (snake_case keys, say);
+- in an answer (`lenient`), a known field with a value of the wrong type is noted like an unknown one instead of refused:
+  upstreams are not ours to correct.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ..canon.parts import Path, pointer
+from ..errors import WireError
+
+T = TypeVar("T")
+
+Unknown = dict[Path, dict[str, Raw]]
+"""Path of an object -> its fields that were not understood."""
+
+STRANGE = "\x00strange"
+MAX_BODY = 256 * 1024 * 1024
+_MAX_MISFITS = 64
+
+_object = msgspec.json.Decoder(dict[str, Raw]).decode
+_array = msgspec.json.Decoder(list[Raw]).decode
+_encode = msgspec.json.Encoder().encode
+_REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+class Admitted(NamedTuple, Generic[T]):
+    """A wire Struct, what it could not hold, and where keys were spelled differently."""
+
+    value: T
+    unknown: Unknown
+    spelled: dict[Path, str | int]
+
+
+class Door(Generic[T]):
+    """Admits one type of document of one dialect. Make one for each type and keep it."""
+
+    __slots__ = ("_decode", "_dialect", "_lenient", "_type")
+
+    def __init__(self, dialect: str, type_: type[T], *, lenient: bool = False) -> None:
+        self._dialect = dialect
+        self._type = type_
+        self._lenient = lenient
+        self._decode = msgspec.json.Decoder(type_).decode
+
+    def admit(self, body: bytes | Raw) -> Admitted[T]:
+        try:
+            return Admitted(self._decode(body), {}, {})
+        except _REFUSED as refusal:
+            return self._tolerant(bytes(body), refusal)
+
+    def _tolerant(self, body: bytes, refusal: Exception) -> Admitted[T]:
+        if isinstance(refusal, RecursionError):
+            raise WireError(self._dialect, "", "JSON nested less deeply", "too many levels") from None
+        if len(body) > MAX_BODY:
+            raise WireError(self._dialect, "", f"at most {MAX_BODY} bytes", f"{len(body)}") from None
+        unknown: Unknown = {}
+        spelled: dict[Path, str | int] = {}
+        try:
+            body = _strip(body, self._type, (), unknown, spelled)
+            for _ in range(_MAX_MISFITS):
+                try:
+                    return Admitted(self._decode(body), unknown, spelled)
+                except msgspec.ValidationError as misfit:
+                    cut = _cut_misfit(body, misfit, unknown) if self._lenient else None
+                    if cut is None:
+                        raise self._error(misfit) from None
+                    body = cut
+        except _REFUSED as refused:
+            raise self._error(refused) from None
+        raise WireError(self._dialect, "", f"at most {_MAX_MISFITS} fields of a wrong type")
+
+    def _error(self, refusal: Exception) -> WireError:
+        message = str(refusal)
+        if isinstance(refusal, RecursionError):
+            return WireError(self._dialect, "", "JSON nested less deeply", "too many levels")
+        if not isinstance(refusal, msgspec.ValidationError):
+            return WireError(self._dialect, "", "valid JSON", message)
+        said = _SAID.match(message)
+        path = pointer(_steps(message))
+        if said:
+            return WireError(self._dialect, path, said[1].replace("`", ""), (said[2] or "").replace("`", ""))
+        return WireError(self._dialect, path, message.partition(" - at ")[0])
+
+
+_SAID = re.compile(r"Expected (.*?)(?:, got (.*?))?(?: - at .*)?$", re.S)
+_AT = re.compile(r" - at `(?:key in )?\$(.*)`$", re.S)
+_STEP = re.compile(r"\[(\d+|\.\.\.)\]|\.([^.\[]+)")
+
+
+def _steps(message: str) -> Path:
+    """The path in a msgspec message such as "... - at `$.messages[0].role`"."""
+    found = _AT.search(message)
+    if not found:
+        return ()
+    return tuple([int(i) if i and i != "..." else (key or i) for i, key in _STEP.findall(found[1])])
+
+
+def _strip(body: bytes | Raw, type_: Any, path: Path, unknown: Unknown, spelled: dict[Path, str | int]) -> bytes:
+    """`body` without what `type_` does not know."""
+    shape = _shape(type_)
+    first = bytes(body[:1]) if isinstance(body, bytes) else bytes(memoryview(body)[:1])
+    if first in b" \t\r\n":
+        body = bytes(body).lstrip()
+        first = body[:1]
+    if first == b"{" and shape.struct is not None:
+        return _strip_struct(body, shape.struct, path, unknown, spelled)
+    if first == b"{" and shape.values is not None:
+        members = _object(body)
+        for key, value in members.items():
+            members[key] = Raw(_strip(value, shape.values, (*path, key), unknown, spelled))
+        return _encode(members)
+    if first == b"[" and shape.items is not None:
+        pieces = [_strip(item, shape.items, (*path, i), unknown, spelled) for i, item in enumerate(_array(body))]
+        return b"[%b]" % b",".join(pieces)
+    return bytes(body)
+
+
+def _strip_struct(
+    body: bytes | Raw, struct: type[Struct], path: Path, unknown: Unknown, spelled: dict[Path, str | int]
+) -> bytes:
+    known = _fields(struct)
+    kinds: frozenset[str] | None = getattr(struct, "__kinds__", None)
+    members = _object(body)
+    if kinds is not None:
+        kind = _plain_string(members.get("type"))
+        if kind not in kinds and not (kind is None and "type" in _defaults(struct)):
+            return _encode({"type": STRANGE, "strange": Raw(bytes(body))})
+    alias: Mapping[str, str] = getattr(struct, "__alias__", {})
+    left: dict[str, Raw] = {}
+    cut: dict[str, Raw] = {}
+    for key, value in members.items():
+        name = key
+        if name not in known and alias.get(key, "") in known and alias[key] not in members:
+            name = alias[key]
+            spelled[(*path, name)] = key
+        if name in known and name != "strange":
+            left[name] = Raw(_strip(value, known[name], (*path, name), unknown, spelled))
+        else:
+            cut[key] = value
+    if cut:
+        unknown.setdefault(path, {}).update(cut)
+    return _encode(left)
+
+
+def _plain_string(raw: Raw | None) -> str | None:
+    if raw is None:
+        return None
+    value = msgspec.json.decode(raw)
+    return value if isinstance(value, str) else None
+
+
+def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown) -> bytes | None:
+    """`body` without the field whose value has the wrong type; None when it cannot be cut out."""
+    steps = _steps(str(misfit))
+    while steps and not isinstance(steps[-1], str):
+        steps = steps[:-1]
+    if not steps or "..." in steps:
+        return None
+    path = steps[:-1]
+    key = str(steps[-1])
+    value = _at(body, path, key)
+    if value is None:
+        return None
+    unknown.setdefault(path, {})[key] = value
+    return _without(body, path, key)
+
+
+def _at(body: bytes | Raw, path: Path, key: str) -> Raw | None:
+    for step in path:
+        if isinstance(step, int):
+            body = _array(body)[step]
+        else:
+            found = _object(body).get(step)
+            if found is None:
+                return None
+            body = found
+    return _object(body).get(key)
+
+
+def _without(body: bytes | Raw, path: Path, key: str) -> bytes:
+    if not path:
+        members = _object(body)
+        del members[key]
+        return _encode(members)
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        items = _array(body)
+        items[step] = Raw(_without(items[step], rest, key))
+        return _encode(items)
+    members = _object(body)
+    members[step] = Raw(_without(members[step], rest, key))
+    return _encode(members)
+
+
+class _Shape(NamedTuple):
+    """What a type says about the inside of a JSON value: an object's Struct, an array's items, a mapping's values."""
+
+    struct: type[Struct] | None = None
+    items: Any = None
+    values: Any = None
+
+
+@cache
+def _shape(type_: Any) -> _Shape:
+    origin = typing.get_origin(type_)
+    if origin in (typing.Union, types.UnionType):
+        shapes = [_shape(member) for member in typing.get_args(type_)]
+        return _Shape(
+            next((s.struct for s in shapes if s.struct), None),
+            next((s.items for s in shapes if s.items is not None), None),
+            next((s.values for s in shapes if s.values is not None), None),
+        )
+    if origin in (list, tuple):
+        return _Shape(items=typing.get_args(type_)[0])
+    if origin is dict:
+        return _Shape(values=typing.get_args(type_)[1])
+    if isinstance(type_, type) and issubclass(type_, Struct):
+        return _Shape(struct=type_)
+    return _Shape()
+
+
+@cache
+def _fields(struct: type[Struct]) -> dict[str, Any]:
+    """Encoded field name -> type."""
+    hints = typing.get_type_hints(struct)
+    return {field.encode_name: hints[field.name] for field in msgspec.structs.fields(struct)}
+
+
+@cache
+def _defaults(struct: type[Struct]) -> frozenset[str]:
+    """Encoded names of the fields that may be left out."""
+    return frozenset([field.encode_name for field in msgspec.structs.fields(struct) if not field.required])

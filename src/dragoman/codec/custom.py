@@ -1,0 +1,111 @@
+"""Custom (free-text) tools for targets that have functions only: wrapped as a function with one string, `input`."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.tools import Tool
+from ..crossing import Crossing
+from . import jsontext
+
+SCHEMA = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}'
+
+
+class _Wrapped(Struct):
+    input: str
+
+
+_wrapped = msgspec.json.Decoder(_Wrapped).decode
+
+
+def wrap_tool(tool: Tool, sent: str, crossing: Crossing) -> Tool:
+    """The declaration as a function; the grammar's text goes into the description, where the model sees it."""
+    crossing.custom.add(sent)
+    crossing.lose("tool.custom.wrapped", tool.at, f"{tool.name} takes free text")
+    description = tool.description
+    if tool.grammar is not None:
+        rule = f"The string `input` must match this {tool.grammar.syntax} grammar:\n{tool.grammar.definition}"
+        description = f"{description}\n\n{rule}" if description else rule
+    return msgspec.structs.replace(tool, description=description, schema=SCHEMA, custom=False, grammar=None)
+
+
+def wrap_input(text: str) -> str:
+    """A custom call's text as the arguments of the wrapping function."""
+    return f'{{"input":{jsontext.encode(text).decode()}}}'
+
+
+def unwrap_input(arguments: str) -> str:
+    """The text inside wrapped arguments; anything the model wrote in another shape comes back as it is."""
+    try:
+        return _wrapped(arguments).input
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return arguments
+
+
+_OPENING = re.compile(r'\s*\{\s*"input"\s*:\s*"')
+_PLAIN = re.compile(r'[^"\\]+')
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+class Unwrapper:
+    """Streams the free text out of wrapped arguments as their pieces arrive."""
+
+    __slots__ = ("_held", "_inside", "_over")
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._inside = False
+        self._over = False
+
+    def feed(self, piece: str) -> str:
+        """The text that `piece` brings. Nothing while it is not sure that the arguments have the wrapped shape."""
+        if self._over:
+            return ""
+        self._held += piece
+        if not self._inside:
+            opening = _OPENING.match(self._held)
+            if opening is None:
+                return ""
+            self._inside = True
+            self._held = self._held[opening.end() :]
+        text, self._held, self._over = _string_prefix(self._held)
+        return text
+
+    def close(self) -> str:
+        """The arguments are complete: what is left. A model that did not use the shape gets its text through whole."""
+        if self._inside:
+            return ""
+        return unwrap_input(self._held) if self._held.strip() else ""
+
+
+def _string_prefix(held: str) -> tuple[str, str, bool]:
+    """(decoded text, rest that is not decodable yet, whether the closing quote was met) of the inside of a JSON string."""
+    out: list[str] = []
+    i = 0
+    while i < len(held):
+        plain = _PLAIN.match(held, i)
+        if plain:
+            out.append(plain[0])
+            i = plain.end()
+            continue
+        if held[i] == '"':
+            return "".join(out), "", True
+        if i + 1 >= len(held):
+            break
+        if held[i + 1] != "u":
+            out.append(_ESCAPES.get(held[i + 1], held[i + 1]))
+            i += 2
+            continue
+        size = 12 if held[i + 2 : i + 4].lower() in ("d8", "d9", "da", "db") else 6  # a surrogate pair is one character
+        if i + size > len(held):
+            break
+        try:
+            out.append(msgspec.json.decode(f'"{held[i : i + size]}"', type=str))
+        except msgspec.DecodeError:
+            out.append("\ufffd")
+            size = 6
+        i += size
+    return "".join(out), held[i:], False

@@ -1,0 +1,74 @@
+"""Extras: fields one dialect alone knows, gathered by its reader and put back by its writer.
+
+An extra's name is the field's name, or a path below the object it hangs on ("function/foo", steps escaped as in a JSON
+pointer), so that a field the canon has no object for finds its place again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw, Struct
+
+from ..canon.parts import Extra, Path
+from ..crossing import Crossing
+from .admit import Unknown
+
+NULL = Raw(b"null")
+
+
+def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
+    """The raw fields of `names` that were sent."""
+    found: dict[str, Raw] | None = None
+    for name in names:
+        value = getattr(wire, name)
+        if value:
+            if found is None:
+                found = {}
+            found[name] = value
+    return found
+
+
+def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:
+    """What the canon has no place for, at `at` and below it, kept under the source dialect; None if nothing.
+
+    Takes it out of `unknown`: readers gather for the inner objects first, and for the whole document last.
+    """
+    if more:
+        crossing.keep(at, more)
+    if unknown:
+        depth = len(at)
+        for path in [path for path in unknown if path[:depth] == at]:
+            fields = unknown.pop(path)
+            crossing.keep(path, fields)
+            steps = path[depth:]
+            more = {**(more or {}), **{_name((*steps, key)): value for key, value in fields.items()}}
+    return {crossing.source: more} if more else None
+
+
+def restore(out: dict[str, Any], extra: Extra | None, dialect: str) -> dict[str, Any]:
+    """Put a dialect's own extra fields back into the object it writes; what is written already stays."""
+    if extra is not None:
+        for name, value in extra.get(dialect, {}).items():
+            if "/" not in name:
+                out.setdefault(name.replace("~1", "/").replace("~0", "~"), value)
+            else:
+                _restore_below(out, name.split("/"), value)
+    return out
+
+
+def _restore_below(out: Any, steps: list[str], value: Raw) -> None:
+    for step in steps[:-1]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(out, dict) and step in out:
+            out = out[step]
+        elif isinstance(out, list) and step.isdigit() and int(step) < len(out):
+            out = out[int(step)]
+        else:
+            return
+    if isinstance(out, dict):
+        out.setdefault(steps[-1].replace("~1", "/").replace("~0", "~"), value)
+
+
+def _name(steps: Path) -> str:
+    return "/".join([str(step).replace("~", "~0").replace("/", "~1") for step in steps])

@@ -1,0 +1,63 @@
+"""The exact JSON text of arguments and schemas: checked when someone needs it, never re-spelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder().decode
+
+_object = msgspec.json.Decoder(dict[str, Raw]).decode
+
+EMPTY_OBJECT = Raw(b"{}")
+
+
+def text(raw: Raw) -> str:
+    """The exact text of a raw JSON value."""
+    return str(raw, "utf-8")
+
+
+def is_object(value: str | bytes | Raw) -> bool:
+    """Whether the text is exactly one JSON object."""
+    try:
+        _object(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def object_raw(value: str) -> Raw | None:
+    """Arguments as a JSON object: blank means `{}`, anything that is not an object gives None."""
+    if not value or value.isspace():
+        return EMPTY_OBJECT
+    return Raw(value) if is_object(value) else None
+
+
+def fields(value: Raw | bytes | str) -> dict[str, Raw]:
+    """The fields of a JSON object, each with its exact text."""
+    return _object(value)
+
+
+def plain(raw: Raw) -> Any:
+    """The decoded value of a raw JSON text."""
+    return decode(raw)
+
+
+def raw(value: Any) -> Raw:
+    """A value as raw JSON text."""
+    return Raw(encode(value))
+
+
+def string(value: str) -> bytes:
+    """A JSON string literal."""
+    return encode(value)
+
+
+def kind(value: Raw) -> str:
+    """The `type` word of a raw JSON object, or ""."""
+    found = decode(value)
+    word = found.get("type") if isinstance(found, dict) else None
+    return word if isinstance(word, str) else ""

@@ -1,0 +1,70 @@
+"""Data URLs, base64 and media types."""
+
+from __future__ import annotations
+
+from ..canon.parts import Media, MediaKind
+
+_BY_EXTENSION = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "heic": "image/heic",
+    "heif": "image/heif",
+    "bmp": "image/bmp",
+    "svg": "image/svg+xml",
+    "pdf": "application/pdf",
+    "txt": "text/plain",
+    "md": "text/markdown",
+    "csv": "text/csv",
+    "html": "text/html",
+    "json": "application/json",
+    "wav": "audio/wav",
+    "mp3": "audio/mp3",
+    "ogg": "audio/ogg",
+    "flac": "audio/flac",
+    "mp4": "video/mp4",
+    "mov": "video/quicktime",
+    "webm": "video/webm",
+    "mpeg": "video/mpeg",
+}
+
+
+def split_data_url(url: str) -> tuple[str, str] | None:
+    """(mime type, base64 text) of a base64 data URL; None for any other address."""
+    if not url.startswith("data:"):
+        return None
+    head, comma, data = url.partition(",")
+    if not comma or not head.endswith(";base64"):
+        return None
+    return head[5:-7].split(";", 1)[0], data
+
+
+def data_url(mime: str, data: str) -> str:
+    return f"data:{mime or 'application/octet-stream'};base64,{data}"
+
+
+def kind_of(mime: str) -> MediaKind:
+    """image, audio or video by the type's first word; everything else is a document."""
+    word = mime.partition("/")[0]
+    if word == "image":
+        return "image"
+    if word == "audio":
+        return "audio"
+    if word == "video":
+        return "video"
+    return "document"
+
+
+def guess_mime(name: str) -> str:
+    """The media type an address or a file name suggests by its ending, or ""."""
+    path = name.partition("?")[0].partition("#")[0]
+    return _BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
+
+
+def note(media: Media) -> str:
+    """The short text that stands for media which cannot be passed on."""
+    what = media.mime or media.kind
+    where = f" ({media.url})" if media.url else f" ({media.name})" if media.name else ""
+    return f"Binary content of type {what} was processed.{where}"

@@ -1,0 +1,48 @@
+"""Tool schemas fitted to what a target accepts, with a report of every change. Knows no dialect.
+
+`adapt` rewrites a schema for a `Subset`; `from_openapi` reads the OpenAPI-like notation. Both work on JSON text, leave
+text alone in which nothing has to change, and never raise for valid JSON. Duplicate keys: the last one counts.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .build import build_document, build_nothing
+from .document import Document
+from .fast import clean
+from .layers import Job
+from .openapi import from_openapi
+from .subset import Change, Path, Subset
+from .text import MAX_NESTING, decode, encode, too_deep
+from .words import REFS
+
+__all__ = ["Change", "Path", "Subset", "adapt", "from_openapi"]
+
+# Schemas come back with every turn of a conversation; larger ones are rare, and not worth the memory.
+_CACHED_BYTES = 65_536
+
+
+def adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
+    """Fit a schema to a target. Raises ValueError for bytes that are not JSON, and nothing else."""
+    if len(schema) > _CACHED_BYTES:
+        return _adapt(schema, subset)
+    return _cached(schema, subset)
+
+
+def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
+    if clean(schema, subset):
+        return schema, ()
+    deep = too_deep(schema)
+    job = Job(Document(None if deep else decode(schema), (*REFS, "ref") if subset.upper else REFS), subset)
+    if deep:
+        out = build_nothing(job, f"nested deeper than {MAX_NESTING} levels: not read")
+    else:
+        out = build_document(job)
+    written = encode(out)
+    if not job.changes and (not job.touched or written == encode(job.document.root)):
+        return schema, ()
+    return written, tuple(job.changes)
+
+
+_cached = lru_cache(maxsize=1024)(_adapt)

@@ -1,0 +1,178 @@
+"""Writing the document: nodes built from layers, top down; the root; the definitions that references still name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .layers import MAX_COPIES, MAX_DEPTH, Job, Layer, Layers
+from .merge import Node, compose
+from .root import empty_root, object_root
+from .rules import RULES
+from .subset import CUT, INVALID, REWRITTEN
+from .words import APPLIES, CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
+
+_INNER = (*SCHEMAS, *LISTS, *MAPS, *REFS, "ref")
+
+
+def build_document(job: Job) -> Any:
+    """The whole schema as the target takes it."""
+    root = job.document.root
+    if job.subset.root_object:
+        if isinstance(root, dict) and not job.walks:
+            # Merging at the root moves what references below may name.
+            job.walks = any(name in root for name in ("$ref", "allOf", "anyOf", "oneOf"))
+        out = _finish(job, object_root(job), 0)
+    else:
+        out = _build(job, (Layer(root, ()),), 0, root=True)
+    if isinstance(out, dict) and isinstance(job.document.root, dict):
+        return _definitions(job, out, job.document.root)
+    return out
+
+
+def build_nothing(job: Job, why: str) -> Any:
+    """An object without properties, for a schema that cannot be read."""
+    return _finish(job, empty_root(job, why, ""), 0)
+
+
+def _build(job: Job, layers: Layers, depth: int, root: bool = False) -> Any:
+    first = layers[0]
+    if len(layers) == 1 and not first.made:
+        if not job.walks and not root:
+            return first.schema
+        if isinstance(first.schema, bool) and job.subset.keywords is None and not job.subset.typed:
+            return first.schema
+    if any(layer.copied for layer in layers):
+        job.copies += 1
+    if depth > MAX_DEPTH or (job.copies > MAX_COPIES and first.copied):
+        layers = tuple(_pruned(job, layer, 3 if depth > MAX_DEPTH else 0) for layer in layers)
+    return _finish(job, compose(job, layers, root), depth)
+
+
+def _pruned(job: Job, layer: Layer, height: int) -> Layer:
+    """A layer without its subschemas, if they reach further down than `height`."""
+    schema = layer.schema
+    if not isinstance(schema, dict) or not _taller(job, schema, height):
+        return layer
+    kept = {name: value for name, value in schema.items() if name not in _INNER}
+    kinds = [APPLIES[name] for name in schema if APPLIES.get(name) in ("object", "array")]
+    if "type" not in kept and kinds:
+        kept["type"] = kinds[0]
+    if layer.copied:
+        job.report(CUT, layer.path, "unfolds too far; what stands inside is left open")
+    else:
+        job.report(INVALID, layer.path, f"nested deeper than {MAX_DEPTH} schemas; what stands inside is left open")
+    return layer._replace(schema=kept, made=True)
+
+
+def _taller(job: Job, schema: dict[str, Any], height: int) -> bool:
+    if job.document.reference(schema) is not None and job.subset.refs == "inline":
+        return True
+    for name, value in schema.items():
+        if name in SCHEMAS and isinstance(value, dict):
+            inner: list[Any] = [value]
+        elif name in MAPS and isinstance(value, dict):
+            inner = list(value.values())
+        elif isinstance(value, list) and (name in LISTS or name == "items"):
+            inner = value
+        elif name in SCHEMAS or name in LISTS or name in MAPS:
+            # Layers of ours: their own nodes are looked at when they are built.
+            inner = [{}] if isinstance(value, tuple) else []
+        else:
+            continue
+        if inner and height == 0:
+            return True
+        if any(isinstance(item, dict) and _taller(job, item, height - 1) for item in inner):
+            return True
+    return False
+
+
+def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
+    """Apply the target's rules to a node and write it, then what stands below it."""
+    for rule in RULES:
+        rule(job, node)
+    out: dict[str, Any] = {}
+    for name, word in node.words.items():
+        value = word.value
+        if name == "$ref":
+            out[job.ref_word] = value
+        elif name == "type":
+            out[name] = _spelled(job, value)
+        elif isinstance(value, tuple):
+            out[name] = _build(job, value, depth + 1)
+        elif name in MAPS:
+            out[name] = inner = {}
+            for key, layers in value.items():
+                inner[key] = _build(job, layers, depth + 1)
+        elif name in LISTS or (name == "items" and isinstance(value, list)):
+            out[name] = items = []
+            for layers in value:
+                items.append(_build(job, layers, depth + 1))
+        else:
+            out[name] = value
+    for name in node.optional:
+        out["properties"][name] = _or_null(job, out["properties"][name])
+    return out
+
+
+def _spelled(job: Job, value: Any) -> Any:
+    if not job.subset.upper:
+        return value
+    job.touched = True
+    return value.upper() if isinstance(value, str) else [kind.upper() for kind in value]
+
+
+def _or_null(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
+    """A written schema that allows null as well."""
+    null = {"type": "NULL" if job.subset.upper else "null"}
+    if job.subset.types == "nullable":
+        return {**schema, "nullable": True} if schema.get("type") != null["type"] else schema
+    if job.ref_word in schema:
+        return {"anyOf": [schema, null]}
+    out = dict(schema)
+    if "const" in out:
+        out = {("enum" if name == "const" else name): [v] if name == "const" else v for name, v in out.items()}
+    if "enum" in out and None not in out["enum"]:
+        out["enum"] = [*out["enum"], None]
+    kinds = out.get("type")
+    if kinds is not None:
+        names = [kinds] if isinstance(kinds, str) else kinds
+        if null["type"] not in names:
+            out["type"] = [*names, null["type"]]
+    union = out.get("anyOf")
+    if union is not None and null not in union:
+        out["anyOf"] = [*union, null]
+    return out
+
+
+def _definitions(job: Job, out: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    """Write the definitions that kept references name, at the place where the original has them."""
+    kept: dict[str, dict[str, Any]] = {}
+    place: list[str] = []
+    for container in CONTAINERS:
+        held = root.get(container)
+        if held is None or (container == "defs" and not job.subset.upper):
+            continue
+        stays = container == job.container or (container == "definitions" and job.accepts("definitions", True))
+        if not isinstance(held, dict):
+            job.report(INVALID, (container,), "not an object of schemas")
+        elif job.subset.refs == "inline":
+            job.report(REWRITTEN, (container,), "definitions written where they are used")
+        elif not stays:
+            job.report(REWRITTEN, (container,), f"definitions in use are now under {job.container}")
+        else:
+            place = place or list(root)[list(root).index(container) + 1 :]
+            kept[container] = {}
+            for name, schema in held.items():
+                at = (container, name)
+                kept[container][name] = _build(job, (Layer(schema, at, ((), at)),), 1)
+    while job.waiting:
+        target = job.waiting.pop(0)
+        layer = Layer(job.document.find(target), target, ((), target))
+        kept.setdefault(job.container, {})[job.names[target]] = _build(job, (layer,), 1)
+    if not kept:
+        return out
+    first = next((name for name in out if name in place), None)
+    before = {
+        name: value for name, value in out.items() if first is None or list(out).index(name) < list(out).index(first)
+    }
+    return {**before, **kept, **{name: value for name, value in out.items() if name not in before}}

@@ -1,0 +1,162 @@
+"""One decoded schema document: its schema positions, what its references name, and which of them go in circles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from .subset import Path
+from .words import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
+
+_ESCAPED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_MISSING: Final = object()
+
+
+def children(schema: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """The schemas directly inside a schema, each with its path from there. Data positions are not entered."""
+    for name, value in schema.items():
+        if isinstance(value, dict):
+            if name in MAPS or name in CONTAINERS or name == "dependencies":
+                for key, item in value.items():
+                    yield (name, key), item
+            elif name in SCHEMAS:
+                yield (name,), value
+        elif isinstance(value, list) and (name in LISTS or name == "items"):
+            for index, item in enumerate(value):
+                yield (name, index), item
+
+
+def positions(root: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every object in schema position, in document order, without recursion."""
+    stack: list[tuple[Path, Any]] = [(path, root)]
+    while stack:
+        at, schema = stack.pop()
+        if isinstance(schema, dict):
+            yield at, schema
+            stack.extend(reversed([((*at, *step), item) for step, item in children(schema)]))
+
+
+def pointer(path: Path) -> str:
+    """A path as the fragment of a reference."""
+    return "#" + "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    return bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "replace")
+
+
+class Document:
+    """A decoded schema and the targets of its references."""
+
+    def __init__(self, root: Any, refs: tuple[str, ...] = REFS) -> None:
+        self.root = root
+        self.refs = refs
+        self._resolved: dict[str, Path | None] = {}
+        self._anchors: dict[str, Path] | None = None
+        self._loops: frozenset[Path] | None = None
+
+    def reference(self, schema: dict[str, Any]) -> tuple[str, str] | None:
+        """The reference a schema makes: keyword and text."""
+        for name in self.refs:
+            text = schema.get(name)
+            if isinstance(text, str):
+                return name, text
+        return None
+
+    def find(self, path: Path) -> Any:
+        """What stands at a path that `resolve` gave."""
+        value = self.root
+        for step in path:
+            value = value[step]
+        return value
+
+    def resolve(self, text: str) -> Path | None:
+        """The path a reference names; None when it is not in this document or is not a schema."""
+        if text not in self._resolved:
+            self._resolved[text] = self._resolve(text)
+        return self._resolved[text]
+
+    def _resolve(self, text: str) -> Path | None:
+        base, _, fragment = text.partition("#")
+        start: Path | None = () if not base else self.anchors.get(base)
+        if start is None:
+            return None
+        if fragment and not fragment.startswith("/"):
+            return self.anchors.get(f"#{fragment}")
+        path: Path | None = start
+        if fragment:
+            path = self._follow(start, _ESCAPED.sub(_unescape, fragment)[1:].split("/"))
+        if path is None or not isinstance(self.find(path), dict | bool):
+            return None
+        return path
+
+    def _follow(self, start: Path, steps: list[str]) -> Path | None:
+        value = self.find(start)
+        path = start
+        for escaped in steps:
+            step: str | int = escaped.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, list) and escaped.isdecimal() and int(escaped[:9]) < len(value):
+                step = int(escaped[:9])
+                value = value[step]
+            elif isinstance(value, dict):
+                value = value.get(str(step), _MISSING)
+            else:
+                return None
+            if value is _MISSING:
+                return None
+            path = (*path, step)
+        return path
+
+    @property
+    def anchors(self) -> dict[str, Path]:
+        """Names that `$id` and `$anchor` give to places; read only when a reference is not a plain pointer."""
+        if self._anchors is None:
+            found: dict[str, Path] = {}
+            for path, schema in positions(self.root):
+                for name in ("$id", "id"):
+                    identity = schema.get(name)
+                    if isinstance(identity, str):
+                        found.setdefault(identity.rstrip("#"), path)
+                for name in ("$anchor", "$dynamicAnchor"):
+                    anchor = schema.get(name)
+                    if isinstance(anchor, str):
+                        found.setdefault(f"#{anchor}", path)
+            self._anchors = found
+        return self._anchors
+
+    @property
+    def loops(self) -> frozenset[Path]:
+        """The places of references that close a circle: without them every chain of references ends."""
+        if self._loops is None:
+            self._loops = self._find_loops()
+        return self._loops
+
+    def _edges(self, target: Path) -> list[tuple[Path, Path]]:
+        edges = []
+        for path, schema in positions(self.find(target), target):
+            reference = self.reference(schema)
+            named = None if reference is None else self.resolve(reference[1])
+            if named is not None:
+                edges.append((path, named))
+        return edges
+
+    def _find_loops(self) -> frozenset[Path]:
+        back: set[Path] = set()
+        open_targets: set[Path] = {()}
+        closed: set[Path] = set()
+        stack: list[tuple[Path, list[tuple[Path, Path]]]] = [((), self._edges(())[::-1])]
+        while stack:
+            target, edges = stack[-1]
+            if not edges:
+                stack.pop()
+                open_targets.discard(target)
+                closed.add(target)
+                continue
+            place, named = edges.pop()
+            if named in open_targets:
+                back.add(place)
+            elif named not in closed:
+                open_targets.add(named)
+                stack.append((named, self._edges(named)[::-1]))
+        return frozenset(back)

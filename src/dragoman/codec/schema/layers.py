@@ -1,0 +1,294 @@
+"""A schema node as layers: the schemas that hold together at one place. Resolves references and `allOf` into layers.
+
+`$ref` with siblings and `allOf` mean the same: several schemas hold at once. A node is therefore a tuple of layers,
+each of which remembers where it stands in the original. Merging the layers word by word is the business of `merge`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from .document import Document, pointer
+from .subset import CUT, INLINED, INVALID, REWRITTEN, Change, Path, Subset
+from .words import ALIASES, APPLIES, CONTAINERS, TYPES
+
+MAX_DEPTH: Final = 64
+MAX_COPIES: Final = 20_000
+MAX_TRAIL: Final = 100
+
+
+class Layer(NamedTuple):
+    """One schema that holds at a node."""
+
+    schema: Any
+    path: Path
+    trail: tuple[Path, ...] = ((),)
+    """Targets that are being written around this layer: naming one of them again is recursion."""
+    copied: bool = False
+    """Written at another place too: such nodes are counted, so that copies of copies have an end."""
+    made: bool = False
+    """Not in the original: nothing is reported about its words."""
+
+
+Layers: TypeAlias = tuple[Layer, ...]
+
+
+class Lifted(NamedTuple):
+    """A keyword's value whose subschemas are layers already (found only in layers we made)."""
+
+    value: Any
+
+
+class Job:
+    """One run of `adapt`: the subset, the document, and what was noted on the way."""
+
+    def __init__(self, document: Document, subset: Subset) -> None:
+        self.document = document
+        self.subset = subset
+        self.changes: dict[Change, None] = {}
+        self.touched = False
+        self.copies = 0
+        self.walks = walks(subset)
+        self.container = "defs" if subset.upper else "$defs"
+        self.ref_word = "ref" if subset.upper else "$ref"
+        self.names: dict[Path, str] = {}
+        """Targets of kept references -> their names among the root's definitions."""
+        self.waiting: list[Path] = []
+        """Targets outside the root's definitions, still to be written there."""
+
+    def report(self, code: str, path: Path, detail: str) -> None:
+        self.changes.setdefault(Change(code, path, detail))
+
+    def accepts(self, name: str, root: bool = False) -> bool:
+        subset = self.subset
+        allowed = subset.root_keywords if root and subset.root_keywords is not None else subset.keywords
+        return allowed is None or name in allowed
+
+    @property
+    def modern(self) -> bool:
+        return self.subset.modern or self.subset.keywords is not None
+
+
+def walks(subset: Subset) -> bool:
+    """True when a subset asks for anything below the root."""
+    return subset != Subset(root_object=subset.root_object, root_keywords=subset.root_keywords)
+
+
+def types_of(value: Any) -> list[str] | None:
+    """The types a `type` keyword names, in lower case; None when it is malformed. Unknown names are left out."""
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    lowered = [ALIASES.get(name.lower(), name.lower()) for name in names]
+    return list(dict.fromkeys(name for name in lowered if name in TYPES))
+
+
+def is_null(layers: Layers) -> bool:
+    """True for a branch that allows null and nothing else."""
+    schema = layers[0].schema
+    if len(layers) > 1 or not isinstance(schema, dict):
+        return False
+    if "type" in schema:
+        return types_of(schema["type"]) == ["null"]
+    return ("const" in schema and schema["const"] is None) or schema.get("enum") == [None]
+
+
+def branches(layer: Layer, name: str) -> list[Layers]:
+    """The members of a layer's `anyOf`, `oneOf` or `allOf`, each as layers."""
+    value = layer.schema.get(name)
+    if isinstance(value, Lifted):
+        return list(value.value)
+    if not isinstance(value, list):
+        return []
+    return [(layer._replace(schema=item, path=(*layer.path, name, index)),) for index, item in enumerate(value)]
+
+
+def without(layer: Layer, *names: str) -> Layer:
+    return layer._replace(schema={name: value for name, value in layer.schema.items() if name not in names})
+
+
+class Expanded(NamedTuple):
+    """What `expand` gives: plain layers, and perhaps a reference that stays one."""
+
+    layers: Layers
+    ref: tuple[str, Path] | None
+    """The text of a kept reference, and where its keyword stands."""
+    alone: bool
+    """The reference stays, and nothing may stand beside it."""
+
+
+def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
+    """Turn layers into plain ones: references followed or kept, `allOf` and unions of one member opened.
+
+    `flatten` follows every reference and opens every `allOf`, whatever the target takes.
+    """
+    subset = job.subset
+    flat: list[Layer] = []
+    kept: tuple[str, Path] | None = None
+    seen: set[Path] = set()
+    stack = list(reversed(layers))
+    single = len(layers) == 1
+    while stack:
+        layer = _solid(job, stack.pop())
+        merging = "allOf" in layer.schema and (subset.all_of == "merge" or not job.accepts("allOf") or flatten)
+        reference = job.document.reference(layer.schema)
+        more: list[Layer] = []
+        if reference is not None:
+            name, text = reference
+            at = (*layer.path, name)
+            target = job.document.resolve(text)
+            rest = without(layer, name)
+            keep = subset.refs == "keep" and not flatten and target is not None
+            if keep and target is not None and _lone(job, rest, single, merging) and not _loops(job, layer):
+                kept = (_kept(job, name, text, target, at), at)
+            elif keep and target is not None and target in layer.trail and subset.recursive:
+                # Resolving it in place would never end: the reference stays, its siblings go.
+                siblings = tuple(item for item in (*flat, rest, *stack) if item.schema)
+                return Expanded(siblings, (_kept(job, name, text, target, at), at), True)
+            elif target is None or target not in seen:
+                more.append(_follow(job, layer, text, target, at))
+                if target is not None:
+                    seen.add(target)
+            else:
+                job.report(INLINED, at, f"{text} holds here already")
+            layer = rest
+        if merging:
+            job.report(REWRITTEN, (*layer.path, "allOf"), "merged into one schema")
+            members = branches(layer, "allOf")
+            more.extend(item for member in members for item in member)
+            layer = without(layer, "allOf")
+        for name in ("anyOf", "oneOf"):
+            opened = _open_union(job, layer, name)
+            if opened is not None:
+                more.extend(opened)
+                layer = without(layer, name)
+        flat.append(layer)
+        single = single and not more
+        stack.extend(reversed(more))
+    return Expanded(tuple(flat), kept, False)
+
+
+def _solid(job: Job, layer: Layer) -> Layer:
+    """A layer whose schema is an object, whatever stood there."""
+    schema = layer.schema
+    if isinstance(schema, dict):
+        return layer
+    if schema is True:
+        if not layer.made:
+            job.report(REWRITTEN, layer.path, "true written as a schema that allows anything")
+        return layer._replace(schema={})
+    if schema is False:
+        job.report(REWRITTEN, layer.path, "false, which allows nothing, written as far as the target can say it")
+        return layer._replace(schema={"not": {}}, made=True)
+    job.report(INVALID, layer.path, "neither an object nor a boolean where a schema is due; allows anything")
+    return layer._replace(schema={}, made=True)
+
+
+def _lone(job: Job, rest: Layer, single: bool, merging: bool) -> bool:
+    """May the reference stay, seeing what stands beside it."""
+    if not single or merging:
+        return False
+    return job.subset.ref_siblings or all(name in CONTAINERS for name in rest.schema)
+
+
+def _loops(job: Job, layer: Layer) -> bool:
+    return not job.subset.recursive and layer.path in job.document.loops
+
+
+def _kept(job: Job, name: str, text: str, target: Path, at: Path) -> str:
+    """The text of a kept reference: into the root's definitions, or the root itself."""
+    if not target and job.subset.root_ref:
+        wanted = "#"
+    elif len(target) == 2 and target[0] in CONTAINERS and (target[0] == job.container or _stays(job, target[0])):
+        wanted = pointer(target)
+    else:
+        if target not in job.names:
+            job.names[target] = _fresh(job, target)
+            job.waiting.append(target)
+        wanted = pointer((job.container, job.names[target]))
+    if job.document.resolve(text) == job.document.resolve(wanted):
+        wanted = text
+    if (name, text) != (job.ref_word, wanted):
+        job.report(REWRITTEN, at, f"reference now says {wanted}")
+    return wanted
+
+
+def _stays(job: Job, container: str | int) -> bool:
+    """Are definitions under another name than the target's own left where they are."""
+    return container == "definitions" and job.accepts("definitions", root=True)
+
+
+def _fresh(job: Job, target: Path) -> str:
+    words = [step for step in target if isinstance(step, str) and step not in CONTAINERS]
+    base = words[-1] if words else "root"
+    root = job.document.root
+    known = root.get(job.container) if isinstance(root, dict) else None
+    taken = set(job.names.values()) | set(known if isinstance(known, dict) else ())
+    name = base
+    count = 2
+    while name in taken:
+        name = f"{base}_{count}"
+        count += 1
+    return name
+
+
+def _follow(job: Job, layer: Layer, text: str, target: Path | None, at: Path) -> Layer:
+    """The layer a reference stands for; a permissive one where it cannot be followed."""
+    if target is None:
+        return cut(job, layer, at, f"{text} names nothing in this schema", f"($ref: {text})", None)
+    if target in layer.trail or (job.subset.refs == "keep" and _loops(job, layer)):
+        name = str(target[-1]) if target else "#"
+        return cut(job, layer, at, f"{text} is recursive", f"(recursive: {name})", target)
+    job.copies += 1
+    if job.copies > MAX_COPIES or len(layer.trail) > MAX_TRAIL:
+        return cut(job, layer, at, f"{text} unfolds too far", f"($ref: {text})", target)
+    if not layer.made:
+        job.report(INLINED, at, f"{text} written in place")
+    return Layer(job.document.find(target), target, (*layer.trail, target), True)
+
+
+def cut(job: Job, layer: Layer, at: Path, why: str, text: str, target: Path | None) -> Layer:
+    """A permissive layer in place of what `target` names: its type, if that is known, and a word to the model."""
+    job.report(CUT, at, why)
+    schema: dict[str, Any] = {"description": text}
+    kind = None if target is None else _kind(job, target)
+    if kind is not None:
+        schema["type"] = kind
+    return layer._replace(schema=schema, copied=True, made=True)
+
+
+def _kind(job: Job, target: Path) -> Any:
+    for _ in range(MAX_TRAIL):
+        schema = job.document.find(target)
+        if not isinstance(schema, dict):
+            return None
+        if "type" in schema:
+            return schema["type"]
+        for name in schema:
+            if APPLIES.get(name) in ("object", "array"):
+                return APPLIES[name]
+        reference = job.document.reference(schema)
+        named = None if reference is None else job.document.resolve(reference[1])
+        if named is None:
+            return None
+        target = named
+    return None
+
+
+def _open_union(job: Job, layer: Layer, name: str) -> list[Layer] | None:
+    """`anyOf: [X, null]` as X that may be null, for targets that say it that way or know no unions."""
+    if name not in layer.schema:
+        return None
+    if job.subset.types != "nullable" and (job.accepts("anyOf") or job.accepts(name)):
+        return None
+    members = branches(layer, name)
+    solid = [member for member in members if not is_null(member)]
+    if len(solid) != 1:
+        return None
+    opened = list(solid[0])
+    own = types_of(layer.schema["type"]) if "type" in layer.schema else None
+    if len(members) > 1 and (own is None or "null" in own):
+        opened.append(Layer({"nullable": True}, layer.path, layer.trail, layer.copied, True))
+    if not layer.made:
+        job.report(REWRITTEN, (*layer.path, name), "a union with one member besides null, written without the union")
+    return opened

@@ -1,0 +1,306 @@
+"""The layers of a node merged into one set of words: each keyword once, with its value and its place of origin.
+
+Properties and required names are united, bounds tightened, types and enums intersected. Where two layers cannot be
+said in one, the first is kept and the second reported.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from .layers import Job, Layer, Layers, Lifted, expand, types_of
+from .subset import DROPPED, INVALID, REWRITTEN, Path
+from .text import Number, dump, fingerprint, note
+from .words import (
+    BOOLEANS,
+    CONTAINERS,
+    COUNTS,
+    FLAGS,
+    GROUPS,
+    LISTS,
+    LOWER_BOUNDS,
+    MAPS,
+    NAMES,
+    NOTED,
+    NUMBERS,
+    SCHEMAS,
+    STRINGS,
+    UPPER_BOUNDS,
+    vacuous,
+)
+
+_BAD: Final = object()
+_NULLS: Final = frozenset({"default", "const", "example"})
+_KNOWN: Final = STRINGS | NUMBERS | COUNTS | FLAGS | NAMES | SCHEMAS | LISTS | MAPS | {"enum", "type"}
+_TUPLES: Final = {"items": "prefixItems", "additionalItems": "items"}
+
+
+class Word(NamedTuple):
+    """A keyword of a node. Subschemas in its value are layers."""
+
+    value: Any
+    path: Path
+    made: bool = False
+
+
+class Node:
+    """One node on its way to the target: its words, and what must be told in its description."""
+
+    __slots__ = ("alone", "layers", "notes", "optional", "path", "root", "words")
+
+    def __init__(self, layers: Layers, path: Path, root: bool) -> None:
+        self.layers = layers
+        self.path = path
+        self.root = root
+        self.words: dict[str, Word] = {}
+        self.notes: dict[str, None] = {}
+        self.optional: list[str] = []
+        """Names of properties that must be made nullable."""
+        self.alone = False
+        """A reference beside which nothing may stand."""
+
+    @property
+    def made(self) -> bool:
+        """True for a node of ours, about which there is nothing to report."""
+        return any(layer.made for layer in self.layers) and all(layer.made or not layer.schema for layer in self.layers)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The types the node names; empty: any."""
+        word = self.words.get("type")
+        if word is None:
+            return []
+        return [word.value] if isinstance(word.value, str) else list(word.value)
+
+    def put(self, name: str, value: Any, first: bool = False) -> None:
+        """Set a word of ours, in place where it stands already."""
+        old = self.words.get(name)
+        word = Word(value, self.path if old is None else old.path, old is None or old.made)
+        if first and old is None:
+            self.words = {name: word, **self.words}
+        else:
+            self.words[name] = word
+
+    def rename(self, old: str, new: str, value: Any) -> None:
+        """Replace a word by another at the same place."""
+        path, made = self.words[old].path, self.words[old].made
+        self.words = {
+            (new if name == old else name): (Word(value, path, made) if name == old else word)
+            for name, word in self.words.items()
+            if name != new or name == old
+        }
+
+
+def drop(job: Job, node: Node, name: str, why: str = "") -> None:
+    """Take a word away: into the description if it tells the model something, and into the report."""
+    tell(job, node, name, node.words.pop(name), why)
+
+
+def tell(job: Job, node: Node, name: str, word: Word, why: str = "") -> None:
+    """Note and report a word that is not written."""
+    value = lower(word.value)
+    detail = f"{name} dropped"
+    if name in NOTED and not vacuous(name, value) and not node.alone and job.accepts("description", node.root):
+        text = note(value, name in STRINGS)
+        node.notes.setdefault("no value is valid here" if (name, text) == ("not", "{}") else f"{name}: {text}")
+        detail = f"{name} moved to the description"
+    if not word.made:
+        job.report(DROPPED, word.path, f"{detail}: {why}" if why else detail)
+
+
+def lower(value: Any) -> Any:
+    """A word's value as it stood in the original (of several layers, the first)."""
+    if isinstance(value, tuple):
+        return lower(value[0].schema)
+    if isinstance(value, Lifted):
+        return lower(value.value)
+    if isinstance(value, dict):
+        return {key: lower(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [lower(item) for item in value]
+    return value
+
+
+def unlike(members: list[Layers]) -> list[Layers]:
+    """Members of a union without those that say the same as an earlier one, wherever they stand."""
+    found: dict[tuple[str, ...], Layers] = {}
+    for member in members:
+        found.setdefault(tuple(fingerprint(lower((layer,))) for layer in member), member)
+    return list(found.values())
+
+
+def compose(job: Job, layers: Layers, root: bool = False, flatten: bool = False) -> Node:
+    """Layers to a node with its words; nothing of the target's rules is applied yet."""
+    expanded = expand(job, layers, flatten)
+    node = Node(expanded.layers, layers[0].path, root)
+    node.alone = expanded.alone
+    if expanded.ref is not None:
+        text, path = expanded.ref
+        node.words["$ref"] = Word(text, path)
+    _merge(job, node)
+    return node
+
+
+def _merge(job: Job, node: Node) -> None:
+    for layer in node.layers:
+        words = _lift(job, layer)
+        for group in GROUPS:
+            if group[0] in words and group[0] in node.words:
+                for name in group:
+                    if name in words:
+                        tell(job, node, name, words.pop(name), "another set holds here already")
+        for name, word in words.items():
+            old = node.words.get(name)
+            value = word.value if old is None else _combine(name, old.value, word.value)
+            if value is _BAD:
+                tell(job, node, name, word, "does not agree with the first")
+            else:
+                node.words[name] = word if old is None else Word(value, old.path, old.made)
+
+
+def _lift(job: Job, layer: Layer) -> dict[str, Word]:
+    """The words of one layer: subschemas as layers, old spellings renewed, malformed values left out and reported."""
+    words: dict[str, Word] = {}
+    for name, value, origin in _renewed(job, layer):
+        path = layer.path if layer.made else (*layer.path, origin)
+        if name in CONTAINERS and (not layer.path or job.subset.keywords is not None):
+            # The root's definitions are written apart; those of inner schemas too, where something names them.
+            if layer.path and not layer.made:
+                job.report(REWRITTEN, path, "inner definitions written where they are used")
+            continue
+        if isinstance(value, Lifted):
+            lifted = value.value
+        elif name == "type":
+            lifted = _lift_type(job, value, path)
+        else:
+            lifted = _lift_value(job, layer, name, value, origin)
+        if lifted is _BAD:
+            job.report(INVALID, path, f"{name} cannot be {note(value, False)}")
+        elif lifted is not None or name in _NULLS or (value is None and name not in _KNOWN):
+            words[name] = Word(lifted, path, layer.made)
+    return words
+
+
+def _renewed(job: Job, layer: Layer) -> list[tuple[str, Any, str]]:
+    """Words of a layer with those of older drafts in today's spelling: name, value, name in the original."""
+    schema = layer.schema
+    words = [(name, value, name) for name, value in schema.items()]
+    if not job.modern:
+        return words
+    if isinstance(schema.get("items"), list):
+        job.report(REWRITTEN, (*layer.path, "items"), "a list of schemas is now prefixItems")
+        if "additionalItems" in schema:
+            job.report(REWRITTEN, (*layer.path, "additionalItems"), "now items")
+        if "prefixItems" in schema:
+            job.report(INVALID, (*layer.path, "prefixItems"), "stands beside a list of items")
+        words = [(_TUPLES.get(name, name), value, origin) for name, value, origin in words if name != "prefixItems"]
+    for name, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        flag = schema.get(name)
+        if not isinstance(flag, bool):
+            continue
+        limit = schema.get(bound) if flag else None
+        job.report(REWRITTEN, (*layer.path, name), f"draft 4 spelling of {name} renewed")
+        words = [word for word in words if word[0] != name]
+        if isinstance(limit, Number):
+            job.report(REWRITTEN, (*layer.path, bound), f"now {name}")
+            words = [(name, value, origin) if origin == bound else (w, value, origin) for w, value, origin in words]
+    return words
+
+
+def _lift_type(job: Job, value: Any, path: Path) -> Any:
+    """A `type` as one of the seven names or a list of them; None: any type."""
+    kinds = types_of(value)
+    if kinds is None:
+        return _BAD
+    names = value if isinstance(value, list) else [value]
+    spelled = [kind.upper() for kind in kinds] if job.subset.upper else kinds
+    if names not in (kinds, spelled):
+        unknown = [name for name in names if not types_of(name)]
+        if unknown and unknown != ["any"]:
+            job.report(INVALID, path, f"unknown type {dump(unknown)}")
+        else:
+            job.report(REWRITTEN, path, f"type {dump(value)} read as {dump(kinds) if kinds else 'any type'}")
+    if not kinds:
+        return None
+    return kinds if isinstance(value, list) else kinds[0]
+
+
+def _lift_value(job: Job, layer: Layer, name: str, value: Any, origin: str) -> Any:
+    """A value with its subschemas as layers; `_BAD` when the keyword cannot have such a value."""
+    path = (*layer.path, origin)
+    if name in SCHEMAS and not (name == "items" and isinstance(value, list)):
+        if isinstance(value, bool) and (name in BOOLEANS or job.subset.keywords is None):
+            return value
+        return (layer._replace(schema=value, path=path),) if isinstance(value, dict | bool) else _BAD
+    if name in LISTS or name == "items":
+        if not isinstance(value, list) or not value:
+            return _BAD
+        return [(layer._replace(schema=item, path=(*path, index)),) for index, item in enumerate(value)]
+    if name in MAPS:
+        if not isinstance(value, dict):
+            return _BAD
+        return {key: (layer._replace(schema=item, path=(*path, key)),) for key, item in value.items()}
+    return value if _fits(name, value) else _BAD
+
+
+def _fits(name: str, value: Any) -> bool:
+    if name in STRINGS:
+        return isinstance(value, str)
+    if name in NUMBERS:
+        return isinstance(value, Number) or (isinstance(value, bool) and name.startswith("exclusive"))
+    if name in COUNTS:
+        return isinstance(value, Number) and value.integral and value.value >= 0
+    if name in FLAGS:
+        return isinstance(value, bool)
+    if name in NAMES:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if name == "enum":
+        return isinstance(value, list) and bool(value)
+    return True
+
+
+def _combine(name: str, first: Any, second: Any) -> Any:
+    """Both values in one, or `_BAD`."""
+    if name == "required" or name == "propertyOrdering":
+        return list(dict.fromkeys([*first, *second]))
+    if name in MAPS:
+        return {**first, **{key: (*first.get(key, ()), *item) for key, item in second.items()}}
+    if name in ("allOf", "examples") and isinstance(first, list) and isinstance(second, list):
+        return [*first, *second]
+    if name == "type":
+        return _both_types(first, second)
+    if name == "description":
+        return first if second in first else f"{first}\n{second}"
+    if name in ("items", *BOOLEANS) and not (isinstance(first, list) or isinstance(second, list)):
+        return _both_schemas(first, second)
+    if fingerprint(lower(first)) == fingerprint(lower(second)):
+        return first
+    if name == "enum":
+        known = {fingerprint(item) for item in second}
+        return [item for item in first if fingerprint(item) in known] or _BAD
+    if name in LOWER_BOUNDS or name in UPPER_BOUNDS:
+        if isinstance(first, bool) or isinstance(second, bool):
+            return _BAD
+        pick = max if name in LOWER_BOUNDS else min
+        return pick(first, second, key=lambda number: number.value)
+    if name in FLAGS:
+        return first or second
+    return _BAD
+
+
+def _both_types(first: Any, second: Any) -> Any:
+    ones = [first] if isinstance(first, str) else first
+    others = [second] if isinstance(second, str) else second
+    both = [kind for kind in ones if kind in others or (kind == "integer" and "number" in others)]
+    both += [kind for kind in others if kind == "integer" and "number" in ones and kind not in both]
+    if not both:
+        return _BAD
+    return both[0] if len(both) == 1 else both
+
+
+def _both_schemas(first: Any, second: Any) -> Any:
+    if first is False or second is False:
+        return False
+    if isinstance(first, bool):
+        return second
+    return first if isinstance(second, bool) else (*first, *second)

@@ -1,0 +1,133 @@
+"""JSON text to values and back without touching a number's spelling; bounds on nesting; short text for descriptions."""
+
+from __future__ import annotations
+
+import re
+from json.decoder import JSONDecoder
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any, Final
+
+import msgspec
+
+# Deeper JSON is not read at all: no target takes it, and recursive code must have an end.
+MAX_NESTING: Final = 256
+_NOTE_CHARS: Final = 300
+_MAX_DIGITS: Final = 4000
+
+_BRACKETS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
+
+
+class Number(msgspec.Struct, frozen=True):
+    """A JSON number exactly as written: no precision, exponent or trailing zero is lost."""
+
+    text: str
+
+    @property
+    def value(self) -> int | float:
+        """The number for comparing; beyond what a float holds it is an infinity."""
+        if len(self.text) < _MAX_DIGITS and self.text.lstrip("-").isdigit():
+            return int(self.text)
+        return float(self.text)
+
+    @property
+    def integral(self) -> bool:
+        """True for a whole number, also when spelled `3.0` or `1e3`."""
+        value = self.value
+        return isinstance(value, int) or value.is_integer()
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER: Final = JSONDecoder(parse_float=Number, parse_int=Number, parse_constant=_refuse)
+
+
+def too_deep(data: bytes) -> bool:
+    """True when brackets nest deeper than MAX_NESTING. Cheap for ordinary schemas."""
+    if data.count(b"{") + data.count(b"[") <= MAX_NESTING:
+        return False
+    depth = 0
+    for match in _BRACKETS.finditer(data):
+        if match.lastindex == 1:
+            depth += 1
+            if depth > MAX_NESTING:
+                return True
+        elif match.lastindex == 2:
+            depth -= 1
+    return False
+
+
+def decode(data: bytes) -> Any:
+    """JSON bytes to values, numbers as `Number`. Raises ValueError for anything that is not UTF-8 JSON."""
+    return _DECODER.decode(data.decode("utf-8"))
+
+
+def encode(value: Any) -> bytes:
+    """Values to compact JSON bytes, keys in the order they have."""
+    text = dump(value)
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        # A lone surrogate is legal in JSON text, but only as an escape.
+        out: list[str] = []
+        _write(value, out, encode_basestring_ascii)
+        return "".join(out).encode("ascii")
+
+
+def dump(value: Any) -> str:
+    """Values to compact JSON text."""
+    out: list[str] = []
+    _write(value, out, encode_basestring)
+    return "".join(out)
+
+
+def note(value: Any, bare: bool) -> str:
+    """A value as a short text for a description; a bare string goes without quotes."""
+    text = value if bare and isinstance(value, str) else dump(value)
+    return text if len(text) <= _NOTE_CHARS else text[: _NOTE_CHARS - 1] + "…"
+
+
+def fingerprint(value: Any) -> str:
+    """Equal for equal JSON values, however numbers are spelled and keys ordered."""
+    out: list[str] = []
+    _write(_plain(value), out, encode_basestring)
+    return "".join(out)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Number):
+        number = value.value
+        return Number(str(int(number)) if value.integral and abs(number) < 1e300 else value.text.lower())
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(value[key]) for key in sorted(value)}
+    return value
+
+
+def _write(value: Any, out: list[str], quote: Any) -> None:
+    if isinstance(value, str):
+        out.append(quote(value))
+    elif isinstance(value, dict):
+        mark = "{"
+        for key, item in value.items():
+            out.append(mark)
+            out.append(quote(key))
+            out.append(":")
+            _write(item, out, quote)
+            mark = ","
+        out.append("}" if value else "{}")
+    elif isinstance(value, list):
+        mark = "["
+        for item in value:
+            out.append(mark)
+            _write(item, out, quote)
+            mark = ","
+        out.append("]" if value else "[]")
+    elif value is None:
+        out.append("null")
+    elif isinstance(value, bool):
+        out.append("true" if value else "false")
+    else:
+        out.append(value.text if isinstance(value, Number) else str(value))

@@ -1,0 +1,62 @@
+"""The order of calls and results that every strict target wants: a step's results directly after the step, together."""
+
+from __future__ import annotations
+
+from ..canon.parts import Part, ToolCall, ToolResult
+from ..canon.turns import Turn
+from ..crossing import Crossing
+
+
+def arrange(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+    """The turns with every result next to the calls it answers. Returns `turns` itself when nothing has to move."""
+    previous = ""
+    for turn in turns:
+        if turn.role == "tool" and previous != "assistant":
+            return _rearranged(turns, crossing)
+        previous = turn.role
+    return turns
+
+
+def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+    out: list[Turn] = []
+    step = -1  # where in `out` the results of the open step stand, once there are any
+    open_ids: set[str] = set()
+    for turn in turns:
+        if turn.role == "assistant":
+            open_ids = {part.id for part in turn.parts if isinstance(part, ToolCall)}
+            out.append(turn)
+            step = -1 if open_ids else -2
+            continue
+        if turn.role != "tool" or step == -2:
+            out.append(turn)
+            continue
+        mine: list[Part] = []
+        rest: list[Part] = []
+        for part in turn.parts:
+            mine.append(part) if isinstance(part, ToolResult) and part.call_id in open_ids else rest.append(part)
+        if mine:
+            step = _place(out, mine, turn, step, crossing)
+        if rest:
+            out.append(Turn("tool", tuple(rest), at=turn.at))
+    return tuple(out)
+
+
+def _place(out: list[Turn], results: list[Part], turn: Turn, step: int, crossing: Crossing) -> int:
+    """Put results into the open step's tool turn, making it if there is none yet."""
+    if step < 0:
+        step = len(out)
+        while step and out[step - 1].role != "assistant":
+            step -= 1
+        if step != len(out):
+            crossing.lose("result.moved", turn.at)
+        out.insert(step, Turn("tool", tuple(results), at=turn.at))
+        return step
+    if step != len(out) - 1:
+        crossing.lose("result.moved", turn.at)
+    out[step] = Turn("tool", out[step].parts + tuple(results), at=out[step].at)
+    return step
+
+
+def call_names(turns: tuple[Turn, ...]) -> dict[str, str]:
+    """Call id -> tool name, for targets that want the name in the result."""
+    return {part.id: part.name for turn in turns for part in turn.parts if type(part) is ToolCall}

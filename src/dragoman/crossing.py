@@ -1,0 +1,120 @@
+"""Crossing: what is known and written down while one document crosses from one dialect to another.
+
+Readers and writers get it as their last argument. It holds the loss log, the facts about the target's model, and the
+tables by which an answer finds its way back (renamed tools, wrapped custom tools).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Raw, Struct
+
+from .canon.losses import Losses, Severity
+from .canon.parts import Extra, Path
+from .canon.request import Request
+
+
+class Profile(Struct, frozen=True):
+    """What a model family takes and refuses. The defaults are those of a model nothing is known about."""
+
+    sampling: bool = True
+    """temperature, top_p, top_k (and penalties) are taken."""
+    thinks: bool = True
+    """The model takes a thinking or effort setting at all."""
+    reasoning: bool = False
+    """A reasoning model: sampling is refused while it reasons, `developer` is its system role."""
+    efforts: tuple[str, ...] = ()
+    """Effort words the model takes; empty: unknown, write any."""
+    thinking: tuple[str, ...] = ()
+    """Thinking modes the model takes; empty: unknown."""
+    thinking_default: bool = False
+    """The model thinks when nothing is said."""
+    thinking_levels: tuple[str, ...] = ()
+    thinking_budget: tuple[int, int] | None = None
+    """Smallest and largest budget, for models steered by a budget."""
+    thinking_off: bool = True
+    forced_choice: Literal["ok", "refused", "without_thinking"] = "ok"
+    prefill: bool = True
+    system_turns: bool = False
+    """System turns in mid-conversation are taken."""
+    max_tokens: int = 8192
+    """The limit to write where one is demanded and none was given."""
+    seals: bool = False
+    """Calls in the open step must carry their seal."""
+    nested_media: bool = True
+    """Media may stand inside a tool result."""
+    hosted_beside_functions: bool = True
+    chat_tools: Literal["ok", "effort_none", "refused"] = "ok"
+    """Function tools on Chat Completions: taken, only without reasoning, or not at all."""
+
+
+class Crossing:
+    """One translation under way."""
+
+    __slots__ = (
+        "answers",
+        "binary",
+        "created",
+        "custom",
+        "kept",
+        "losses",
+        "model",
+        "profile",
+        "renamed",
+        "source",
+        "spelled",
+        "target",
+    )
+
+    def __init__(
+        self,
+        source: str,
+        target: str,
+        *,
+        model: str = "",
+        profile: Profile | None = None,
+        binary: Literal["native", "summarise"] = "native",
+        answers: Request | None = None,
+        created: int = 0,
+    ) -> None:
+        self.source = source
+        self.target = target
+        self.model = model
+        """The model name to write; "" means the one the source names."""
+        self.profile = profile or DEFAULT_PROFILE
+        self.binary = binary
+        self.answers = answers
+        """On the way back: the request this answers, in canon."""
+        self.created = created
+        """Unix time to write where the target wants one and the source has none. Passed in: there is no clock here."""
+        self.losses = Losses()
+        self.kept: list[tuple[Path, dict[str, Raw]]] = []
+        self.renamed: dict[str, tuple[str, str]] = {}
+        """Tool names as sent -> (namespace, name) as the client wrote them."""
+        self.custom: set[str] = set()
+        """Tool names as sent whose calls wrap free text."""
+        self.spelled: dict[Path, str | int] = {}
+        """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
+
+    def lose(self, code: str, at: Path = (), detail: str = "", severity: Severity | None = None) -> None:
+        """Write down a loss. `at` is where it stands in the source."""
+        if self.spelled:
+            at = tuple([self.spelled.get(at[: i + 1], step) for i, step in enumerate(at)])
+        self.losses.add(code, at, detail, severity)
+
+    def keep(self, at: Path, fields: dict[str, Raw]) -> Extra:
+        """Keep fields only the source dialect knows. Unless the target is its kin they become losses at the end."""
+        self.kept.append((at, fields))
+        return {self.source: fields}
+
+    def settle(self, noise: frozenset[str]) -> None:
+        """The target does not understand the source's extras: each kept field is a loss, but for nulls."""
+        for at, fields in self.kept:
+            for name, value in fields.items():
+                if bytes(value) != b"null":
+                    self.lose("field.dropped", (*at, name), severity="info" if name in noise else None)
+        self.kept.clear()
+
+
+DEFAULT_PROFILE = Profile()

@@ -1,0 +1,44 @@
+"""Which dialect a payload is in, and why we think so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from .codec import jsontext
+from .codec.sse import Splitter
+from .dialects import get, names
+from .translate import Body, as_bytes
+
+
+def detect(body: Body) -> tuple[str, tuple[str, ...]]:
+    """(dialect, reasons); ("", ()) if nothing fits. The body may be a request, an answer, or the beginning of a stream."""
+    document = _document(as_bytes(body, "JSON"))
+    if not isinstance(document, dict):
+        return "", ()
+    best, weight = "", 0
+    reasons: tuple[str, ...] = ()
+    for name in names():
+        found = get(name).evidence(document)
+        total = sum([points for points, _ in found])
+        if total > weight:
+            best, reasons, weight = name, tuple([reason for _, reason in found]), total
+    return best, reasons
+
+
+def _document(body: bytes) -> Any:
+    start = body.lstrip()[:6]
+    if start.startswith((b"event:", b"data:", b":")):
+        frames = Splitter("stream")
+        found = [data for _, data in (*frames.feed(body), *frames.close())]
+        body = found[0] if found else b"null"
+    try:
+        value = jsontext.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        # NDJSON: the first line is a document of its own.
+        try:
+            value = jsontext.decode(body.lstrip().partition(b"\n")[0])
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return None
+    return value[0] if isinstance(value, list) and value else value

@@ -1,0 +1,71 @@
+"""Dialect: what a folder under `dialects/` must offer, and the two state machines of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from .canon.events import Event, Fault
+from .canon.request import Request
+from .canon.response import Response
+from .canon.tools import HostedTool, Tool
+from .crossing import Crossing
+
+
+class StreamReader(Protocol):
+    """Bytes of an upstream's stream in, events out; the same events however the bytes are cut."""
+
+    def feed(self, chunk: bytes) -> list[Event]: ...
+
+    def close(self) -> list[Event]:
+        """The bytes are over. Gives what was held back, and a Fault when the stream was cut."""
+        ...
+
+
+class StreamWriter(Protocol):
+    """Events in, bytes of the client's dialect out: always its full legal grammar."""
+
+    def send(self, event: Event) -> bytes: ...
+
+    def close(self) -> bytes:
+        """No event will follow. Ends the stream as the dialect demands if that has not happened."""
+        ...
+
+
+class Endpoint(Struct, frozen=True):
+    """Where an upstream of this dialect listens."""
+
+    path: str
+    stream_path: str
+    headers: Mapping[str, str] = {}
+
+
+class Dialect(Struct, frozen=True):
+    """One wire protocol. All functions are pure but for what they write into the Crossing."""
+
+    name: str
+    title: str
+    framing: Literal["sse", "ndjson"]
+    read_request: Callable[[bytes, Crossing], Request]
+    write_request: Callable[[Request, Crossing], bytes]
+    read_response: Callable[[bytes, Crossing], Response]
+    write_response: Callable[[Response, Crossing], bytes]
+    reader: Callable[[Crossing], StreamReader]
+    writer: Callable[[Crossing], StreamWriter]
+    read_tools: Callable[[bytes, Crossing], tuple[Tool | HostedTool, ...]]
+    write_tools: Callable[[Iterable[Tool | HostedTool], Crossing], bytes]
+    read_fault: Callable[[bytes, int, Mapping[str, str]], Fault]
+    write_fault: Callable[[Fault], tuple[bytes, int, dict[str, str]]]
+    write_results: Callable[[Response, Request, Crossing], bytes]
+    """The continuation of a tool turn: what to append to the next request (the assistant's turn and the results)."""
+    evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
+    """Reasons to believe that a decoded document is in this dialect, each with a weight."""
+    endpoint: Endpoint
+    splice_model: bool = True
+    """The model's name stands in the body (else in the address)."""
+    kin: tuple[str, ...] = ()
+    """Dialects whose extra fields this one understands as well."""
+    noise: frozenset[str] = frozenset()
+    """Fields that say nothing a reader acts on: their loss is info."""

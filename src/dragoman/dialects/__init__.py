@@ -1,0 +1,39 @@
+"""The dialects: one folder each, found by listing this one; others by the entry-point group `dragoman.dialects`."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import lru_cache
+from importlib import import_module
+
+from ..dialect import Dialect
+from ..errors import ConfigError
+
+GROUP = "dragoman.dialects"
+
+
+@lru_cache(maxsize=1)
+def names() -> tuple[str, ...]:
+    """The built-in dialects."""
+    return tuple(sorted([module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__) if module.ispkg]))
+
+
+@lru_cache(maxsize=64)
+def get(name: str) -> Dialect:
+    """The dialect called `name`."""
+    if name in names():
+        found = import_module(f"{__name__}.{name.replace('-', '_')}").DIALECT
+    else:
+        found = _plugged(name)
+    if not isinstance(found, Dialect):
+        raise ConfigError("dialect", name, names())
+    return found
+
+
+def _plugged(name: str) -> object:
+    # Looked up only on a miss: importlib.metadata loads the socket module.
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP, name=name):
+        return point.load()
+    return None

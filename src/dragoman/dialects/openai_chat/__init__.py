@@ -1,0 +1,77 @@
+"""OpenAI Chat Completions, and the many hosts that speak it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dialect import Dialect, Endpoint
+from .faults import read_fault, write_fault
+from .request import read_request, write_request
+from .response import read_response, write_response, write_results
+from .stream import StreamReader, StreamWriter
+from .tools import read_tools, write_tools
+from .wire import NAME
+
+
+def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    messages = document.get("messages")
+    if isinstance(messages, list):
+        found.append((2, "messages[]"))
+        roles = {message.get("role") for message in messages if isinstance(message, dict)}
+        for role in ("tool", "developer", "function"):
+            if role in roles:
+                found.append((4, f"a message with role {role}"))
+        if messages and isinstance(messages[0], dict) and messages[0].get("role") == "system":
+            found.append((2, "the first message is a system message"))
+        if any(isinstance(m, dict) and ("tool_calls" in m or "function_call" in m) for m in messages):
+            found.append((4, "messages[].tool_calls"))
+    for tool in document.get("tools") or ():
+        if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
+            found.append((4, "tools[].function{}"))
+            break
+    for key in ("max_completion_tokens", "response_format", "logit_bias", "stream_options", "functions", "n", "seed"):
+        if key in document:
+            found.append((2, key))
+    if str(document.get("object", "")).startswith("chat.completion"):
+        found.append((9, f"object {document['object']}"))
+    if isinstance(document.get("choices"), list):
+        found.append((5, "choices[]"))
+    return found
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="OpenAI Chat Completions",
+    framing="sse",
+    read_request=read_request,
+    write_request=write_request,
+    read_response=read_response,
+    write_response=write_response,
+    reader=StreamReader,
+    writer=StreamWriter,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_fault=read_fault,
+    write_fault=write_fault,
+    write_results=write_results,
+    evidence=evidence,
+    endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
+    noise=frozenset(
+        {
+            "system_fingerprint",
+            "service_tier",
+            "obfuscation",
+            "include_obfuscation",
+            "timings",
+            "x_groq",
+            "prompt_filter_results",
+            "content_filter_results",
+            "content_filter_offsets",
+            "prompt_cache_options",
+            "prompt_cache_retention",
+            "store",
+        }
+    ),
+)

@@ -1,0 +1,345 @@
+"""One message's content, shared by requests and answers: parts, calls, refusals, annotations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.extras import carried, gather, restore
+from ...codec.ids import minted
+from ...codec.ids import send as send_id
+from ...codec.media import data_url, guess_mime, kind_of, note, split_data_url
+from ...codec.names import send
+from ...crossing import Crossing
+from . import wire
+from .tools import IDS, NAMES
+
+_AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
+
+
+_FIELD = "dragoman.field"
+
+
+def field_mark(field: str, extra: Extra | None = None) -> Extra:
+    """Remembers which of the hosts' fields for thinking text was used."""
+    return {wire.NAME: {**(extra or {}).get(wire.NAME, {}), _FIELD: jsontext.raw(field)}}
+
+
+def marked_field(part: Part) -> str:
+    mark = part.extra.get(wire.NAME, {}).get(_FIELD) if part.extra is not None else None
+    return str(jsontext.plain(mark)) if mark else ""
+
+
+def text_value(arguments: str | dict[str, Raw] | None) -> str:
+    """Arguments as text; some hosts send the object itself."""
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else jsontext.encode(arguments).decode()
+
+
+def read_content(
+    content: str | list[wire.ContentPart] | None, base: Path, crossing: Crossing, unknown: Unknown
+) -> list[Part]:
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [Text(content, at=(*base, "content"))]
+    return [_read_part(part, (*base, "content", i), crossing, unknown) for i, part in enumerate(content)]
+
+
+def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
+    extra = None
+    cache = None
+    if unknown or part.prompt_cache_breakpoint or part.cache_control:
+        extra = gather(crossing, at, unknown, carried(part, ("cache_control",)))
+        if part.prompt_cache_breakpoint:
+            mark = jsontext.plain(part.prompt_cache_breakpoint)
+            cache = str(mark.get("ttl", "")) if isinstance(mark, dict) else ""
+    kind = part.type
+    if kind == "text" and part.text is not None:
+        return Text(part.text, cache=cache, extra=extra, at=at)
+    if kind == "refusal" and part.refusal is not None:
+        return Text(part.refusal, True, cache=cache, extra=extra, at=at)
+    if kind in ("image_url", "video_url"):
+        image = part.image_url if kind == "image_url" else part.video_url
+        if image is not None:
+            return _read_url(image, "image" if kind == "image_url" else "video", cache, extra, at)
+    if kind == "input_audio" and part.input_audio is not None:
+        audio = part.input_audio
+        if isinstance(audio, str):  # Mistral's spelling
+            audio = wire.Audio(audio)
+        return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
+    if kind == "file" and part.file is not None:
+        return _read_file(part.file, cache, extra, at)
+    if kind == "thinking" and part.thinking is not None:
+        thought = part.thinking
+        text = thought if isinstance(thought, str) else "".join([piece.text for piece in thought])
+        return Reasoning(text, extra=field_mark("thinking", extra), at=at)
+    value = part.strange or jsontext.raw(part)
+    return Opaque(wire.NAME, jsontext.kind(value), value, at=at)
+
+
+def _read_url(image: wire.ImageUrl | str, kind: Any, cache: str | None, extra: Any, at: Path) -> Media:
+    url, detail = (image, "") if isinstance(image, str) else (image.url, image.detail or "")
+    inline = split_data_url(url)
+    if inline is not None:
+        return Media(kind, inline[0], inline[1], detail=detail, cache=cache, extra=extra, at=at)
+    return Media(kind, guess_mime(url), url=url, detail=detail, cache=cache, extra=extra, at=at)
+
+
+def _read_file(file: wire.File, cache: str | None, extra: Any, at: Path) -> Media:
+    name = file.filename or ""
+    if file.file_data is None:
+        return Media("document", guess_mime(name), file=file.file_id or "", name=name, cache=cache, extra=extra, at=at)
+    mime, data = split_data_url(file.file_data) or (guess_mime(name), file.file_data)
+    return Media(kind_of(mime), mime, data, name=name, cache=cache, extra=extra, at=at)
+
+
+def read_assistant(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown) -> list[Part]:
+    """Parts of an assistant's message in the one order Chat has: thinking, content, refusal, calls."""
+    parts: list[Part] = []
+    thought = message.reasoning_content
+    field = "reasoning_content"
+    if thought is None:
+        thought, field = message.reasoning, "reasoning"
+    if thought:
+        extra = field_mark(field)
+        if field == "reasoning_content" and message.reasoning is not None:
+            # Some hosts say it in both fields; a second text of its own would be a loss elsewhere.
+            extra[wire.NAME]["reasoning"] = jsontext.raw(message.reasoning)
+            if message.reasoning != thought:
+                crossing.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
+        parts.append(Reasoning(thought, extra=extra, at=(*at, field)))
+    content = message.content
+    if isinstance(content, str):
+        if content:
+            citations = read_annotations(message, at, crossing) if message.annotations else ()
+            parts.append(Text(content, citations=citations, at=(*at, "content")))
+    elif content is not None:
+        parts.extend(read_content(content, at, crossing, unknown))
+    if message.refusal:
+        parts.append(Text(message.refusal, True, at=(*at, "refusal")))
+    if message.tool_calls:
+        for i, call in enumerate(message.tool_calls):
+            parts.append(read_call(call, (*at, "tool_calls", i), crossing, unknown))
+    return parts
+
+
+def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown) -> ToolCall:
+    seal = None
+    extra = None
+    if unknown or call.extra_content:
+        seal = read_seal(call.extra_content) if call.extra_content else None
+        extra = gather(crossing, at, unknown, carried(call, ("extra_content",)) if seal is None else None)
+    call_id = call.id or minted(at, crossing)
+    if call.custom is not None and (call.type == "custom" or call.function is None):
+        return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)
+    function = call.function
+    if function is None:
+        return ToolCall(call_id, "", "", seal=seal, extra=extra, at=at)
+    return ToolCall(call_id, function.name or "", text_value(function.arguments), seal=seal, extra=extra, at=at)
+
+
+def read_seal(extra_content: Raw) -> Seal | None:
+    """Google's compatible endpoint returns thought signatures under extra_content.google; clients echo it."""
+    value = jsontext.plain(extra_content)
+    google = value.get("google") if isinstance(value, dict) else None
+    data = google.get("thought_signature") if isinstance(google, dict) else None
+    return Seal("gemini", data) if isinstance(data, str) else None
+
+
+def read_annotations(message: wire.Message, at: Path, crossing: Crossing) -> tuple[Citation, ...]:
+    out = []
+    for i, note_ in enumerate(message.annotations or ()):
+        cited = note_.url_citation
+        if cited is not None:
+            out.append(Citation(cited.url, cited.title or "", "", cited.start_index, cited.end_index))
+        else:
+            crossing.lose("citation.dropped", (*at, "annotations", i))
+    return tuple(out)
+
+
+def write_content(parts: tuple[Part, ...], crossing: Crossing) -> Any:
+    """A string when there is nothing but one text, else a list of parts."""
+    if len(parts) == 1:
+        only = parts[0]
+        if type(only) is Text and only.cache is None and only.extra is None and only.seal is None:
+            return only.text
+    out = []
+    for part in parts:
+        written = _write_part(part, crossing)
+        if written is not None:
+            out.append(written)
+    return out or ""
+
+
+def _write_part(part: Part, crossing: Crossing) -> Any:
+    if part.seal is not None:
+        crossing.lose("seal.dropped", part.at)
+    out: dict[str, Any]
+    if isinstance(part, Text):
+        if not part.text:
+            return None
+        if part.citations:
+            crossing.lose("citation.dropped", part.at)
+        if part.refusal:
+            crossing.lose("refusal.as_text", part.at)
+        out = {"type": "text", "text": part.text}
+    elif isinstance(part, Media):
+        found = _write_media(part, crossing)
+        if found is None:
+            crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            found = {"type": "text", "text": note(part)}
+        out = found
+    elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+        return part.value
+    elif isinstance(part, Reasoning):
+        out = {"type": "thinking", "thinking": [{"type": "text", "text": part.text}]}
+    else:
+        crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+        return None
+    if part.cache is not None:
+        out["prompt_cache_breakpoint"] = breakpoint_mark(part.cache, part.at, crossing)
+    out = restore(out, part.extra, wire.NAME)
+    out.pop(_FIELD, None)
+    return out
+
+
+def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str]:
+    """A cache mark with the lifetime Chat has for it."""
+    mark = {"mode": "explicit"}
+    if ttl:
+        own = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
+        if own != ttl:
+            crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
+        mark["ttl"] = own
+    return mark
+
+
+def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
+    if media.kind == "image":
+        if not (media.data or media.url):
+            return None
+        image = {"url": media.url or data_url(media.mime, media.data)}
+        if media.detail:
+            image["detail"] = media.detail
+        return {"type": "image_url", "image_url": image}
+    if media.kind == "audio":
+        format_ = _AUDIO.get(media.mime)
+        if format_ is None or not media.data:
+            return None
+        return {"type": "input_audio", "input_audio": {"data": media.data, "format": format_}}
+    if media.kind == "document" and media.data:
+        name = media.name or "document" + {"application/pdf": ".pdf", "text/plain": ".txt"}.get(media.mime, "")
+        return {"type": "file", "file": {"filename": name, "file_data": data_url(media.mime, media.data)}}
+    if media.kind == "document" and media.file:
+        return {"type": "file", "file": {"file_id": media.file}}
+    return None
+
+
+def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: bool) -> dict[str, Any] | None:
+    """An assistant's message; None when nothing is left of it. In an answer thoughts are shown; in a request they go
+    back only to the host that uses such a field itself."""
+    content: list[Part] = []
+    calls: list[dict[str, Any]] = []
+    thoughts: list[str] = []
+    refusals: list[str] = []
+    annotations: list[Any] = []
+    field = "reasoning_content"
+    message: dict[str, Any] = {"role": "assistant"}
+    for part in parts:
+        if isinstance(part, Text):
+            if part.refusal:
+                refusals.append(part.text)
+                continue
+            if calls:
+                crossing.lose("order.approximated", part.at)
+            if part.citations and not request:
+                annotations.extend(annotations_to(part.citations, part.at, crossing))
+            content.append(part)
+        elif isinstance(part, ToolCall):
+            calls.append(write_call(part, crossing, request=request))
+        elif isinstance(part, Reasoning):
+            if part.seal is not None:
+                crossing.lose("seal.dropped", part.at)
+            own = marked_field(part)
+            if own == "thinking":
+                content.append(part)
+            elif request and not own:
+                crossing.lose("reasoning.dropped", part.at)
+            else:
+                field = own or field
+                thoughts.append(part.text)
+                if own and part.extra is not None:
+                    restore(message, part.extra, wire.NAME)
+        elif isinstance(part, Opaque) and part.dialect != wire.NAME:
+            crossing.lose("hosted.dropped", part.at, part.kind)
+        else:
+            content.append(part)
+    message.pop(_FIELD, None)
+    if thoughts:
+        message[field] = "\n\n".join(thoughts)
+    message["content"] = _assistant_content(content, crossing, request)
+    if refusals or not request:
+        message["refusal"] = "\n".join(refusals) or None
+    if annotations:
+        message["annotations"] = annotations
+    if calls:
+        message["tool_calls"] = calls
+    if request and message["content"] is None and not calls and not refusals:
+        return None
+    return message
+
+
+def _assistant_content(texts: list[Part], crossing: Crossing, request: bool) -> Any:
+    if not texts:
+        return None
+    if request:
+        return write_content(tuple(texts), crossing) or None
+    # An answer's content is one string in every SDK's type.
+    words = []
+    for part in texts:
+        if isinstance(part, Text):
+            words.append(part.text)
+            if part.seal is not None:
+                crossing.lose("seal.dropped", part.at)
+        elif isinstance(part, Media):
+            crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            words.append(note(part))
+        else:
+            crossing.lose("part.dropped", part.at)
+    return "".join(words) or None
+
+
+def annotations_to(citations: tuple[Citation, ...], at: Path, crossing: Crossing) -> list[Any]:
+    out: list[Any] = []
+    for cited in citations:
+        if not cited.url:
+            crossing.lose("citation.dropped", at)
+            continue
+        if cited.quote:
+            crossing.lose("citation.approximated", at, "the quoted text has no place")
+        where = {"start_index": cited.start or 0, "end_index": cited.end or 0, "url": cited.url, "title": cited.title}
+        out.append({"type": "url_citation", "url_citation": where})
+    return out
+
+
+def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str, Any]:
+    name = send(call.name, call.namespace, NAMES, crossing, call.at)
+    call_id = send_id(call.id, IDS, crossing, call.at)
+    out: dict[str, Any]
+    if call.custom:
+        out = {"id": call_id, "type": "custom", "custom": {"name": name, "input": call.arguments}}
+    else:
+        function = {"name": name, "arguments": call.arguments or "{}"}
+        out = {"id": call_id, "type": "function", "function": function}
+    if call.seal is not None:
+        if call.seal.dialect == "gemini" and not request:
+            out["extra_content"] = {"google": {"thought_signature": call.seal.data}}
+        else:
+            crossing.lose("seal.dropped", call.at)
+    return restore(out, call.extra, wire.NAME)

@@ -1,0 +1,368 @@
+"""Chat Completions requests: read into canon, written from canon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
+from ...canon.request import Format, Request, Settings
+from ...canon.turns import Role, Turn
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.effort import wanted
+from ...codec.extras import carried, gather, restore
+from ...codec.ids import send as send_id
+from ...codec.steps import arrange
+from ...crossing import Crossing
+from . import wire
+from .message import read_assistant, read_content, text_value, write_assistant, write_content
+from .tools import IDS, functions_from, read_choice, tools_from, tools_to, write_choice
+
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "developer",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+_AT: dict[str, Path] = {
+    name: (name,)
+    for name in (
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop",
+        "seed",
+        "presence_penalty",
+        "frequency_penalty",
+        "n",
+        "logprobs",
+        "top_logprobs",
+        "verbosity",
+        "metadata",
+    )
+} | {
+    "max_tokens": ("max_completion_tokens",),
+    "parallel": ("parallel_tool_calls",),
+    "effort": ("reasoning_effort",),
+    "format": ("response_format",),
+    "user": ("user",),
+    "tier": ("service_tier",),
+    "cache_key": ("prompt_cache_key",),
+    "stream_usage": ("stream_options", "include_usage"),
+}
+_AT_LEGACY_LIMIT = {**_AT, "max_tokens": ("max_tokens",)}
+
+
+def read_request(body: bytes, crossing: Crossing) -> Request:
+    request, unknown, spelled = wire.REQUEST.admit(body)
+    crossing.spelled = spelled
+    turns = _read_turns(request.messages, crossing, unknown)
+    tools: tuple[Any, ...] = ()
+    if request.tools:
+        tools = tools_from(request.tools, crossing, unknown, ("tools",))
+    if request.functions:
+        tools += functions_from(request.functions)
+    choice = read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None
+    if request.function_call is not None and choice is None:
+        named = request.function_call
+        legacy = named if isinstance(named, str) else wire.ToolChoice(function=named)
+        choice = read_choice(legacy, crossing)
+    return Request(
+        turns,
+        request.model or "",
+        tools,
+        choice,
+        _read_settings(request),
+        request.stream,
+        gather(crossing, (), unknown, _request_extras(request)),
+    )
+
+
+def _request_extras(request: wire.ChatRequest) -> dict[str, Any] | None:
+    extras = carried(request, wire.REQUEST_EXTRAS)
+    options = request.stream_options
+    if options is not None and options.include_obfuscation is not None:
+        extras = {**(extras or {}), "stream_options/include_obfuscation": jsontext.raw(options.include_obfuscation)}
+    if request.safety_identifier is not None and request.user is not None:
+        extras = {**(extras or {}), "user": jsontext.raw(request.user)}
+    if request.max_tokens is not None and request.max_completion_tokens is not None:
+        extras = {**(extras or {}), "max_tokens": jsontext.raw(request.max_tokens)}
+    shape = request.response_format
+    if shape is not None and shape.type not in ("json_object", "json_schema", "text"):
+        extras = {**(extras or {}), "response_format": jsontext.raw(shape)}
+    return extras
+
+
+def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
+    turns: list[Turn] = []
+    results: list[Part] = []
+    legacy = 0
+    for i, message in enumerate(messages):
+        at: Path = ("messages", i)
+        role = _ROLES.get(message.role)
+        if role == "tool":
+            results.append(_read_result(message, at, crossing, unknown, legacy))
+            continue
+        if results:
+            turns.append(Turn("tool", tuple(results), at=results[0].at))
+            results = []
+        if role is None:
+            value = jsontext.raw(message)
+            turns.append(Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), at=at))
+            continue
+        if role == "assistant":
+            parts = read_assistant(message, at, crossing, unknown)
+            if message.function_call is not None:
+                legacy += 1
+                parts.append(_legacy_call(message.function_call, legacy, at))
+        else:
+            parts = read_content(message.content, at, crossing, unknown)
+        extra = gather(crossing, at, unknown, carried(message, ("audio", "reasoning_details")))
+        turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
+    if results:
+        turns.append(Turn("tool", tuple(results), at=results[0].at))
+    return tuple(turns)
+
+
+def _legacy_call(call: wire.Function, number: int, at: Path) -> ToolCall:
+    """`function_call` has no id; the n-th of a conversation is the n-th in every later turn too."""
+    return ToolCall(f"call_legacy_{number}", call.name or "", text_value(call.arguments), at=(*at, "function_call"))
+
+
+def _read_result(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown, legacy: int) -> ToolResult:
+    call_id = message.tool_call_id
+    if call_id is None:
+        call_id = f"call_legacy_{legacy}" if message.role == "function" else ""
+    parts = read_content(message.content, at, crossing, unknown)
+    extra = gather(crossing, at, unknown)
+    if message.name is not None:
+        extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": jsontext.raw(message.name)}}
+    return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)
+
+
+def _read_settings(request: wire.ChatRequest) -> Settings:
+    limit = request.max_completion_tokens
+    at = _AT
+    if limit is None and request.max_tokens is not None:
+        limit, at = request.max_tokens, _AT_LEGACY_LIMIT
+    if request.safety_identifier is not None:
+        at = {**at, "user": ("safety_identifier",)}
+    stop = request.stop
+    options = request.stream_options
+    return Settings(
+        limit,
+        request.temperature,
+        request.top_p,
+        request.top_k,
+        () if stop is None else (stop,) if isinstance(stop, str) else tuple(stop),
+        request.seed,
+        request.presence_penalty,
+        request.frequency_penalty,
+        request.n,
+        request.logprobs,
+        request.top_logprobs,
+        request.parallel_tool_calls,
+        request.reasoning_effort,
+        verbosity=request.verbosity,
+        format=_read_format(request.response_format) if request.response_format is not None else None,
+        user=request.safety_identifier or request.user,
+        metadata=request.metadata,
+        tier=request.service_tier,
+        cache_key=request.prompt_cache_key,
+        stream_usage=options.include_usage if options is not None else None,
+        at=at,
+    )
+
+
+def _read_format(shape: wire.ResponseFormat) -> Format | None:
+    if shape.type == "json_object":
+        return Format("json")
+    schema = shape.json_schema
+    if shape.type != "json_schema" or schema is None:
+        return None
+    text = jsontext.text(schema.schema) if schema.schema else None
+    return Format("schema", text, schema.name, schema.description or "", schema.strict)
+
+
+def write_request(request: Request, crossing: Crossing) -> bytes:
+    messages: list[Any] = []
+    for turn in arrange(request.turns, crossing):
+        _write_turn(turn, messages, crossing)
+    model = crossing.model or request.model
+    if not model:
+        crossing.lose("model.invented")
+    out: dict[str, Any] = {"model": model or "unspecified", "messages": messages}
+    if request.tools:
+        tools = tools_to(request.tools, crossing)
+        if tools:
+            out["tools"] = tools
+    choice = write_choice(request, crossing)
+    if choice is not None and ("tools" in out or choice == "none"):
+        out["tool_choice"] = choice
+    elif choice is not None and choice != "auto":
+        crossing.lose("choice.dropped", request.choice.at if request.choice else ())
+    if request.stream is not None:
+        out["stream"] = request.stream
+    _write_settings(request.settings, out, crossing)
+    if out.get("stream") and request.settings.stream_usage is None and crossing.source != wire.NAME:
+        # Every other dialect reports usage at the end of a stream unasked.
+        out["stream_options"] = {"include_usage": True}
+    return jsontext.encode(restore(out, request.extra, wire.NAME))
+
+
+def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
+    role = turn.role
+    if role == "tool":
+        write_result_messages(turn, messages, crossing)
+        return
+    if role == "assistant":
+        message = write_assistant(turn.parts, crossing, request=True)
+        if message is None:
+            crossing.lose("turn.dropped", turn.at)
+            return
+    else:
+        if role != "user":
+            role = "developer" if crossing.profile.reasoning else "system"
+        if turn.parts and isinstance(turn.parts[0], Opaque) and turn.parts[0].at == turn.at:
+            _write_stranger(turn.parts[0], messages, crossing)
+            return
+        message = {"role": role, "content": write_content(turn.parts, crossing)}
+    if turn.name:
+        message["name"] = turn.name
+    messages.append(restore(message, turn.extra, wire.NAME))
+
+
+def _write_stranger(message: Opaque, messages: list[Any], crossing: Crossing) -> None:
+    """A whole message of a role nobody knows."""
+    if message.dialect == wire.NAME:
+        messages.append(message.value)
+    else:
+        crossing.lose("part.dropped", message.at, message.kind)
+
+
+def write_result_messages(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
+    """One message a result; media, which a tool message cannot hold, in one user message after the last of them."""
+    moved: list[Part] = []
+    for result in turn.parts:
+        if not isinstance(result, ToolResult):
+            crossing.lose("part.dropped", result.at)
+            continue
+        texts: list[Part] = []
+        for part in result.parts:
+            if isinstance(part, Media) and crossing.source != wire.NAME:
+                texts.append(_move(part, result, moved, crossing))
+            else:
+                texts.append(part)
+        content = write_content(tuple(texts), crossing)
+        if result.is_error:
+            crossing.lose("result.error.as_text", result.at)
+            content = _as_error(content)
+        if result.structured:
+            crossing.lose("result.structured.as_text", result.at)
+        call_id = send_id(result.call_id, IDS, crossing, result.at)
+        message = {"role": "tool", "tool_call_id": call_id, "content": content}
+        messages.append(restore(message, result.extra, wire.NAME))
+    if moved:
+        messages.append({"role": "user", "content": write_content(tuple(moved), crossing)})
+
+
+def _move(media: Media, result: ToolResult, moved: list[Part], crossing: Crossing) -> Text:
+    what = media.mime or media.kind
+    if crossing.binary == "summarise":
+        crossing.lose("media.summarised", media.at)
+        return Text(f"Binary content of type {what} was processed.")
+    crossing.lose("result.media.moved", media.at)
+    moved.append(Text(f"[returned by tool call {result.call_id}]"))
+    moved.append(media)
+    return Text(f"[tool call {result.call_id} returned {what}, attached below]")
+
+
+def _as_error(content: Any) -> Any:
+    if isinstance(content, str):
+        return content if content.startswith("Error") else f"Error: {content}"
+    return [{"type": "text", "text": "Error:"}, *content]
+
+
+def _write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    at = settings.at
+    if settings.max_tokens is not None:
+        out["max_completion_tokens"] = settings.max_tokens
+    _write_sampling(settings, out, crossing)
+    if settings.parallel is not None and "tools" in out:
+        out["parallel_tool_calls"] = settings.parallel
+    _write_effort(settings, out, crossing)
+    if settings.thoughts is not None:
+        crossing.lose("thoughts.dropped", at.get("thoughts", ()))
+    if settings.format is not None:
+        out["response_format"] = _write_format(settings.format)
+    if settings.stream_usage is not None:
+        out["stream_options"] = {"include_usage": settings.stream_usage}
+    if settings.cache is not None:
+        crossing.lose("cache.dropped", at.get("cache", ()))
+    for value, name in (
+        (settings.verbosity, "verbosity"),
+        (settings.user, "safety_identifier" if at.get("user") != ("user",) else "user"),
+        (settings.metadata, "metadata"),
+        (settings.tier, "service_tier"),
+        (settings.cache_key, "prompt_cache_key"),
+    ):
+        if value is not None:
+            out[name] = value
+
+
+def _write_effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    effort = wanted(settings, crossing)
+    gate = crossing.profile.chat_tools if "tools" in out else "ok"
+    if gate == "effort_none" and effort != "none":
+        # gpt-5.4 and later: function tools on this endpoint only without reasoning; leaving the field out counts as on.
+        detail = "with tools this model takes effort none only here; openai-responses takes both"
+        crossing.lose("effort.approximated", settings.at.get("effort", ()), detail, "warning")
+        effort = "none"
+    elif gate == "refused":
+        crossing.lose("tool.refused", (), "send this model's tools through openai-responses")
+    if effort is not None:
+        out["reasoning_effort"] = effort
+
+
+def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    at = settings.at
+    refused = crossing.profile.reasoning and crossing.source != wire.NAME
+    for value, name, known in (
+        (settings.temperature, "temperature", not refused),
+        (settings.top_p, "top_p", not refused),
+        (settings.top_k, "top_k", crossing.source == wire.NAME),
+        (settings.presence_penalty, "presence_penalty", not refused),
+        (settings.frequency_penalty, "frequency_penalty", not refused),
+        (settings.seed, "seed", True),
+        (settings.n, "n", True),
+        (settings.logprobs, "logprobs", not refused),
+        (settings.top_logprobs, "top_logprobs", not refused),
+    ):
+        if value is None:
+            continue
+        if known:
+            out[name] = value
+        else:
+            crossing.lose("sampling.dropped", at.get(name, ()), name)
+    if settings.stop:
+        out["stop"] = list(settings.stop[:4])
+        if len(settings.stop) > 4:
+            crossing.lose("stop.truncated", at.get("stop", ()), f"{len(settings.stop)} sequences, 4 are sent")
+
+
+def _write_format(shape: Format) -> dict[str, Any]:
+    if shape.kind == "json":
+        return {"type": "json_object"}
+    schema: dict[str, Any] = {"name": shape.name or "answer"}
+    if shape.description:
+        schema["description"] = shape.description
+    if shape.schema is not None:
+        schema["schema"] = Raw(shape.schema)
+    if shape.strict is not None:
+        schema["strict"] = shape.strict
+    return {"type": "json_schema", "json_schema": schema}

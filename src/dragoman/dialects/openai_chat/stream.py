@@ -1,0 +1,414 @@
+"""Chat Completions streams: chunks to events, events to chunks.
+
+Chat has no word for the end of a part: a text ends when something else begins, a call when its arguments are a whole
+JSON object and something else begins, everything at the finish. Calls whose pieces interleave are therefore held back
+until the one before them is whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Text, ToolCall
+from ...canon.response import Usage
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.extras import carried
+from ...codec.ids import hashed
+from ...codec.ids import send as send_id
+from ...codec.media import note
+from ...codec.names import send
+from ...codec.sse import Splitter
+from ...crossing import Crossing
+from . import wire
+from .faults import error_object, fault_from
+from .message import annotations_to, read_annotations, read_seal, text_value
+from .response import read_stop, read_usage, write_stop, write_usage
+from .tools import IDS, NAMES
+
+_strict = msgspec.json.Decoder(wire.Chunk).decode
+_CHUNK_EXTRAS = ("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
+_CHOICE_EXTRAS = ("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
+
+
+class _Call:
+    """A call whose pieces are still coming."""
+
+    __slots__ = ("held", "index", "part", "pieces")
+
+    def __init__(self, part: ToolCall) -> None:
+        self.part = part
+        self.index = -1  # not begun yet
+        self.pieces: list[str] = []
+        self.held: list[str] = []
+
+    def whole(self) -> bool:
+        return not self.part.custom and jsontext.is_object("".join(self.pieces))
+
+
+class _Answer:
+    """What is open in one answer."""
+
+    __slots__ = ("by_index", "call", "index", "kind", "number", "seen", "waiting", "word")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.index = -1
+        self.kind = ""  # text, refusal, reasoning, call, or "" when no part is open
+        self.call: _Call | None = None
+        self.by_index: dict[int, _Call] = {}
+        self.waiting: list[_Call | tuple[str, str]] = []
+        self.seen: list[Part] = []
+        self.word: str | None = None
+
+
+class StreamReader:
+    """Chunks in, events out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._frames = Splitter(wire.NAME)
+        self._answers: dict[int, _Answer] = {}
+        self._first: _Answer | None = None
+        self._next = 0
+        self._started = False
+        self._over = False
+        self._id = ""
+        self._usage: Usage | None = None
+        self._kept: set[tuple[Path, str]] = set()
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        events: list[Event] = []
+        for _, data in self._frames.feed(chunk):
+            self._take(data, events)
+        return events
+
+    def close(self) -> list[Event]:
+        events: list[Event] = []
+        for _, data in self._frames.close():
+            self._take(data, events)
+        if not self._over:
+            if self._answers and all(answer.word for answer in self._answers.values()):
+                self._finish(events)
+            else:
+                self._over = True
+                events.append(Fault("upstream_bad", "the upstream's stream ended before the answer did", 502))
+        return events
+
+    def _take(self, data: bytes, events: list[Event]) -> None:
+        if self._over:
+            return
+        if data == b"[DONE]":
+            self._finish(events)
+            return
+        unknown: Unknown = {}
+        try:
+            chunk = _strict(data)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            chunk, unknown, _ = wire.CHUNK.admit(data)
+        if chunk.error:
+            self._over = True
+            error = jsontext.plain(chunk.error)
+            events.append(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}))
+            return
+        if not self._started:
+            self._started = True
+            self._id = chunk.id or ""
+            events.append(Start(self._id, chunk.model or "", chunk.created))
+        if unknown or chunk.system_fingerprint or chunk.service_tier:
+            self._keep(chunk, unknown)
+        for choice in chunk.choices or ():
+            self._choice(choice, events)
+        if chunk.usage is not None:
+            self._usage = read_usage(chunk.usage, self._crossing, unknown)
+
+    def _choice(self, choice: wire.ChunkChoice, events: list[Event]) -> None:
+        answer = self._first
+        if answer is None or answer.number != choice.index:
+            answer = self._answers.get(choice.index)
+            if answer is None:
+                answer = self._answers[choice.index] = _Answer(choice.index)
+                self._first = self._first or answer
+        if choice.logprobs or choice.content_filter_results:
+            self._note(("choices", choice.index), carried(choice, _CHOICE_EXTRAS) or {})
+        delta = choice.delta
+        if delta is not None:
+            thought = delta.reasoning_content or delta.reasoning
+            if thought:
+                self._words(answer, "reasoning", thought, events)
+            content = delta.content
+            if content:
+                if isinstance(content, str):
+                    self._words(answer, "text", content, events)
+                else:
+                    self._parts(answer, content, events)
+            if delta.refusal:
+                self._words(answer, "refusal", delta.refusal, events)
+            if delta.tool_calls:
+                for call in delta.tool_calls:
+                    self._piece(answer, call, events)
+            if delta.function_call is not None:
+                self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
+            if delta.annotations or delta.audio or delta.reasoning_details:
+                self._note(("choices", choice.index, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
+                self._cite(answer, delta, events)
+        if choice.finish_reason:
+            answer.word = choice.finish_reason
+
+    def _words(self, answer: _Answer, kind: str, text: str, events: list[Event]) -> None:
+        if answer.kind == kind:
+            events.append(PartDelta(answer.index, text))
+            return
+        if answer.waiting or (answer.call is not None and not answer.call.whole()):
+            answer.waiting.append((kind, text))
+            return
+        self._end(answer, events)
+        part: Part = Reasoning() if kind == "reasoning" else Text("", kind == "refusal")
+        self._begin(answer, kind, part, events)
+        events.append(PartDelta(answer.index, text))
+
+    def _parts(self, answer: _Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
+        """Mistral's answers: content as a list, with thinking in it."""
+        for part in content:
+            if part.text:
+                self._words(answer, "text", part.text, events)
+            elif isinstance(part.thinking, str):
+                self._words(answer, "reasoning", part.thinking, events)
+            elif part.thinking:
+                self._words(answer, "reasoning", "".join([piece.text for piece in part.thinking]), events)
+            else:
+                self._crossing.lose("part.dropped", ("choices", answer.number, "delta", "content"), part.type)
+
+    def _piece(self, answer: _Answer, piece: wire.Call, events: list[Event]) -> None:
+        key = piece.index
+        if key is None:
+            # No index: an id begins a call, anything else continues the last one.
+            key = len(answer.by_index) - (0 if piece.id else 1)
+        call = answer.by_index.get(key)
+        function = piece.function
+        name = (function.name if function is not None else piece.custom.name if piece.custom else None) or ""
+        if call is None or (piece.id and name and piece.id != call.part.id):
+            call = self._new_call(answer, key, piece, name)
+            answer.by_index[key] = call
+            if not answer.waiting and (answer.call is None or answer.call.whole()):
+                self._end(answer, events)
+                self._begin_call(answer, call, events)
+            else:
+                answer.waiting.append(call)
+        text = text_value(function.arguments) if function is not None else (piece.custom and piece.custom.input) or ""
+        if not text:
+            return
+        call.pieces.append(text)
+        if answer.call is call:
+            events.append(PartDelta(call.index, text))
+            if answer.waiting:
+                self._release(answer, events)
+        elif call.index < 0:
+            call.held.append(text)
+        # else: the call was whole and has ended; what follows a whole JSON object is not part of it
+
+    def _new_call(self, answer: _Answer, key: int, piece: wire.Call, name: str) -> _Call:
+        call_id = piece.id or hashed(f"{self._id}:{answer.number}:{key}:{len(answer.by_index)}")
+        if not piece.id:
+            self._crossing.lose("call.id.invented", ("choices", answer.number, "delta", "tool_calls"))
+        seal = read_seal(piece.extra_content) if piece.extra_content else None
+        custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
+        return _Call(ToolCall(call_id, name, "", custom, seal=seal))
+
+    def _release(self, answer: _Answer, events: list[Event], *, all_of_them: bool = False) -> None:
+        """Begin what was held back, as far as the open call is whole."""
+        while answer.waiting and (all_of_them or answer.call is None or answer.call.whole()):
+            held = answer.waiting.pop(0)
+            self._end(answer, events)
+            if isinstance(held, _Call):
+                self._begin_call(answer, held, events)
+                for text in held.held:
+                    events.append(PartDelta(held.index, text))
+                held.held.clear()
+            else:
+                kind, text = held
+                self._begin(answer, kind, Reasoning() if kind == "reasoning" else Text("", kind == "refusal"), events)
+                events.append(PartDelta(answer.index, text))
+                while answer.waiting and not isinstance(answer.waiting[0], _Call) and answer.waiting[0][0] == kind:
+                    events.append(PartDelta(answer.index, answer.waiting.pop(0)[1]))  # type: ignore[index]
+
+    def _begin(self, answer: _Answer, kind: str, part: Part, events: list[Event]) -> None:
+        answer.kind = kind
+        answer.index = self._next
+        answer.seen.append(part)
+        self._next += 1
+        events.append(PartStart(answer.index, part, answer.number))
+
+    def _begin_call(self, answer: _Answer, call: _Call, events: list[Event]) -> None:
+        self._begin(answer, "call", call.part, events)
+        call.index = answer.index
+        answer.call = call
+
+    def _end(self, answer: _Answer, events: list[Event]) -> None:
+        if answer.kind:
+            events.append(PartEnd(answer.index))
+            answer.kind = ""
+            answer.call = None
+
+    def _cite(self, answer: _Answer, delta: wire.Message, events: list[Event]) -> None:
+        citations = read_annotations(delta, ("choices", answer.number, "delta"), self._crossing)
+        if citations and answer.kind == "text":
+            events.append(PartDelta(answer.index, "", None, citations))
+        elif citations:
+            self._crossing.lose("citation.dropped", ("choices", answer.number, "delta", "annotations"))
+
+    def _finish(self, events: list[Event]) -> None:
+        self._over = True
+        answers = list(self._answers.values())
+        if not self._started or not answers:
+            events.append(Fault("upstream_bad", "the upstream's stream ended without an answer", 502))
+            return
+        for answer in answers:
+            self._release(answer, events, all_of_them=True)
+            self._end(answer, events)
+            stop = read_stop(answer.word, answer.seen, self._crossing)
+            last = answer is answers[-1]
+            events.append(Finish(stop, self._usage if last else None, answer.number, last))
+
+    def _keep(self, chunk: wire.Chunk, unknown: Unknown) -> None:
+        self._note((), carried(chunk, _CHUNK_EXTRAS) or {})
+        for at, fields in unknown.items():
+            self._note(at, fields)
+
+    def _note(self, at: Path, fields: dict[str, Any]) -> None:
+        """Keep each field once: a stream repeats them in every chunk."""
+        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
+        if fresh:
+            self._kept.update([(at, name) for name in fresh])
+            self._crossing.keep(at, fresh)
+
+
+class StreamWriter:
+    """Events in, chunks out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._head = b""
+        self._tail = b""
+        self._open: dict[int, tuple[bytes, bytes]] = {}
+        self._parts: dict[int, Part] = {}
+        self._calls: dict[int, int] = {}  # answer -> calls so far
+        self._ended = False
+        asked = crossing.answers.settings.stream_usage if crossing.answers is not None else True
+        self._usage_wanted = bool(asked)
+
+    def send(self, event: Event) -> bytes:
+        if isinstance(event, PartDelta):
+            return self._delta(event)
+        if isinstance(event, PartStart):
+            return self._part_start(event)
+        if isinstance(event, PartEnd):
+            self._open.pop(event.index, None)
+            return b""
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, Finish):
+            return self._finish(event)
+        return self._fault(event)
+
+    def close(self) -> bytes:
+        return b""
+
+    def _start(self, event: Start) -> bytes:
+        crossing = self._crossing
+        stream_id = event.id
+        if not stream_id:
+            stream_id = hashed(event.model, "chatcmpl_")
+            crossing.lose("id.invented")
+        head = {
+            "id": stream_id,
+            "object": "chat.completion.chunk",
+            "created": event.created or crossing.created,
+            "model": crossing.model or event.model,
+        }
+        self._head = b"data: " + jsontext.encode(head)[:-1] + b',"choices":['
+        self._tail = b'],"usage":null}\n\n' if self._usage_wanted and crossing.answers is not None else b"]}\n\n"
+        return self._chunk(0, b'{"role":"assistant","content":""}')
+
+    def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:
+        choice = b'{"index":%d,"delta":%b,"logprobs":null,"finish_reason":%b}' % (answer, delta, finish)
+        return self._head + choice + self._tail
+
+    def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
+        """What stands before and after the text in every delta of a part."""
+        return (
+            self._head + b'{"index":%d,"delta":' % answer + before,
+            after + b',"logprobs":null,"finish_reason":null}' + self._tail,
+        )
+
+    def _part_start(self, event: PartStart) -> bytes:
+        part, answer = event.part, event.answer
+        out = b""
+        if answer and answer not in self._calls:
+            out = self._chunk(answer, b'{"role":"assistant","content":""}')
+        calls = self._calls.setdefault(answer, 0)
+        self._parts[event.index] = part
+        if isinstance(part, Text):
+            key = b'{"refusal":' if part.refusal else b'{"content":'
+            self._open[event.index] = self._frame_around(answer, key, b"}")
+        elif isinstance(part, Reasoning):
+            self._open[event.index] = self._frame_around(answer, b'{"reasoning_content":', b"}")
+        elif isinstance(part, ToolCall):
+            self._calls[answer] = calls + 1
+            inner = (b'"custom":{"input":', b"}}]}") if part.custom else (b'"function":{"arguments":', b"}}]}")
+            before = b'{"tool_calls":[{"index":%d,' % calls + inner[0]
+            self._open[event.index] = self._frame_around(answer, before, inner[1])
+            out += self._chunk(answer, jsontext.encode({"tool_calls": [self._call(part, calls)]}))
+        elif isinstance(part, Media):
+            self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            out += self._chunk(answer, jsontext.encode({"content": note(part)}))
+        elif isinstance(part, Opaque):
+            self._crossing.lose("hosted.dropped", part.at, part.kind)
+        return out
+
+    def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
+        name = send(part.name, part.namespace, NAMES, self._crossing, part.at)
+        call: dict[str, Any] = {"index": number, "id": send_id(part.id, IDS, self._crossing, part.at)}
+        if part.custom:
+            call |= {"type": "custom", "custom": {"name": name, "input": ""}}
+        else:
+            call |= {"type": "function", "function": {"name": name, "arguments": ""}}
+        if part.seal is not None:
+            if part.seal.dialect == "gemini":
+                call["extra_content"] = {"google": {"thought_signature": part.seal.data}}
+            else:
+                self._crossing.lose("seal.dropped", part.at)
+        return call
+
+    def _delta(self, event: PartDelta) -> bytes:
+        frame = self._open.get(event.index)
+        if frame is None:
+            return b""
+        out = b""
+        if event.text:
+            out = frame[0] + jsontext.encode(event.text) + frame[1]
+        if event.seal is not None:
+            self._crossing.lose("seal.dropped", self._parts[event.index].at)
+        if event.citations:
+            part = self._parts[event.index]
+            notes = annotations_to(event.citations, part.at, self._crossing)
+            if notes:
+                out += self._chunk(0, jsontext.encode({"annotations": notes}))
+        return out
+
+    def _finish(self, event: Finish) -> bytes:
+        out = self._chunk(event.answer, b"{}", jsontext.encode(write_stop(event.stop, self._crossing)))
+        if not event.last:
+            return out
+        self._ended = True
+        if event.usage is not None and self._usage_wanted:
+            usage = jsontext.encode(write_usage(event.usage, self._crossing))
+            out += self._head + b'],"usage":' + usage + b"}\n\n"
+        return out + b"data: [DONE]\n\n"
+
+    def _fault(self, fault: Fault) -> bytes:
+        self._ended = True
+        return b"data: " + jsontext.encode({"error": error_object(fault)}) + b"\n\n"

@@ -1,0 +1,66 @@
+"""The exceptions a caller can meet.
+
+DragomanError
+├── WireError    bytes do not fit the dialect: dialect, path, expected, got
+├── LossError    a translation lost more than the caller's tolerance allows: losses
+├── FaultError   the upstream answered with a Fault: fault, body
+└── ConfigError  a name or an option that does not exist: names the nearest valid one
+
+Translation itself never raises for meaning it cannot carry: that is a Loss.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .canon.events import Fault
+    from .canon.losses import Loss
+
+
+class DragomanError(Exception):
+    """Base of every exception this package raises on purpose."""
+
+
+class WireError(DragomanError):
+    """The bytes do not fit the dialect they were said to be in."""
+
+    def __init__(self, dialect: str, path: str, expected: str, got: str = "") -> None:
+        self.dialect = dialect
+        self.path = path
+        self.expected = expected
+        self.got = got
+        where = f" at {path}" if path else ""
+        found = f", got {got}" if got else ""
+        super().__init__(f"not {dialect}{where}: expected {expected}{found}")
+
+
+class LossError(DragomanError):
+    """The translation would lose more than `tolerance` allows; nothing was sent."""
+
+    def __init__(self, tolerance: str, losses: tuple[Loss, ...]) -> None:
+        self.tolerance = tolerance
+        self.losses = losses
+        worst = "; ".join(f"{loss.code} at {loss.path or '/'}" for loss in losses[:5])
+        more = f" and {len(losses) - 5} more" if len(losses) > 5 else ""
+        super().__init__(f"{len(losses)} losses beyond tolerance {tolerance!r}: {worst}{more}")
+
+
+class FaultError(DragomanError):
+    """The upstream answered with a fault instead of a response."""
+
+    def __init__(self, fault: Fault, body: bytes = b"") -> None:
+        self.fault = fault
+        self.body = body
+        super().__init__(f"{fault.kind} ({fault.status}): {fault.message}")
+
+
+class ConfigError(DragomanError):
+    """A name or an option that does not exist."""
+
+    def __init__(self, what: str, got: str, valid: tuple[str, ...] = ()) -> None:
+        self.what = what
+        self.got = got
+        self.valid = valid
+        hint = f"; valid: {', '.join(valid)}" if valid else ""
+        super().__init__(f"unknown {what} {got!r}{hint}")

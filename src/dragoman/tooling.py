@@ -1,0 +1,92 @@
+"""Tool calls and tool results by themselves: what a client needs that runs tools and speaks one dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from .canon.parts import Part, Text, ToolCall, ToolResult
+from .canon.request import Request
+from .canon.response import Response, Stop
+from .canon.turns import Turn
+from .codec import jsontext
+from .crossing import Crossing
+from .dialects import get
+from .errors import ConfigError
+from .translate import Body, as_bytes
+
+_OUTPUT_KEYS = frozenset({"id", "output", "outputText", "is_error", "isError"})
+
+
+def tool_calls(response: Body, *, dialect: str) -> list[ToolCall]:
+    """The calls a client has to run, in order: id, name, arguments (exact JSON text), `.input` (decoded)."""
+    found = get(dialect).read_response(as_bytes(response, dialect), Crossing(dialect, dialect))
+    return [_blank_filled(part) for part in found.parts if isinstance(part, ToolCall)]
+
+
+def _blank_filled(call: ToolCall) -> ToolCall:
+    """Blank arguments mean an empty object."""
+    if call.custom or call.arguments.strip():
+        return call
+    return msgspec.structs.replace(call, arguments="{}")
+
+
+def tool_results(
+    calls: Sequence[ToolCall] | Body,
+    outputs: Mapping[str, Any] | Sequence[Any],
+    *,
+    dialect: str,
+    model: str = "",
+) -> list[Any]:
+    """The continuation of a tool turn, complete: what to append to the next request's messages, contents or input.
+
+    `calls` is the answer that holds them (then everything in it that must go back goes back: text, thinking, seals), or
+    a list of ToolCall. `outputs` gives one output for each call: a mapping by call id, or a sequence in call order. An
+    output is text, a ToolResult, any JSON value, or `{"output": ..., "is_error": true}`.
+    """
+    crossing = Crossing(dialect, dialect, model=model)
+    speaker = get(dialect)
+    if isinstance(calls, Sequence) and not isinstance(calls, str | bytes | bytearray | memoryview):
+        answer = Response(tuple(_checked(call) for call in calls), Stop("tool_calls"))
+    else:
+        answer = speaker.read_response(as_bytes(calls, dialect), crossing)
+    asked = [part for part in answer.parts if isinstance(part, ToolCall)]
+    results: list[Part] = [_result(call, _output(call, i, asked, outputs)) for i, call in enumerate(asked)]
+    written = speaker.write_results(answer, Request((Turn("tool", tuple(results)),)), crossing)
+    value = jsontext.decode(written)
+    return value if isinstance(value, list) else [value]
+
+
+def _checked(call: Any) -> ToolCall:
+    if isinstance(call, ToolCall):
+        return call
+    raise ConfigError("kind of call", type(call).__name__, ("ToolCall",))
+
+
+def _output(call: ToolCall, position: int, calls: list[ToolCall], outputs: Mapping[str, Any] | Sequence[Any]) -> Any:
+    if isinstance(outputs, Mapping):
+        if call.id not in outputs:
+            raise ConfigError("output: there is none for call", call.id, tuple(map(str, outputs)))
+        return outputs[call.id]
+    for output in outputs:
+        if isinstance(output, ToolResult) and output.call_id == call.id:
+            return output
+        if isinstance(output, Mapping) and output.get("id") == call.id and _OUTPUT_KEYS.issuperset(output):
+            return output
+    if len(outputs) != len(calls):
+        raise ConfigError("number of outputs", str(len(outputs)), (str(len(calls)),))
+    return outputs[position]
+
+
+def _result(call: ToolCall, output: Any) -> ToolResult:
+    if isinstance(output, ToolResult):
+        return msgspec.structs.replace(output, call_id=call.id, name=output.name or call.name, custom=call.custom)
+    is_error = False
+    if isinstance(output, Mapping) and ("output" in output or "outputText" in output):
+        if _OUTPUT_KEYS.issuperset(output):
+            is_error = bool(output.get("is_error") or output.get("isError"))
+            output = output["output"] if "output" in output else output["outputText"]
+    text = output if isinstance(output, str) else jsontext.encode(output).decode()
+    return ToolResult(call.id, (Text(text),), call.name, is_error, custom=call.custom)

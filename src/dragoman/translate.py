@@ -1,0 +1,356 @@
+"""Read with one dialect, write with another, gather the losses: requests, answers, streams, faults, tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from . import profiles
+from .canon.events import Event, PartDelta, PartEnd, PartStart
+from .canon.losses import SEVERITIES, Loss, Losses, Severity
+from .canon.parts import Part, ToolCall
+from .canon.request import Request
+from .canon.response import Response
+from .codec import jsontext, seals
+from .codec.custom import Unwrapper, unwrap_input
+from .crossing import Crossing
+from .dialect import Dialect
+from .dialects import get
+from .errors import ConfigError, LossError, WireError
+
+Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
+"""A document: JSON text, or the decoded value."""
+
+Binary = Literal["native", "summarise"]
+
+
+class Translation:
+    """A document in the target's dialect, and what was lost on the way."""
+
+    __slots__ = ("asked", "body", "losses", "model", "renamed", "request", "source", "stream", "target", "wrapped")
+
+    def __init__(self, body: bytes, crossing: Crossing, losses: tuple[Loss, ...]) -> None:
+        self.body = body
+        """JSON of the target dialect; the same bytes for the same input."""
+        self.losses = losses
+        self.source = crossing.source
+        self.target = crossing.target
+        self.model = ""
+        """The model asked of the upstream. Dialects that name it in the address do not have it in the body."""
+        self.asked = ""
+        """The model's name as the client wrote it."""
+        self.stream: bool | None = None
+        self.request: Request | None = None
+        """The request in canon, for the way back; None when the bytes passed untouched."""
+        self.renamed = crossing.renamed
+        self.wrapped = crossing.custom
+
+    def json(self) -> Any:
+        """The body, decoded."""
+        return jsontext.decode(self.body)
+
+    def __repr__(self) -> str:
+        return f"<Translation {self.source} to {self.target}: {len(self.body)} bytes, {len(self.losses)} losses>"
+
+
+class FaultTranslation(Translation):
+    """A fault in the target's dialect, with the status and the headers to send it with."""
+
+    __slots__ = ("headers", "status")
+
+    def __init__(
+        self, body: bytes, crossing: Crossing, losses: tuple[Loss, ...], status: int, headers: dict[str, str]
+    ) -> None:
+        super().__init__(body, crossing, losses)
+        self.status = status
+        self.headers = headers
+
+
+class _Head(Struct):
+    """What a same-dialect pass needs to know of a body."""
+
+    model: str | None = None
+    stream: bool | None = None
+
+
+_head = msgspec.json.Decoder(_Head).decode
+
+
+def translate_request(
+    body: Body,
+    *,
+    source: str,
+    target: str,
+    model: str | None = None,
+    tolerance: Severity | None = None,
+    binary: Binary = "native",
+) -> Translation:
+    """A request in another dialect.
+
+    `model` replaces the model's name. `tolerance` names the worst severity that is accepted; beyond it LossError is
+    raised. `binary="summarise"` turns media in tool results into a line of text.
+    """
+    reader, writer = get(source), get(target)
+    document = as_bytes(body, source)
+    if source == target and seals.MARK_BYTES not in document:
+        return _pass_request(document, reader, model, tolerance)
+    crossing = Crossing(source, target, model=model or "", binary=_checked_binary(binary))
+    request = reader.read_request(document, crossing)
+    crossing.profile = profiles.lookup(target, model or request.model)
+    out = writer.write_request(request, crossing)
+    result = Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
+    result.request = request
+    result.asked = request.model
+    result.model = model or request.model
+    result.stream = request.stream
+    return result
+
+
+def _pass_request(document: bytes, dialect: Dialect, model: str | None, tolerance: Severity | None) -> Translation:
+    """Same dialect: the bytes go through as they are, but for the model's name."""
+    _checked_tolerance(tolerance)
+    crossing = Crossing(dialect.name, dialect.name)
+    try:
+        head = _head(document)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        dialect.read_request(document, crossing)  # says what is wrong, and where
+        head = _Head()
+    if model is not None and model != head.model and dialect.splice_model:
+        document = jsontext.encode(jsontext.fields(document) | {"model": jsontext.raw(model)})
+    result = Translation(document, crossing, ())
+    result.asked = head.model or ""
+    result.model = model or result.asked
+    result.stream = head.stream
+    return result
+
+
+def translate_response(
+    body: Body,
+    *,
+    source: str,
+    target: str,
+    answers: Translation | None = None,
+    tolerance: Severity | None = None,
+    created: int = 0,
+) -> Translation:
+    """An answer in another dialect.
+
+    `answers` is the translation of the request: by it renamed and wrapped tools and the model's name find their way
+    back. `created` is the time to write where the target wants one and the source has none.
+    """
+    reader, writer = get(source), get(target)
+    document = as_bytes(body, source)
+    crossing = _way_back(source, target, answers, created)
+    if source == target:
+        _checked_tolerance(tolerance)
+        _check_json(document, reader)
+        return Translation(document, crossing, ())
+    response = restored(reader.read_response(document, crossing), answers)
+    out = writer.write_response(response, crossing)
+    return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
+
+
+def translate_fault(
+    body: Body,
+    *,
+    status: int,
+    source: str,
+    target: str,
+    headers: Mapping[str, str] | None = None,
+) -> FaultTranslation:
+    """An error answer in another dialect: body, status and headers (retry-after crosses)."""
+    reader, writer = get(source), get(target)
+    crossing = Crossing(source, target)
+    lowered = {name.lower(): value for name, value in (headers or {}).items()}
+    fault = reader.read_fault(as_bytes(body, source), status, lowered)
+    if source == target:
+        kept = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
+        return FaultTranslation(as_bytes(body, source), crossing, (), status, kept)
+    out, own_status, own_headers = writer.write_fault(fault)
+    if own_status != status:
+        crossing.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
+    for name in (fault.extra or {}).get(source, {}):
+        crossing.lose("field.dropped", ("error", name), severity="info")
+    return FaultTranslation(out, crossing, crossing.losses.all(), own_status, own_headers)
+
+
+def translate_tools(
+    tools: Body, *, source: str, target: str, tolerance: Severity | None = None, model: str | None = None
+) -> Translation:
+    """Tool declarations alone: the value of `tools`, or an object that has it."""
+    reader, writer = get(source), get(target)
+    document = as_bytes(tools, source)
+    if document.lstrip()[:1] == b"{":
+        document = bytes(_tools_of(document, source))
+    crossing = Crossing(source, target, profile=profiles.lookup(target, model or ""))
+    found = reader.read_tools(document, crossing)
+    if source == target:
+        _checked_tolerance(tolerance)
+        return Translation(document, crossing, ())
+    out = writer.write_tools(found, crossing)
+    return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
+
+
+def _tools_of(document: bytes, source: str) -> Raw:
+    try:
+        members = jsontext.fields(document)
+        members = jsontext.fields(members["config"]) if "config" in members and "tools" not in members else members
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise WireError(source, "", "a list of tools", str(error)) from None
+    if "tools" not in members:
+        raise WireError(source, "/tools", "a list of tools")
+    return members["tools"]
+
+
+class StreamTranslator:
+    """A stream in another dialect: feed the upstream's bytes, get the client's."""
+
+    def __init__(self, *, source: str, target: str, answers: Translation | None = None, created: int = 0) -> None:
+        self._from, self._to = get(source), get(target)
+        self._crossing = _way_back(source, target, answers, created)
+        self._same = source == target
+        self._reader = self._from.reader(self._crossing)
+        self._writer = self._to.writer(self._crossing)
+        self._restorer = _Restorer(answers) if answers is not None and (answers.renamed or answers.wrapped) else None
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
+        if self._same:
+            return chunk
+        return self._written(self._reader.feed(chunk))
+
+    def close(self) -> bytes:
+        """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut."""
+        if self._same:
+            return b""
+        return self._written(self._reader.close()) + self._writer.close()
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What was lost so far."""
+        if self._to.name not in (self._from.name, *self._to.kin):
+            self._crossing.settle(self._from.noise)
+        return self._crossing.losses.all()
+
+    def _written(self, events: list[Event]) -> bytes:
+        if self._restorer is not None:
+            events = self._restorer.restore(events)
+        send = self._writer.send
+        if len(events) == 1:
+            return send(events[0])
+        return b"".join([send(event) for event in events])
+
+
+class _Restorer:
+    """Gives calls in a stream their own names back, and custom calls their free text."""
+
+    def __init__(self, answers: Translation) -> None:
+        self._answers = answers
+        self._open: dict[int, Unwrapper] = {}
+
+    def restore(self, events: list[Event]) -> list[Event]:
+        out: list[Event] = []
+        for event in events:
+            if isinstance(event, PartStart) and isinstance(event.part, ToolCall):
+                call = _restored_call(event.part, self._answers)
+                if call.custom and not event.part.custom:
+                    self._open[event.index] = Unwrapper()
+                event = PartStart(event.index, call, event.answer)
+            elif isinstance(event, PartDelta) and event.index in self._open:
+                text = self._open[event.index].feed(event.text)
+                event = PartDelta(event.index, text, event.seal, event.citations)
+            elif isinstance(event, PartEnd) and event.index in self._open:
+                rest = self._open.pop(event.index).close()
+                if rest:
+                    out.append(PartDelta(event.index, rest))
+            out.append(event)
+        return out
+
+
+def restored(response: Response, answers: Translation | None) -> Response:
+    """The response with tool names and custom tools as the client declared them."""
+    if answers is None or not (answers.renamed or answers.wrapped):
+        return response
+    parts: list[Part] = [
+        _restored_call(part, answers) if isinstance(part, ToolCall) else part for part in response.parts
+    ]
+    return msgspec.structs.replace(response, parts=tuple(parts))
+
+
+def _restored_call(call: ToolCall, answers: Translation) -> ToolCall:
+    namespace, name = answers.renamed.get(call.name, ("", call.name))
+    if call.name in answers.wrapped and not call.custom:
+        text = unwrap_input(call.arguments) if call.arguments else ""
+        return msgspec.structs.replace(call, name=name, namespace=namespace, custom=True, arguments=text)
+    if name is call.name:
+        return call
+    return msgspec.structs.replace(call, name=name, namespace=namespace)
+
+
+def _way_back(source: str, target: str, answers: Translation | None, created: int) -> Crossing:
+    if answers is None:
+        return Crossing(source, target, created=created)
+    return Crossing(source, target, model=answers.asked, answers=answers.request, created=created)
+
+
+def as_bytes(body: Body, dialect: str) -> bytes:
+    """A document as JSON bytes."""
+    if isinstance(body, bytes):
+        return body
+    if isinstance(body, bytearray | memoryview):
+        return bytes(body)
+    try:
+        return body.encode("utf-8") if isinstance(body, str) else jsontext.encode(body)
+    except UnicodeEncodeError:
+        raise WireError(dialect, "", "text that UTF-8 can hold", "a lone surrogate") from None
+    except (TypeError, RecursionError) as error:
+        raise WireError(dialect, "", "a JSON value", str(error)) from None
+
+
+def _check_json(document: bytes, dialect: Dialect) -> None:
+    try:
+        jsontext.fields(document)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        dialect.read_response(document, Crossing(dialect.name, dialect.name))
+
+
+def _settled(crossing: Crossing, reader: Dialect, writer: Dialect, tolerance: Severity | None) -> tuple[Loss, ...]:
+    """The losses, once the fields only the source knows are counted among them."""
+    _checked_tolerance(tolerance)
+    if crossing.kept and reader.name != writer.name and reader.name not in writer.kin:
+        crossing.settle(reader.noise)
+    if not len(crossing.losses):
+        return ()
+    if tolerance is not None:
+        beyond = crossing.losses.beyond(tolerance)
+        if beyond:
+            raise LossError(tolerance, beyond)
+    return crossing.losses.all()
+
+
+def _checked_tolerance(tolerance: Severity | None) -> None:
+    if tolerance is not None and tolerance not in SEVERITIES:
+        raise ConfigError("tolerance", str(tolerance), SEVERITIES)
+
+
+def _checked_binary(binary: Binary) -> Binary:
+    if binary not in ("native", "summarise"):
+        raise ConfigError("binary", str(binary), ("native", "summarise"))
+    return binary
+
+
+__all__ = [
+    "Body",
+    "FaultTranslation",
+    "Losses",
+    "StreamTranslator",
+    "Translation",
+    "restored",
+    "translate_fault",
+    "translate_request",
+    "translate_response",
+    "translate_tools",
+]

@@ -1,0 +1,21 @@
+"""Owns the entry to the stream-grammar checkers: is this whole stream legal in its dialect?
+
+The rules are those of "Stream grammar" and `-Snn` in the protocol pages; each event is also judged on its own. A stream
+that ends with the dialect's in-stream fault is legal.
+"""
+
+from __future__ import annotations
+
+from tests.judges import grammar_anthropic, grammar_chat, grammar_gemini, grammar_responses
+
+
+def check_stream(dialect: str, raw: bytes, *, extensions: bool = False) -> list[str]:
+    """Findings in one raw stream. `extensions` permits the reasoning fields of Chat-compatible servers."""
+    if dialect == "openai-chat":
+        return grammar_chat.check(raw, extensions=extensions)
+    checks = {
+        "openai-responses": grammar_responses.check,
+        "anthropic": grammar_anthropic.check,
+        "gemini": grammar_gemini.check,
+    }
+    return checks[dialect](raw)
