@@ -12,7 +12,20 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from bench.story import ANSWER_CALLS, ANSWER_TEXT, STAMP, STEPS, SYSTEM, TOOLS, Json, Step, compact, long_history, token
+from bench.story import (
+    ANSWER_CALLS,
+    ANSWER_TEXT,
+    STAMP,
+    STEPS,
+    SYSTEM,
+    TOOLS,
+    Json,
+    Step,
+    ToolSpec,
+    compact,
+    long_history,
+    token,
+)
 
 # Models that take every setting of the request, so that no gate of a model family is measured by accident.
 MODELS = {
@@ -42,7 +55,7 @@ def gemini_id(key: str) -> str:
 # --- requests ---------------------------------------------------------------------------------------------------
 
 
-def chat_request(steps: Iterable[Step], stream: bool) -> Json:
+def chat_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
     messages: list[Json] = [{"role": "system", "content": SYSTEM}]
     for step in steps:
         if step.who == "user":
@@ -64,7 +77,7 @@ def chat_request(steps: Iterable[Step], stream: bool) -> Json:
         "messages": messages,
         "tools": [
             {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.schema()}}
-            for t in TOOLS
+            for t in tools
         ],
         "tool_choice": "auto",
         "temperature": TEMPERATURE,
@@ -73,7 +86,7 @@ def chat_request(steps: Iterable[Step], stream: bool) -> Json:
     return body | {"stream": True, "stream_options": {"include_usage": True}} if stream else body
 
 
-def _responses_tools() -> list[Json]:
+def _responses_tools(tools: Sequence[ToolSpec]) -> list[Json]:
     return [
         {
             "type": "function",
@@ -82,11 +95,11 @@ def _responses_tools() -> list[Json]:
             "parameters": t.schema(),
             "strict": False,
         }
-        for t in TOOLS
+        for t in tools
     ]
 
 
-def responses_request(steps: Iterable[Step], stream: bool) -> Json:
+def responses_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
     items: list[Json] = []
     for step in steps:
         if step.who == "user":
@@ -112,7 +125,7 @@ def responses_request(steps: Iterable[Step], stream: bool) -> Json:
         "model": MODELS["openai-responses"],
         "instructions": SYSTEM,
         "input": items,
-        "tools": _responses_tools(),
+        "tools": _responses_tools(tools),
         "tool_choice": "auto",
         "temperature": TEMPERATURE,
         "max_output_tokens": LIMIT,
@@ -121,7 +134,7 @@ def responses_request(steps: Iterable[Step], stream: bool) -> Json:
     return body | {"stream": True} if stream else body
 
 
-def messages_request(steps: Iterable[Step], stream: bool) -> Json:
+def messages_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
     messages: list[Json] = []
 
     def put(role: str, blocks: list[Json]) -> None:
@@ -147,7 +160,7 @@ def messages_request(steps: Iterable[Step], stream: bool) -> Json:
         "max_tokens": LIMIT,
         "system": [{"type": "text", "text": SYSTEM}],
         "messages": messages,
-        "tools": [{"name": t.name, "description": t.description, "input_schema": t.schema()} for t in TOOLS],
+        "tools": [{"name": t.name, "description": t.description, "input_schema": t.schema()} for t in tools],
         "tool_choice": {"type": "auto"},
         "temperature": TEMPERATURE,
     }
@@ -159,7 +172,7 @@ def _messages_result(key: str, text: str, is_error: bool) -> Json:
     return block | {"is_error": True} if is_error else block
 
 
-def gemini_request(steps: Iterable[Step], stream: bool) -> Json:
+def gemini_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
     """`stream` changes nothing: Gemini asks for a stream in the address."""
     contents: list[Json] = []
 
@@ -198,7 +211,7 @@ def gemini_request(steps: Iterable[Step], stream: bool) -> Json:
         "tools": [
             {
                 "functionDeclarations": [
-                    {"name": t.name, "description": t.description, "parametersJsonSchema": t.schema()} for t in TOOLS
+                    {"name": t.name, "description": t.description, "parametersJsonSchema": t.schema()} for t in tools
                 ]
             }
         ],
@@ -307,7 +320,7 @@ def responses_response(status: str = "completed", output: list[Json] | None = No
         "temperature": TEMPERATURE,
         "text": {"format": {"type": "text"}, "verbosity": "medium"},
         "tool_choice": "auto",
-        "tools": _responses_tools(),
+        "tools": _responses_tools(TOOLS),
         "top_logprobs": 0,
         "top_p": 1.0,
         "truncation": "disabled",
@@ -372,7 +385,7 @@ def gemini_response() -> Json:
 
 # --- bytes ------------------------------------------------------------------------------------------------------
 
-_REQUESTS: dict[str, Callable[[Iterable[Step], bool], Json]] = {
+_REQUESTS: dict[str, Callable[[Iterable[Step], bool, Sequence[ToolSpec]], Json]] = {
     "openai-chat": chat_request,
     "openai-responses": responses_request,
     "anthropic": messages_request,
@@ -393,7 +406,7 @@ def names() -> tuple[str, ...]:
 
 def request(dialect: str, *, stream: bool = False) -> bytes:
     """The agent request of about 6 KB: system text, twelve steps, ten tools."""
-    return compact(_REQUESTS[dialect](STEPS, stream)).encode()
+    return compact(_REQUESTS[dialect](STEPS, stream, TOOLS)).encode()
 
 
 def response(dialect: str) -> bytes:
@@ -410,11 +423,14 @@ def restamp(body: bytes, numbers: Sequence[int]) -> list[bytes]:
 
 
 def history(dialect: str, size: int) -> bytes:
-    """A request of about `size` bytes with the same tools and a long conversation."""
+    """A request of about `size` bytes: a long conversation with one tool, made of the same stuff at every size."""
     build = _REQUESTS[dialect]
-    few, more = (len(compact(build(long_history(n), False)).encode()) for n in (8, 16))
-    rounds = max(1, round((size - few) * 8 / (more - few)) + 8)
-    return compact(build(long_history(rounds), False)).encode()
+
+    def body(rounds: int) -> bytes:
+        return compact(build(long_history(rounds), False, TOOLS[:1])).encode()
+
+    few, more = len(body(8)), len(body(16))
+    return body(max(1, round((size - few) * 8 / (more - few)) + 8))
 
 
 def main() -> None:

@@ -251,7 +251,9 @@ def show_linearity(rows: Sequence[dict[str, Any]]) -> str:
         ]
         for row in rows
     ]
-    return table("Growth: the same tools, longer and longer histories", head, lines, 2)
+    return table(
+        "Growth: one tool, longer and longer histories (microseconds for each KB should stay level)", head, lines, 2
+    )
 
 
 def show_import(cost: dict[str, Any]) -> str:

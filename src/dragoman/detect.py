@@ -9,12 +9,12 @@ import msgspec
 from .codec import jsontext
 from .codec.sse import Splitter
 from .dialects import get, names
-from .translate import Body, as_bytes
+from .translate import Body, loose_bytes
 
 
 def detect(body: Body) -> tuple[str, tuple[str, ...]]:
-    """(dialect, reasons); ("", ()) if nothing fits. The body may be a request, an answer, or the beginning of a stream."""
-    document = _document(as_bytes(body, "JSON"))
+    """(dialect, reasons); ("", ()) if nothing fits. The body may be a request, an answer or the start of a stream."""
+    document = _document(loose_bytes(body, "JSON"))
     if not isinstance(document, dict):
         return "", ()
     best, weight = "", 0

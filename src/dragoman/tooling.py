@@ -48,12 +48,12 @@ def tool_results(
     """
     crossing = Crossing(dialect, dialect, model=model)
     speaker = get(dialect)
-    if isinstance(calls, Sequence) and not isinstance(calls, str | bytes | bytearray | memoryview):
-        answer = Response(tuple(_checked(call) for call in calls), Stop("tool_calls"))
+    if isinstance(calls, list | tuple) and not any(isinstance(call, Mapping) for call in calls):
+        answer = Response(tuple([_checked(call) for call in calls]), Stop("tool_calls"))
     else:
         answer = speaker.read_response(as_bytes(calls, dialect), crossing)
     asked = [part for part in answer.parts if isinstance(part, ToolCall)]
-    results: list[Part] = [_result(call, _output(call, i, asked, outputs)) for i, call in enumerate(asked)]
+    results: list[Part] = [_result(call, output) for call, output in zip(asked, _matched(asked, outputs), strict=True)]
     written = speaker.write_results(answer, Request((Turn("tool", tuple(results)),)), crossing)
     value = jsontext.decode(written)
     return value if isinstance(value, list) else [value]
@@ -65,19 +65,34 @@ def _checked(call: Any) -> ToolCall:
     raise ConfigError("kind of call", type(call).__name__, ("ToolCall",))
 
 
-def _output(call: ToolCall, position: int, calls: list[ToolCall], outputs: Mapping[str, Any] | Sequence[Any]) -> Any:
+def _matched(calls: list[ToolCall], outputs: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
+    """One output for each call, in the order of the calls; none is left over."""
+    ids = [call.id for call in calls]
     if isinstance(outputs, Mapping):
-        if call.id not in outputs:
-            raise ConfigError("output: there is none for call", call.id, tuple(map(str, outputs)))
-        return outputs[call.id]
-    for output in outputs:
-        if isinstance(output, ToolResult) and output.call_id == call.id:
-            return output
-        if isinstance(output, Mapping) and output.get("id") == call.id and _OUTPUT_KEYS.issuperset(output):
-            return output
-    if len(outputs) != len(calls):
-        raise ConfigError("number of outputs", str(len(outputs)), (str(len(calls)),))
-    return outputs[position]
+        by_id = dict(outputs)
+    else:
+        named = [_call_id(output) for output in outputs]
+        if None in named:
+            if len(named) != len(ids):
+                raise ConfigError("number of outputs", str(len(named)), (str(len(ids)),))
+            named = [name or call_id for name, call_id in zip(named, ids, strict=True)]
+        by_id = dict(zip(named, outputs, strict=True))
+    for call_id in ids:
+        if call_id not in by_id:
+            raise ConfigError("output: there is none for call", call_id, tuple(map(str, by_id)))
+    for call_id in by_id:
+        if call_id not in ids:
+            raise ConfigError("output: there is no call", str(call_id), tuple(ids))
+    return [by_id[call_id] for call_id in ids]
+
+
+def _call_id(output: Any) -> str | None:
+    """The call an output in a sequence names, if it names one; else its place says which."""
+    if isinstance(output, ToolResult):
+        return output.call_id or None
+    if isinstance(output, Mapping) and "id" in output and _OUTPUT_KEYS.issuperset(output):
+        return str(output["id"])
+    return None
 
 
 def _result(call: ToolCall, output: Any) -> ToolResult:

@@ -94,10 +94,11 @@ def translate_request(
     raised. `binary="summarise"` turns media in tool results into a line of text.
     """
     reader, writer = get(source), get(target)
+    _checked_binary(binary)
     document = as_bytes(body, source)
     if source == target and seals.MARK_BYTES not in document:
         return _pass_request(document, reader, model, tolerance)
-    crossing = Crossing(source, target, model=model or "", binary=_checked_binary(binary))
+    crossing = Crossing(source, target, model=model or "", binary=binary)
     request = reader.read_request(document, crossing)
     crossing.profile = profiles.lookup(target, model or request.model)
     out = writer.write_request(request, crossing)
@@ -115,7 +116,7 @@ def _pass_request(document: bytes, dialect: Dialect, model: str | None, toleranc
     crossing = Crossing(dialect.name, dialect.name)
     try:
         head = _head(document)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except (msgspec.DecodeError, RecursionError):
         dialect.read_request(document, crossing)  # says what is wrong, and where
         head = _Head()
     if model is not None and model != head.model and dialect.splice_model:
@@ -165,10 +166,11 @@ def translate_fault(
     reader, writer = get(source), get(target)
     crossing = Crossing(source, target)
     lowered = {name.lower(): value for name, value in (headers or {}).items()}
-    fault = reader.read_fault(as_bytes(body, source), status, lowered)
+    document = loose_bytes(body, source)
+    fault = reader.read_fault(document, status, lowered)
     if source == target:
         kept = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
-        return FaultTranslation(as_bytes(body, source), crossing, (), status, kept)
+        return FaultTranslation(document, crossing, (), status, kept)
     out, own_status, own_headers = writer.write_fault(fault)
     if own_status != status:
         crossing.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
@@ -231,7 +233,7 @@ class StreamTranslator:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What was lost so far."""
-        if self._to.name not in (self._from.name, *self._to.kin):
+        if not self._same and self._from.name not in self._to.kin:
             self._crossing.settle(self._from.noise)
         return self._crossing.losses.all()
 
@@ -261,7 +263,9 @@ class _Restorer:
                 event = PartStart(event.index, call, event.answer)
             elif isinstance(event, PartDelta) and event.index in self._open:
                 text = self._open[event.index].feed(event.text)
-                event = PartDelta(event.index, text, event.seal, event.citations)
+                if not text and event.seal is None:
+                    continue
+                event = PartDelta(event.index, text, event.seal)
             elif isinstance(event, PartEnd) and event.index in self._open:
                 rest = self._open.pop(event.index).close()
                 if rest:
@@ -274,10 +278,15 @@ def restored(response: Response, answers: Translation | None) -> Response:
     """The response with tool names and custom tools as the client declared them."""
     if answers is None or not (answers.renamed or answers.wrapped):
         return response
-    parts: list[Part] = [
-        _restored_call(part, answers) if isinstance(part, ToolCall) else part for part in response.parts
+    others = [
+        msgspec.structs.replace(other, parts=_restored_parts(other.parts, answers)) for other in response.alternatives
     ]
-    return msgspec.structs.replace(response, parts=tuple(parts))
+    parts = _restored_parts(response.parts, answers)
+    return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
+
+
+def _restored_parts(parts: tuple[Part, ...], answers: Translation) -> tuple[Part, ...]:
+    return tuple([_restored_call(part, answers) if isinstance(part, ToolCall) else part for part in parts])
 
 
 def _restored_call(call: ToolCall, answers: Translation) -> ToolCall:
@@ -297,23 +306,41 @@ def _way_back(source: str, target: str, answers: Translation | None, created: in
 
 
 def as_bytes(body: Body, dialect: str) -> bytes:
-    """A document as JSON bytes."""
-    if isinstance(body, bytes):
-        return body
-    if isinstance(body, bytearray | memoryview):
+    """A document as JSON bytes, which are UTF-8: decoding checks no text that is merely carried."""
+    document = loose_bytes(body, dialect)
+    if not document.isascii():
+        try:
+            document.decode()
+        except UnicodeDecodeError as error:
+            raise WireError(dialect, "", "UTF-8", f"byte {document[error.start]:#x} at {error.start}") from None
+    return document
+
+
+def loose_bytes(body: Body, dialect: str) -> bytes:
+    """A document as bytes, which may be cut or broken if they came as bytes."""
+    if isinstance(body, bytes | bytearray | memoryview):
         return bytes(body)
     try:
-        return body.encode("utf-8") if isinstance(body, str) else jsontext.encode(body)
+        return body.encode("utf-8") if isinstance(body, str) else _encode(body)
     except UnicodeEncodeError:
         raise WireError(dialect, "", "text that UTF-8 can hold", "a lone surrogate") from None
     except (TypeError, RecursionError) as error:
         raise WireError(dialect, "", "a JSON value", str(error)) from None
 
 
+def _as_dict(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_as_dict).encode
+
+
 def _check_json(document: bytes, dialect: Dialect) -> None:
     try:
         jsontext.fields(document)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except (msgspec.DecodeError, RecursionError):
         dialect.read_response(document, Crossing(dialect.name, dialect.name))
 
 
@@ -336,10 +363,9 @@ def _checked_tolerance(tolerance: Severity | None) -> None:
         raise ConfigError("tolerance", str(tolerance), SEVERITIES)
 
 
-def _checked_binary(binary: Binary) -> Binary:
+def _checked_binary(binary: Binary) -> None:
     if binary not in ("native", "summarise"):
         raise ConfigError("binary", str(binary), ("native", "summarise"))
-    return binary
 
 
 __all__ = [

@@ -68,7 +68,8 @@ def chat_event(extensions: bool = False) -> Judge:
         "anyOf": [{"type": "object", "properties": {"name": _TEXT, "input": _TEXT}}, {"type": "null"}],
     }
     if extensions:
-        extra(names, "ChoiceDelta", **_EXTENSIONS)
+        # Citations of an answer in pieces: the answer's type has them, the delta's has not.
+        extra(names, "ChoiceDelta", annotations={"type": "array"}, **_EXTENSIONS)
         extra(names, "ChoiceDeltaToolCall", extra_content=_ANY)
     return Judge(closed(schema))
 

@@ -1,4 +1,4 @@
-"""Every loss code, registered once: its meaning, effect and severity, with an example. `dragoman loss CODE` shows it."""
+"""Every loss code, registered once: its meaning, effect, severity and an example. `dragoman loss CODE` shows it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 
-class Code(Struct, frozen=True):
+class Code(Struct, frozen=True, gc=False):
     """One kind of loss."""
 
     effect: Literal["dropped", "approximated", "invented"]
@@ -83,6 +83,11 @@ CODES: dict[str, Code] = {
         "A part that only the source dialect knows was left out.",
         "An openai-responses compaction item to gemini.",
     ),
+    "part.as_text": _a(
+        "warning",
+        "A part that only the source dialect knows crossed as the text in it.",
+        "An anthropic search_result block to openai-chat.",
+    ),
     "hosted.dropped": _d(
         "warning",
         "A call or result of a tool that the source's upstream ran itself was left out.",
@@ -100,6 +105,11 @@ CODES: dict[str, Code] = {
         "warning",
         "A file id or address is passed on although the target's upstream may not be able to open it.",
         "An https image address sent to gemini as fileData.",
+    ),
+    "media.retyped": _a(
+        "info",
+        "Media crossed under another type, with the same content.",
+        "A text/csv document to anthropic, which has text/plain.",
     ),
     "media.detail.dropped": _d(
         "info", "The wished resolution has no counterpart.", "openai-chat image detail low to anthropic."
@@ -250,6 +260,16 @@ CODES: dict[str, Code] = {
     ),
     "result.duplicate": _d(
         "warning", "A second result for the same call was left out.", "Two tool messages with one tool_call_id."
+    ),
+    "result.invented": _i(
+        "warning",
+        "A call without a result got an empty one, marked as an error, because the target refuses open calls.",
+        "A history that goes on after an unanswered call, sent to anthropic.",
+    ),
+    "result.orphaned": _a(
+        "warning",
+        "A result whose call is not in the history became a marked user text.",
+        "A function_call_output after previous_response_id, sent to anthropic.",
     ),
     "result.moved": _a(
         "info",

@@ -34,7 +34,7 @@ FaultKind = Literal[
 ]
 
 
-class Start(Struct, frozen=True):
+class Start(Struct, frozen=True, gc=False):
     """The answer begins."""
 
     id: str = ""
@@ -44,7 +44,7 @@ class Start(Struct, frozen=True):
     extra: Extra | None = None
 
 
-class PartStart(Struct, frozen=True):
+class PartStart(Struct, frozen=True, gc=False):
     """A part begins. `part` is what is known at once: a call has its id and name, an Opaque is whole."""
 
     index: int
@@ -52,7 +52,7 @@ class PartStart(Struct, frozen=True):
     answer: int = 0
 
 
-class PartDelta(Struct, frozen=True):
+class PartDelta(Struct, frozen=True, gc=False):
     """More of a part: `text` is appended to its text or arguments; a seal or citations are added to it."""
 
     index: int
@@ -61,14 +61,14 @@ class PartDelta(Struct, frozen=True):
     citations: tuple[Citation, ...] = ()
 
 
-class PartEnd(Struct, frozen=True):
+class PartEnd(Struct, frozen=True, gc=False):
     """The part is complete. `extra`: fields of one dialect that were known only now."""
 
     index: int
     extra: Extra | None = None
 
 
-class Finish(Struct, frozen=True):
+class Finish(Struct, frozen=True, gc=False):
     """The answer is complete. One for each answer when n > 1; the last one carries the usage."""
 
     stop: Stop
@@ -78,7 +78,7 @@ class Finish(Struct, frozen=True):
     extra: Extra | None = None
 
 
-class Fault(Struct, frozen=True):
+class Fault(Struct, frozen=True, gc=False):
     """An error said on the wire: instead of a response, or in the middle of a stream."""
 
     kind: FaultKind

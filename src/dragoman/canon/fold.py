@@ -1,4 +1,4 @@
-"""A stream and its answer say the same thing: `fold` makes a Response of events, `unfold` makes events of a Response."""
+"""A stream and its answer say the same: `fold` makes a Response of events, `unfold` makes events of a Response."""
 
 from __future__ import annotations
 
@@ -105,8 +105,11 @@ def unfold(response: Response) -> list[Event]:
 
 def _unfold_part(part: Part, index: int, answer: int, events: list[Event]) -> int:
     text = ""
+    citations: tuple[Citation, ...] = ()
     empty: Part = part
-    if isinstance(part, Text | Reasoning):
+    if isinstance(part, Text):
+        text, citations, empty = part.text, part.citations, msgspec.structs.replace(part, text="", citations=())
+    elif isinstance(part, Reasoning):
         text, empty = part.text, msgspec.structs.replace(part, text="")
     elif isinstance(part, ToolCall):
         text, empty = part.arguments, msgspec.structs.replace(part, arguments="")
@@ -115,6 +118,8 @@ def _unfold_part(part: Part, index: int, answer: int, events: list[Event]) -> in
     events.append(PartStart(index, empty, answer))
     if text:
         events.append(PartDelta(index, text))
+    if citations:
+        events.append(PartDelta(index, "", None, citations))
     events.append(PartEnd(index))
     return index + 1
 

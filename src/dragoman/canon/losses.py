@@ -20,7 +20,7 @@ SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 error: content that the conversation depends on did not cross."""
 
 
-class Loss(Struct, frozen=True):
+class Loss(Struct, frozen=True, gc=False):
     """One thing that did not cross as it was. `path` is a JSON pointer into the source document."""
 
     code: str

@@ -2,6 +2,7 @@
 
 Every part knows where it stood in its source (`at`), so that a loss found while writing can name the place.
 `at` is a tuple, not a JSON pointer, because nearly all of them are never shown: `pointer` spells one when needed.
+Canon values are frozen trees, which cannot form a cycle, so the garbage collector need not watch them (`gc=False`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def pointer(path: Path) -> str:
     return "".join(["/" + str(step).replace("~", "~0").replace("/", "~1") for step in path])
 
 
-class Seal(Struct, frozen=True):
+class Seal(Struct, frozen=True, gc=False):
     """A signature or an encrypted blob that its origin wants back unchanged, and that nobody else may see."""
 
     dialect: str
@@ -35,7 +36,7 @@ class Seal(Struct, frozen=True):
     model: str = ""
 
 
-class Citation(Struct, frozen=True):
+class Citation(Struct, frozen=True, gc=False):
     """Where a piece of text comes from. `start` and `end` count characters of the text it hangs on."""
 
     url: str
@@ -46,7 +47,7 @@ class Citation(Struct, frozen=True):
     extra: Extra | None = None
 
 
-class Part(Struct, frozen=True, kw_only=True, tag_field="part", tag=str.lower):
+class Part(Struct, frozen=True, gc=False, kw_only=True, tag_field="part", tag=str.lower):
     """What all parts have."""
 
     seal: Seal | None = None
@@ -56,7 +57,7 @@ class Part(Struct, frozen=True, kw_only=True, tag_field="part", tag=str.lower):
     at: Path = ()
 
 
-class Text(Part, frozen=True):
+class Text(Part, frozen=True, gc=False):
     """Plain words; `refusal` when the model says no in them."""
 
     text: str
@@ -64,13 +65,23 @@ class Text(Part, frozen=True):
     citations: tuple[Citation, ...] = ()
 
 
-class Reasoning(Part, frozen=True):
+def plain_text(parts: tuple[Part, ...]) -> str | None:
+    """The text, when `parts` is one text with nothing hanging on it. Most turns are just that, so writers ask first."""
+    if len(parts) != 1:
+        return None
+    only = parts[0]
+    if type(only) is not Text or only.refusal or only.citations or only.seal is not None:
+        return None
+    return only.text if only.cache is None and only.extra is None else None
+
+
+class Reasoning(Part, frozen=True, gc=False):
     """What the model thought, as far as it is shown, and the seal that proves it."""
 
     text: str = ""
 
 
-class Media(Part, frozen=True):
+class Media(Part, frozen=True, gc=False):
     """An image, a sound, a film or a document: one of `data` (base64 text, as it came), `url`, `file` (an id)."""
 
     kind: MediaKind
@@ -82,7 +93,7 @@ class Media(Part, frozen=True):
     detail: str = ""
 
 
-class ToolCall(Part, frozen=True):
+class ToolCall(Part, frozen=True, gc=False):
     """The model asks for a tool. `arguments` is the exact text: JSON for a function, anything for a custom tool."""
 
     id: str
@@ -99,7 +110,7 @@ class ToolCall(Part, frozen=True):
         return msgspec.json.decode(self.arguments) if self.arguments.strip() else {}
 
 
-class ToolResult(Part, frozen=True):
+class ToolResult(Part, frozen=True, gc=False):
     """What a tool gave back for the call `call_id`."""
 
     call_id: str
@@ -111,7 +122,7 @@ class ToolResult(Part, frozen=True):
     custom: bool = False
 
 
-class Opaque(Part, frozen=True):
+class Opaque(Part, frozen=True, gc=False):
     """Something only `dialect` understands, kept whole: its type word and its exact JSON."""
 
     dialect: str

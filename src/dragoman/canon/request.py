@@ -12,7 +12,7 @@ from .tools import Choice, HostedTool, Tool
 from .turns import Turn
 
 
-class Format(Struct, frozen=True):
+class Format(Struct, frozen=True, gc=False):
     """The shape the answer must have: any JSON object, or one that fits a schema."""
 
     kind: Literal["json", "schema"]
@@ -24,7 +24,7 @@ class Format(Struct, frozen=True):
     extra: Extra | None = None
 
 
-class Settings(Struct, frozen=True):
+class Settings(Struct, frozen=True, gc=False):
     """Sampling, limits and wishes. None means: not said."""
 
     max_tokens: int | None = None
@@ -60,7 +60,7 @@ class Settings(Struct, frozen=True):
     """Where each setting stands in the source, for the loss report; one shared table for each dialect."""
 
 
-class Request(Struct, frozen=True):
+class Request(Struct, frozen=True, gc=False):
     """One question to a model."""
 
     turns: tuple[Turn, ...]

@@ -23,7 +23,7 @@ StopReason = Literal[
 ]
 
 
-class Stop(Struct, frozen=True):
+class Stop(Struct, frozen=True, gc=False):
     """Why the answer ended. `unknown` when the source did not say."""
 
     reason: StopReason
@@ -32,7 +32,7 @@ class Stop(Struct, frozen=True):
     extra: Extra | None = None
 
 
-class Usage(Struct, frozen=True):
+class Usage(Struct, frozen=True, gc=False):
     """Tokens. `input` counts cached tokens in, `output` counts thinking in, whatever the source's habit."""
 
     input: int | None = None
@@ -43,7 +43,7 @@ class Usage(Struct, frozen=True):
     extra: Extra | None = None
 
 
-class Alternative(Struct, frozen=True):
+class Alternative(Struct, frozen=True, gc=False):
     """A second, third ... answer to the same question (`n` > 1)."""
 
     parts: tuple[Part, ...]
@@ -51,7 +51,7 @@ class Alternative(Struct, frozen=True):
     extra: Extra | None = None
 
 
-class Response(Struct, frozen=True):
+class Response(Struct, frozen=True, gc=False):
     """One answer: the parts of an assistant turn and how it ended."""
 
     parts: tuple[Part, ...]

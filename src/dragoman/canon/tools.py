@@ -9,14 +9,14 @@ from msgspec import Raw, Struct
 from .parts import Extra, Path
 
 
-class Grammar(Struct, frozen=True):
+class Grammar(Struct, frozen=True, gc=False):
     """The language a custom tool's input must be in."""
 
     syntax: str
     definition: str
 
 
-class Tool(Struct, frozen=True, tag_field="tool", tag="tool"):
+class Tool(Struct, frozen=True, gc=False, tag_field="tool", tag="tool"):
     """A declared function, or with `custom` a tool that takes free text."""
 
     name: str
@@ -36,7 +36,7 @@ class Tool(Struct, frozen=True, tag_field="tool", tag="tool"):
     """Where the schema stands, seen from `at`."""
 
 
-class HostedTool(Struct, frozen=True, tag_field="tool", tag="hosted"):
+class HostedTool(Struct, frozen=True, gc=False, tag_field="tool", tag="hosted"):
     """A tool the upstream runs itself, kept whole under the dialect's own type word."""
 
     dialect: str
@@ -45,7 +45,7 @@ class HostedTool(Struct, frozen=True, tag_field="tool", tag="hosted"):
     at: Path = ()
 
 
-class Choice(Struct, frozen=True):
+class Choice(Struct, frozen=True, gc=False):
     """Which tools the model may or must call. `names` is the subset for auto and required, the tool for one."""
 
     mode: Literal["auto", "none", "required", "one"]

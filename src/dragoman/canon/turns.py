@@ -13,7 +13,7 @@ Role = Literal["system", "developer", "user", "assistant", "tool"]
 `tool` turns hold ToolResults only: all results of one step stand in one turn, in the order they were sent."""
 
 
-class Turn(Struct, frozen=True):
+class Turn(Struct, frozen=True, gc=False):
     """Role and parts. System text is a turn too, also at the start: there is no second place for it."""
 
     role: Role

@@ -1,4 +1,4 @@
-"""The `dragoman` command: gathers the verbs. Exit 0 clean, 1 losses over tolerance or a failed translation, 2 misuse."""
+"""The `dragoman` command: gathers the verbs. Exit 0 clean, 1 too many losses or a failed translation, 2 misuse."""
 
 from __future__ import annotations
 

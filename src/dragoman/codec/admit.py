@@ -2,13 +2,13 @@
 
 Wire Structs forbid unknown fields, so the common case is one typed decode. When that refuses, the body is taken apart
 along the type, level by level, as raw JSON: fields the Struct does not know are cut out and noted with their path and
-exact text, objects of an unknown variant are wrapped whole, known fields keep their exact bytes; what is left is decoded
-strictly again. Three conventions for wire Structs:
+exact text, objects of an unknown variant are wrapped whole, known fields keep their exact bytes; what is left is then
+decoded strictly again. Three conventions for wire Structs:
 
 - a Struct that stands for several variants told apart by `type` names those it knows in `__kinds__` and has a field
   `strange: Raw`, which receives a variant it does not know, or one without `type` when `type` has no default;
 - `__alias__` maps other spellings of a field to its name (snake_case keys, say);
-- in an answer (`lenient`), a known field with a value of the wrong type is noted like an unknown one instead of refused:
+- in an answer (`lenient`), a known field with a value of the wrong type is noted like an unknown one, not refused:
   upstreams are not ours to correct.
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -55,19 +55,20 @@ class Door(Generic[T]):
 
     __slots__ = ("_decode", "_dialect", "_lenient", "_type")
 
-    def __init__(self, dialect: str, type_: type[T], *, lenient: bool = False) -> None:
+    def __init__(self, dialect: str, type_: Any, *, lenient: bool = False) -> None:
         self._dialect = dialect
         self._type = type_
         self._lenient = lenient
-        self._decode = msgspec.json.Decoder(type_).decode
+        self._decode: Callable[[bytes | Raw], T] = msgspec.json.Decoder(type_).decode
 
-    def admit(self, body: bytes | Raw) -> Admitted[T]:
+    def admit(self, body: bytes | Raw, base: Path = ()) -> Admitted[T]:
+        """`base`: where the value stands in its document, when it is a part of one."""
         try:
             return Admitted(self._decode(body), {}, {})
         except _REFUSED as refusal:
-            return self._tolerant(bytes(body), refusal)
+            return self._tolerant(bytes(body), refusal, base)
 
-    def _tolerant(self, body: bytes, refusal: Exception) -> Admitted[T]:
+    def _tolerant(self, body: bytes, refusal: Exception, base: Path) -> Admitted[T]:
         if isinstance(refusal, RecursionError):
             raise WireError(self._dialect, "", "JSON nested less deeply", "too many levels") from None
         if len(body) > MAX_BODY:
@@ -75,27 +76,27 @@ class Door(Generic[T]):
         unknown: Unknown = {}
         spelled: dict[Path, str | int] = {}
         try:
-            body = _strip(body, self._type, (), unknown, spelled)
+            body = _strip(body, self._type, base, unknown, spelled)
             for _ in range(_MAX_MISFITS):
                 try:
                     return Admitted(self._decode(body), unknown, spelled)
                 except msgspec.ValidationError as misfit:
-                    cut = _cut_misfit(body, misfit, unknown) if self._lenient else None
+                    cut = _cut_misfit(body, misfit, unknown, base) if self._lenient else None
                     if cut is None:
-                        raise self._error(misfit) from None
+                        raise self._error(misfit, base) from None
                     body = cut
         except _REFUSED as refused:
-            raise self._error(refused) from None
+            raise self._error(refused, base) from None
         raise WireError(self._dialect, "", f"at most {_MAX_MISFITS} fields of a wrong type")
 
-    def _error(self, refusal: Exception) -> WireError:
+    def _error(self, refusal: Exception, base: Path) -> WireError:
         message = str(refusal)
         if isinstance(refusal, RecursionError):
             return WireError(self._dialect, "", "JSON nested less deeply", "too many levels")
         if not isinstance(refusal, msgspec.ValidationError):
             return WireError(self._dialect, "", "valid JSON", message)
         said = _SAID.match(message)
-        path = pointer(_steps(message))
+        path = pointer(base + _steps(message))
         if said:
             return WireError(self._dialect, path, said[1].replace("`", ""), (said[2] or "").replace("`", ""))
         return WireError(self._dialect, path, message.partition(" - at ")[0])
@@ -168,7 +169,7 @@ def _plain_string(raw: Raw | None) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown) -> bytes | None:
+def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown, base: Path) -> bytes | None:
     """`body` without the field whose value has the wrong type; None when it cannot be cut out."""
     steps = _steps(str(misfit))
     while steps and not isinstance(steps[-1], str):
@@ -180,7 +181,7 @@ def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown) 
     value = _at(body, path, key)
     if value is None:
         return None
-    unknown.setdefault(path, {})[key] = value
+    unknown.setdefault(base + path, {})[key] = value
     return _without(body, path, key)
 
 

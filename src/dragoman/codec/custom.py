@@ -82,7 +82,7 @@ class Unwrapper:
 
 
 def _string_prefix(held: str) -> tuple[str, str, bool]:
-    """(decoded text, rest that is not decodable yet, whether the closing quote was met) of the inside of a JSON string."""
+    """Of the inside of a JSON string: (decoded text, rest not decodable yet, whether the closing quote was met)."""
     out: list[str] = []
     i = 0
     while i < len(held):

@@ -31,7 +31,7 @@ def nearest(effort: str, accepted: tuple[str, ...]) -> str:
 
 
 def wanted(settings: Settings, crossing: Crossing) -> str | None:
-    """The effort word to write for a target that has words: as said, from the budget, or the nearest the model takes."""
+    """The effort word for a target that has words: as said, made from the budget, or the nearest the model takes."""
     at: Path = settings.at.get("effort", ())
     effort = settings.effort
     if effort is None:

@@ -32,10 +32,14 @@ def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
 def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:
     """What the canon has no place for, at `at` and below it, kept under the source dialect; None if nothing.
 
+    `more`: fields the wire Struct knows and the canon does not, named as above.
+
     Takes it out of `unknown`: readers gather for the inner objects first, and for the whole document last.
     """
     if more:
-        crossing.keep(at, more)
+        for name, value in more.items():
+            *below, last = name.split("/")
+            crossing.keep((*at, *below), {last: value})
     if unknown:
         depth = len(at)
         for path in [path for path in unknown if path[:depth] == at]:

@@ -63,7 +63,7 @@ def status_of_kind(kind: FaultKind, given: int = 0, own: Mapping[FaultKind, int]
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or a numeric `retry-after` (dates are left alone: there is no clock here)."""
+    """Seconds to wait, from `retry-after-ms` or a numeric `retry-after`. Dates are left alone: there is no clock."""
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = next((v for k, v in headers.items() if k.lower() == name), "")
         try:

@@ -11,6 +11,9 @@ import re
 from ..canon.parts import Path
 from ..crossing import Crossing
 
+_SHORT = 40
+"""Up to this length every dialect takes an id made of letters, digits, _ and -."""
+
 SAFE = re.compile(r"[a-zA-Z0-9_-]{1,40}\Z")
 """Legal in every dialect."""
 
@@ -28,7 +31,7 @@ def minted(at: Path, crossing: Crossing) -> str:
 
 def send(call_id: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -> str:
     """A call id as the target takes it. Use it for calls and results alike."""
-    if pattern.match(call_id):
+    if (len(call_id) <= _SHORT and call_id.isidentifier() and call_id.isascii()) or pattern.match(call_id):
         return call_id
     crossing.lose("call.id.rewritten", at)
     return hashed(call_id)

@@ -24,14 +24,14 @@ def is_object(value: str | bytes | Raw) -> bool:
     """Whether the text is exactly one JSON object."""
     try:
         _object(value)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
         return False
     return True
 
 
 def object_raw(value: str) -> Raw | None:
-    """Arguments as a JSON object: blank means `{}`, anything that is not an object gives None."""
-    if not value or value.isspace():
+    """Arguments as a JSON object: blank and null mean `{}`, anything else that is not an object gives None."""
+    if not value or value.isspace() or value == "null":
         return EMPTY_OBJECT
     return Raw(value) if is_object(value) else None
 

@@ -7,33 +7,51 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import lru_cache
 
 from ..canon.parts import Path
 from ..crossing import Crossing
 
+_REMEMBERED = 4096
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
-@lru_cache(maxsize=4096)
-def legal(name: str, pattern: re.Pattern[str]) -> str:
-    """`name` if it fits the target's pattern, else a name that fits every dialect."""
-    if pattern.match(name):
-        return name
+class Names:
+    """What a target takes as a tool's name. Make one for each dialect and keep it: it remembers names it has seen."""
+
+    __slots__ = ("_pattern", "_seen")
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(pattern)
+        self._seen: dict[str, str] = {}
+
+    def legal(self, name: str) -> str:
+        """`name` if it fits the pattern, else a name that fits every dialect."""
+        sent = self._seen.get(name)
+        if sent is None:
+            sent = name if self._pattern.fullmatch(name) else _made_legal(name)
+            if len(self._seen) >= _REMEMBERED:
+                self._seen.clear()
+            self._seen[name] = sent
+        return sent
+
+    def send(self, name: str, namespace: str, crossing: Crossing, at: Path) -> str:
+        """A tool's name as the target takes it; a change is noted, and remembered for the way back.
+
+        For targets without namespaces: `namespace` goes in front. Use it for declarations, calls and choices alike.
+        """
+        if not namespace and self._seen.get(name) == name:
+            return name
+        full = f"{namespace}__{name}" if namespace else name
+        sent = self.legal(full)
+        if sent != name and sent not in crossing.renamed:
+            crossing.renamed[sent] = (namespace, name)
+            code = "tool.namespace.prefixed" if sent == full else "tool.renamed"
+            crossing.lose(code, at, f"{full} is sent as {sent}")
+        return sent
+
+
+def _made_legal(name: str) -> str:
     stem = _ILLEGAL.sub("_", name).strip("_") or "tool"
     if not (stem[0].isalpha() and stem[0].isascii()):
         stem = "t_" + stem
     return f"{stem[:50]}_{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
-
-
-def send(name: str, namespace: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -> str:
-    """A tool's name as the target takes it; a change is noted, and remembered for the way back.
-
-    For targets without namespaces: `namespace` goes in front. Use it for declarations, calls and choices alike.
-    """
-    full = f"{namespace}__{name}" if namespace else name
-    sent = legal(full, pattern)
-    if sent is not name and sent != name and sent not in crossing.renamed:
-        crossing.renamed[sent] = (namespace, name)
-        crossing.lose("tool.namespace.prefixed" if sent == full else "tool.renamed", at, f"{full} is sent as {sent}")
-    return sent

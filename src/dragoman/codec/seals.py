@@ -12,7 +12,7 @@ import binascii
 
 from ..canon.parts import Seal
 
-MARK = "ZHJhZ29tYW46MTo"
+MARK = "ZHJhZ29tYW46MT"
 """base64 of "dragoman:1:" as far as it does not depend on what follows."""
 
 MARK_BYTES = MARK.encode()

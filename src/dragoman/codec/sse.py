@@ -1,6 +1,6 @@
 """Server-sent events: byte chunks to frames, the same frames however the bytes are cut.
 
-Takes LF, CRLF and CR line ends, comments, several data lines, a byte-order mark, and a last frame without its blank line.
+Takes LF, CRLF and CR line ends, comments, several data lines, a byte-order mark, a last frame without its blank line.
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ class Splitter:
         self._started = False
 
     def feed(self, chunk: bytes) -> list[Frame]:
+        # What nearly always comes: one whole frame of one data line.
+        if self._started and not self._tail and chunk.startswith(b"data: ") and b"\r" not in chunk:
+            end = chunk.find(b"\n", 6)
+            if end == len(chunk) - 2 and chunk.endswith(b"\n\n"):
+                return [(b"", chunk[6:end])]
         if not self._started and chunk:
             chunk = self._start(chunk)
         if b"\r" in chunk or (self._tail and self._tail[-1].endswith(b"\r")):
@@ -43,6 +48,8 @@ class Splitter:
         rest = blocks.pop()
         if rest:
             self._hold(rest)
+        if not chunk.isascii():
+            blocks = [_utf8(block) for block in blocks]
         frames = []
         for block in blocks:
             if block.startswith(b"data: ") and b"\n" not in block:
@@ -55,7 +62,7 @@ class Splitter:
 
     def close(self) -> list[Frame]:
         """The last frame, if the stream ended without the blank line after it."""
-        rest = b"".join(self._tail).replace(b"\r", b"\n")
+        rest = _utf8(b"".join(self._tail).replace(b"\r", b"\n"))
         self._tail.clear()
         self._held = 0
         return [frame for frame in map(_frame, rest.split(b"\n\n")) if frame is not None]
@@ -90,6 +97,15 @@ class Splitter:
             chunk = chunk[:-1]
         chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return chunk + b"\r" if waiting else chunk
+
+
+def _utf8(block: bytes) -> bytes:
+    """`block` with U+FFFD for what is not UTF-8, as the event-stream standard wants it decoded."""
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return block.decode("utf-8", "replace").encode()
+    return block
 
 
 def _frame(block: bytes) -> Frame | None:

@@ -109,9 +109,30 @@ def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
                 items.append(_build(job, layers, depth + 1))
         else:
             out[name] = value
+    if job.subset.types == "nullable" and "anyOf" in out:
+        out = _without_null(job, node, out)
     for name in node.optional:
         out["properties"][name] = _or_null(job, out["properties"][name])
     return out
+
+
+def _without_null(job: Job, node: Node, out: dict[str, Any]) -> dict[str, Any]:
+    """A written union without null among its members: some turn out to be null only once they are written."""
+    null = "NULL" if job.subset.upper else "null"
+    solid = [member for member in out["anyOf"] if member.get("type") != null]
+    gone = len(out["anyOf"]) - len(solid)
+    if not gone and len(solid) > 1:
+        return out
+    job.report(REWRITTEN, node.path, "a union with null among its members, written without it")
+    rest = {name: value for name, value in out.items() if name != "anyOf"}
+    if not solid:
+        return {**rest, **out["anyOf"][0]}
+    if gone and job.accepts("nullable", node.root):
+        if job.subset.any_of_alone:
+            solid = [{**member, "nullable": True} for member in solid]
+        else:
+            rest["nullable"] = True
+    return {**rest, **solid[0]} if len(solid) == 1 else {"anyOf": solid, **rest}
 
 
 def _spelled(job: Job, value: Any) -> Any:
@@ -129,7 +150,7 @@ def _or_null(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
     if job.ref_word in schema:
         return {"anyOf": [schema, null]}
     out = dict(schema)
-    if "const" in out:
+    if out.get("const") is not None:
         out = {("enum" if name == "const" else name): [v] if name == "const" else v for name, v in out.items()}
     if "enum" in out and None not in out["enum"]:
         out["enum"] = [*out["enum"], None]

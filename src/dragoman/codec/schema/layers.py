@@ -143,7 +143,7 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
                 kept = (_kept(job, name, text, target, at), at)
             elif keep and target is not None and target in layer.trail and subset.recursive:
                 # Resolving it in place would never end: the reference stays, its siblings go.
-                siblings = tuple(item for item in (*flat, rest, *stack) if item.schema)
+                siblings = tuple(_solid(job, item) for item in (*flat, rest, *reversed(stack)))
                 return Expanded(siblings, (_kept(job, name, text, target, at), at), True)
             elif target is None or target not in seen:
                 more.append(_follow(job, layer, text, target, at))

@@ -153,7 +153,7 @@ def single_type(job: Job, node: Node) -> None:
         node.put("anyOf", [(*member, limit) for member in node.words["anyOf"].value])
         del node.words["type"]
     elif job.accepts("anyOf", node.root):
-        _split(node, kinds)
+        _split(job, node, kinds)
     else:
         tell(job, node, "type", word, "no union to say it in")
         node.put("type", kinds[0])
@@ -161,7 +161,7 @@ def single_type(job: Job, node: Node) -> None:
         set_nullable(job, node)
 
 
-def _split(node: Node, kinds: list[str]) -> None:
+def _split(job: Job, node: Node, kinds: list[str]) -> None:
     """One branch for each type, with the words that speak about it."""
     members: list[Layers] = []
     left = []
@@ -178,7 +178,10 @@ def _split(node: Node, kinds: list[str]) -> None:
     if len(members) < 2:
         node.put("type", left[0] if left else kinds[0])
         return
-    node.words = {name: word for name, word in node.words.items() if name not in APPLIES and name not in _MOVED}
+    for name in [name for name in node.words if name in APPLIES or name in _MOVED]:
+        word = node.words.pop(name)
+        if not word.made:
+            job.report(REWRITTEN, word.path, "moved into the branch of each type it speaks about")
     node.put("anyOf", members, first=True)
 
 
@@ -339,7 +342,7 @@ def _require_all(job: Job, node: Node) -> None:
     for name in node.optional:
         layer = properties[name][0]
         if not layer.made:
-            job.report(REWRITTEN, layer.path, "added to required, and null for absent")
+            job.report(REWRITTEN, layer.path, "was optional: now required, and null when absent")
     if required is None and not properties and not node.made:
         job.report(REWRITTEN, node.path, "added required: none")
     if required is None or node.optional:

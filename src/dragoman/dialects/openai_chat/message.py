@@ -6,14 +6,13 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, plain_text
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
 from ...codec.ids import minted
 from ...codec.ids import send as send_id
 from ...codec.media import data_url, guess_mime, kind_of, note, split_data_url
-from ...codec.names import send
 from ...crossing import Crossing
 from . import wire
 from .tools import IDS, NAMES
@@ -47,8 +46,8 @@ def read_content(
     if content is None:
         return []
     if isinstance(content, str):
-        return [Text(content, at=(*base, "content"))]
-    return [_read_part(part, (*base, "content", i), crossing, unknown) for i, part in enumerate(content)]
+        return [Text(content, at=base + ("content",))]
+    return [_read_part(part, base + ("content", i), crossing, unknown) for i, part in enumerate(content)]
 
 
 def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
@@ -113,19 +112,19 @@ def read_assistant(message: wire.Message, at: Path, crossing: Crossing, unknown:
             extra[wire.NAME]["reasoning"] = jsontext.raw(message.reasoning)
             if message.reasoning != thought:
                 crossing.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
-        parts.append(Reasoning(thought, extra=extra, at=(*at, field)))
+        parts.append(Reasoning(thought, extra=extra, at=at + (field,)))
     content = message.content
     if isinstance(content, str):
         if content:
             citations = read_annotations(message, at, crossing) if message.annotations else ()
-            parts.append(Text(content, citations=citations, at=(*at, "content")))
+            parts.append(Text(content, citations=citations, at=at + ("content",)))
     elif content is not None:
         parts.extend(read_content(content, at, crossing, unknown))
     if message.refusal:
-        parts.append(Text(message.refusal, True, at=(*at, "refusal")))
+        parts.append(Text(message.refusal, True, at=at + ("refusal",)))
     if message.tool_calls:
         for i, call in enumerate(message.tool_calls):
-            parts.append(read_call(call, (*at, "tool_calls", i), crossing, unknown))
+            parts.append(read_call(call, at + ("tool_calls", i), crossing, unknown))
     return parts
 
 
@@ -159,16 +158,15 @@ def read_annotations(message: wire.Message, at: Path, crossing: Crossing) -> tup
         if cited is not None:
             out.append(Citation(cited.url, cited.title or "", "", cited.start_index, cited.end_index))
         else:
-            crossing.lose("citation.dropped", (*at, "annotations", i))
+            crossing.lose("citation.dropped", at + ("annotations", i))
     return tuple(out)
 
 
 def write_content(parts: tuple[Part, ...], crossing: Crossing) -> Any:
     """A string when there is nothing but one text, else a list of parts."""
-    if len(parts) == 1:
-        only = parts[0]
-        if type(only) is Text and only.cache is None and only.extra is None and only.seal is None:
-            return only.text
+    text = plain_text(parts)
+    if text is not None:
+        return text
     out = []
     for part in parts:
         written = _write_part(part, crossing)
@@ -298,7 +296,7 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
 def _assistant_content(texts: list[Part], crossing: Crossing, request: bool) -> Any:
     if not texts:
         return None
-    if request:
+    if request or any(marked_field(part) == "thinking" for part in texts):
         return write_content(tuple(texts), crossing) or None
     # An answer's content is one string in every SDK's type.
     words = []
@@ -329,7 +327,7 @@ def annotations_to(citations: tuple[Citation, ...], at: Path, crossing: Crossing
 
 
 def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str, Any]:
-    name = send(call.name, call.namespace, NAMES, crossing, call.at)
+    name = NAMES.send(call.name, call.namespace, crossing, call.at)
     call_id = send_id(call.id, IDS, crossing, call.at)
     out: dict[str, Any]
     if call.custom:
@@ -342,4 +340,4 @@ def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str
             out["extra_content"] = {"google": {"thought_signature": call.seal.data}}
         else:
             crossing.lose("seal.dropped", call.at)
-    return restore(out, call.extra, wire.NAME)
+    return out if call.extra is None else restore(out, call.extra, wire.NAME)

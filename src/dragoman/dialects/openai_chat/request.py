@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.request import Format, Request, Settings
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
@@ -18,7 +18,7 @@ from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
 from .message import read_assistant, read_content, text_value, write_assistant, write_content
-from .tools import IDS, functions_from, read_choice, tools_from, tools_to, write_choice
+from .tools import IDS, MEMO, functions_from, read_choice, write_choice
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -64,7 +64,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     turns = _read_turns(request.messages, crossing, unknown)
     tools: tuple[Any, ...] = ()
     if request.tools:
-        tools = tools_from(request.tools, crossing, unknown, ("tools",))
+        tools = MEMO.read(request.tools, crossing)
     if request.functions:
         tools += functions_from(request.functions)
     choice = read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None
@@ -109,7 +109,7 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
             results.append(_read_result(message, at, crossing, unknown, legacy))
             continue
         if results:
-            turns.append(Turn("tool", tuple(results), at=results[0].at))
+            turns.append(Turn("tool", tuple(results), "", None, results[0].at))
             results = []
         if role is None:
             value = jsontext.raw(message)
@@ -117,12 +117,14 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
             continue
         if role == "assistant":
             parts = read_assistant(message, at, crossing, unknown)
-            if message.function_call is not None:
+            if message.function_call is not None and message.function_call.name:
                 legacy += 1
                 parts.append(_legacy_call(message.function_call, legacy, at))
         else:
             parts = read_content(message.content, at, crossing, unknown)
-        extra = gather(crossing, at, unknown, carried(message, ("audio", "reasoning_details")))
+        extra = None
+        if unknown or message.audio or message.reasoning_details:
+            extra = gather(crossing, at, unknown, carried(message, ("audio", "reasoning_details")))
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
     if results:
         turns.append(Turn("tool", tuple(results), at=results[0].at))
@@ -131,7 +133,7 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
 
 def _legacy_call(call: wire.Function, number: int, at: Path) -> ToolCall:
     """`function_call` has no id; the n-th of a conversation is the n-th in every later turn too."""
-    return ToolCall(f"call_legacy_{number}", call.name or "", text_value(call.arguments), at=(*at, "function_call"))
+    return ToolCall(f"call_legacy_{number}", call.name or "", text_value(call.arguments), at=at + ("function_call",))
 
 
 def _read_result(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown, legacy: int) -> ToolResult:
@@ -139,7 +141,7 @@ def _read_result(message: wire.Message, at: Path, crossing: Crossing, unknown: U
     if call_id is None:
         call_id = f"call_legacy_{legacy}" if message.role == "function" else ""
     parts = read_content(message.content, at, crossing, unknown)
-    extra = gather(crossing, at, unknown)
+    extra = gather(crossing, at, unknown) if unknown else None
     if message.name is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": jsontext.raw(message.name)}}
     return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)
@@ -194,11 +196,12 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     for turn in arrange(request.turns, crossing):
         _write_turn(turn, messages, crossing)
     model = crossing.model or request.model
-    if not model:
+    if not model and crossing.source != wire.NAME:
         crossing.lose("model.invented")
-    out: dict[str, Any] = {"model": model or "unspecified", "messages": messages}
+        model = "unspecified"
+    out: dict[str, Any] = {"model": model, "messages": messages} if model else {"messages": messages}
     if request.tools:
-        tools = tools_to(request.tools, crossing)
+        tools = MEMO.write(request.tools, crossing)
         if tools:
             out["tools"] = tools
     choice = write_choice(request, crossing)
@@ -216,7 +219,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
 
 
 def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
-    role = turn.role
+    role: str = turn.role
     if role == "tool":
         write_result_messages(turn, messages, crossing)
         return
@@ -226,7 +229,7 @@ def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
             crossing.lose("turn.dropped", turn.at)
             return
     else:
-        if role != "user":
+        if role != "user" and crossing.source != wire.NAME:
             role = "developer" if crossing.profile.reasoning else "system"
         if turn.parts and isinstance(turn.parts[0], Opaque) and turn.parts[0].at == turn.at:
             _write_stranger(turn.parts[0], messages, crossing)
@@ -234,7 +237,7 @@ def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
         message = {"role": role, "content": write_content(turn.parts, crossing)}
     if turn.name:
         message["name"] = turn.name
-    messages.append(restore(message, turn.extra, wire.NAME))
+    messages.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
 
 
 def _write_stranger(message: Opaque, messages: list[Any], crossing: Crossing) -> None:
@@ -252,13 +255,9 @@ def write_result_messages(turn: Turn, messages: list[Any], crossing: Crossing) -
         if not isinstance(result, ToolResult):
             crossing.lose("part.dropped", result.at)
             continue
-        texts: list[Part] = []
-        for part in result.parts:
-            if isinstance(part, Media) and crossing.source != wire.NAME:
-                texts.append(_move(part, result, moved, crossing))
-            else:
-                texts.append(part)
-        content = write_content(tuple(texts), crossing)
+        content: Any = plain_text(result.parts)
+        if content is None:
+            content = _result_content(result, moved, crossing)
         if result.is_error:
             crossing.lose("result.error.as_text", result.at)
             content = _as_error(content)
@@ -266,9 +265,19 @@ def write_result_messages(turn: Turn, messages: list[Any], crossing: Crossing) -
             crossing.lose("result.structured.as_text", result.at)
         call_id = send_id(result.call_id, IDS, crossing, result.at)
         message = {"role": "tool", "tool_call_id": call_id, "content": content}
-        messages.append(restore(message, result.extra, wire.NAME))
+        messages.append(message if result.extra is None else restore(message, result.extra, wire.NAME))
     if moved:
         messages.append({"role": "user", "content": write_content(tuple(moved), crossing)})
+
+
+def _result_content(result: ToolResult, moved: list[Part], crossing: Crossing) -> Any:
+    texts: list[Part] = []
+    for part in result.parts:
+        if isinstance(part, Media) and crossing.source != wire.NAME:
+            texts.append(_move(part, result, moved, crossing))
+        else:
+            texts.append(part)
+    return write_content(tuple(texts), crossing)
 
 
 def _move(media: Media, result: ToolResult, moved: list[Part], crossing: Crossing) -> Text:
@@ -317,7 +326,7 @@ def _write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing)
 
 def _write_effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     effort = wanted(settings, crossing)
-    gate = crossing.profile.chat_tools if "tools" in out else "ok"
+    gate = crossing.profile.chat_tools if "tools" in out and crossing.source != wire.NAME else "ok"
     if gate == "effort_none" and effort != "none":
         # gpt-5.4 and later: function tools on this endpoint only without reasoning; leaving the field out counts as on.
         detail = "with tools this model takes effort none only here; openai-responses takes both"

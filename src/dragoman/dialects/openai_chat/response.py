@@ -44,14 +44,15 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     answers: list[Alternative] = []
     for i, choice in enumerate(answer.choices):
         at = ("choices", i)
-        message_at = (*at, "message")
+        message_at = at + ("message",)
         message = choice.message
         parts = read_assistant(message, message_at, crossing, unknown)
-        if message.function_call is not None:
+        if message.function_call is not None and message.function_call.name:  # some hosts send it with empty fields
             legacy = message.function_call
             call_id = hashed(f"{answer.id}:{i}")
+            crossing.lose("call.id.invented", (*message_at, "function_call"))
             parts.append(
-                ToolCall(call_id, legacy.name or "", text_value(legacy.arguments), at=(*message_at, "function_call"))
+                ToolCall(call_id, legacy.name or "", text_value(legacy.arguments), at=message_at + ("function_call",))
             )
         # Fields of the message itself are gathered with its choice.
         more = {f"message/{k}": v for k, v in (carried(message, ("audio", "reasoning_details")) or {}).items()}
@@ -131,7 +132,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     out: dict[str, Any] = {
         "id": response_id,
         "object": "chat.completion",
-        "created": response.created or 0,
+        "created": crossing.created if response.created is None else response.created,
         "model": crossing.model or response.model,
         "choices": choices,
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Text, ToolCall
@@ -20,9 +21,9 @@ from ...codec.extras import carried
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
 from ...codec.media import note
-from ...codec.names import send
 from ...codec.sse import Splitter
 from ...crossing import Crossing
+from ...errors import WireError
 from . import wire
 from .faults import error_object, fault_from
 from .message import annotations_to, read_annotations, read_seal, text_value
@@ -101,29 +102,39 @@ class StreamReader:
     def _take(self, data: bytes, events: list[Event]) -> None:
         if self._over:
             return
-        if data == b"[DONE]":
+        if data.startswith(b"[DONE]"):  # a host sends it with a space behind
             self._finish(events)
             return
-        unknown: Unknown = {}
+        unknown: Unknown | None = None
         try:
             chunk = _strict(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            chunk, unknown, _ = wire.CHUNK.admit(data)
+            try:
+                chunk, unknown, _ = wire.CHUNK.admit(data)
+            except WireError as error:
+                self._over = True
+                events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
+                return
         if chunk.error:
             self._over = True
-            error = jsontext.plain(chunk.error)
-            events.append(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}))
+            said = chunk.error
+            events.append(fault_from(said if isinstance(said, dict) else {"message": str(said)}, 0, {}))
             return
         if not self._started:
             self._started = True
             self._id = chunk.id or ""
             events.append(Start(self._id, chunk.model or "", chunk.created))
-        if unknown or chunk.system_fingerprint or chunk.service_tier:
-            self._keep(chunk, unknown)
-        for choice in chunk.choices or ():
-            self._choice(choice, events)
+            self._note((), _sent(chunk, _CHUNK_EXTRAS))
+        elif chunk.timings is not None or chunk.x_groq is not None:
+            self._note((), _sent(chunk, _CHUNK_EXTRAS))
+        if unknown:
+            for at, fields in unknown.items():
+                self._note(at, fields)
+        if chunk.choices:
+            for choice in chunk.choices:
+                self._choice(choice, events)
         if chunk.usage is not None:
-            self._usage = read_usage(chunk.usage, self._crossing, unknown)
+            self._usage = read_usage(chunk.usage, self._crossing, unknown or {})
 
     def _choice(self, choice: wire.ChunkChoice, events: list[Event]) -> None:
         answer = self._first
@@ -132,31 +143,37 @@ class StreamReader:
             if answer is None:
                 answer = self._answers[choice.index] = _Answer(choice.index)
                 self._first = self._first or answer
-        if choice.logprobs or choice.content_filter_results:
-            self._note(("choices", choice.index), carried(choice, _CHOICE_EXTRAS) or {})
+        if choice.logprobs is not None or choice.content_filter_results is not None:
+            self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
         delta = choice.delta
         if delta is not None:
-            thought = delta.reasoning_content or delta.reasoning
-            if thought:
-                self._words(answer, "reasoning", thought, events)
-            content = delta.content
-            if content:
-                if isinstance(content, str):
-                    self._words(answer, "text", content, events)
-                else:
-                    self._parts(answer, content, events)
-            if delta.refusal:
-                self._words(answer, "refusal", delta.refusal, events)
-            if delta.tool_calls:
-                for call in delta.tool_calls:
+            calls = delta.tool_calls
+            if not calls or delta.content or delta.reasoning_content or delta.reasoning or delta.refusal:
+                self._said(answer, delta, events)
+            if calls:
+                for call in calls:
                     self._piece(answer, call, events)
-            if delta.function_call is not None:
-                self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
-            if delta.annotations or delta.audio or delta.reasoning_details:
-                self._note(("choices", choice.index, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
-                self._cite(answer, delta, events)
         if choice.finish_reason:
             answer.word = choice.finish_reason
+
+    def _said(self, answer: _Answer, delta: wire.Message, events: list[Event]) -> None:
+        """Everything in a delta but its calls."""
+        thought = delta.reasoning_content or delta.reasoning
+        if thought:
+            self._words(answer, "reasoning", thought, events)
+        content = delta.content
+        if content:
+            if isinstance(content, str):
+                self._words(answer, "text", content, events)
+            else:
+                self._parts(answer, content, events)
+        if delta.refusal:
+            self._words(answer, "refusal", delta.refusal, events)
+        if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
+            self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
+        if delta.annotations or delta.audio or delta.reasoning_details:
+            self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
+            self._cite(answer, delta, events)
 
     def _words(self, answer: _Answer, kind: str, text: str, events: list[Event]) -> None:
         if answer.kind == kind:
@@ -273,17 +290,17 @@ class StreamReader:
             last = answer is answers[-1]
             events.append(Finish(stop, self._usage if last else None, answer.number, last))
 
-    def _keep(self, chunk: wire.Chunk, unknown: Unknown) -> None:
-        self._note((), carried(chunk, _CHUNK_EXTRAS) or {})
-        for at, fields in unknown.items():
-            self._note(at, fields)
-
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
         """Keep each field once: a stream repeats them in every chunk."""
         fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
         if fresh:
             self._kept.update([(at, name) for name in fresh])
             self._crossing.keep(at, fresh)
+
+
+def _sent(value: Any, names: tuple[str, ...]) -> dict[str, Raw]:
+    """The fields of `names` that were sent and are not null."""
+    return {name: jsontext.raw(sent) for name in names if (sent := getattr(value, name)) is not None}
 
 
 class StreamWriter:
@@ -326,7 +343,7 @@ class StreamWriter:
         head = {
             "id": stream_id,
             "object": "chat.completion.chunk",
-            "created": event.created or crossing.created,
+            "created": crossing.created if event.created is None else event.created,
             "model": crossing.model or event.model,
         }
         self._head = b"data: " + jsontext.encode(head)[:-1] + b',"choices":['
@@ -351,6 +368,8 @@ class StreamWriter:
             out = self._chunk(answer, b'{"role":"assistant","content":""}')
         calls = self._calls.setdefault(answer, 0)
         self._parts[event.index] = part
+        if part.seal is not None and not isinstance(part, ToolCall):
+            self._crossing.lose("seal.dropped", part.at)
         if isinstance(part, Text):
             key = b'{"refusal":' if part.refusal else b'{"content":'
             self._open[event.index] = self._frame_around(answer, key, b"}")
@@ -370,7 +389,7 @@ class StreamWriter:
         return out
 
     def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
-        name = send(part.name, part.namespace, NAMES, self._crossing, part.at)
+        name = NAMES.send(part.name, part.namespace, self._crossing, part.at)
         call: dict[str, Any] = {"index": number, "id": send_id(part.id, IDS, self._crossing, part.at)}
         if part.custom:
             call |= {"type": "custom", "custom": {"name": name, "input": ""}}

@@ -12,13 +12,13 @@ from ...canon.parts import Path
 from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import jsontext
-from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
-from ...codec.names import send
+from ...codec.memo import ToolMemo
+from ...codec.names import Names
 from ...crossing import Crossing
 from . import wire
 
-NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 
 IDS = re.compile(r"[!-~]{1,40}\Z")
 """Hosts make ids of many forms; older OpenAI models take 40 characters."""
@@ -27,16 +27,10 @@ _SCHEMA_AT = ("function", "parameters")
 
 
 def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
-    admitted = wire.TOOLS.admit(body)
-    return tools_from(admitted.value, crossing, admitted.unknown, ())
-
-
-def tools_from(
-    tools: list[wire.ToolDef], crossing: Crossing, unknown: Unknown, base: Path
-) -> tuple[Tool | HostedTool, ...]:
+    tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
     out: list[Tool | HostedTool] = []
-    for i, tool in enumerate(tools):
-        at = (*base, i)
+    for i, tool in enumerate(tools or ()):
+        at: Path = ("tools", i)
         function = tool.function
         extra = None
         if unknown or tool.cache_control:
@@ -101,7 +95,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
             crossing.lose("tool.output_schema.dropped", tool.at)
         if tool.cache is not None:
             crossing.lose("cache.dropped", tool.at, "on a tool")
-        inner: dict[str, Any] = {"name": send(tool.name, tool.namespace, NAMES, crossing, tool.at)}
+        inner: dict[str, Any] = {"name": NAMES.send(tool.name, tool.namespace, crossing, tool.at)}
         if tool.description:
             inner["description"] = tool.description
         if tool.custom:
@@ -114,8 +108,12 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
             inner["parameters"] = Raw(tool.schema)
         if tool.strict is not None:
             inner["strict"] = tool.strict
-        out.append(restore({"type": "function", "function": inner}, tool.extra, wire.NAME))
+        written = {"type": "function", "function": inner}
+        out.append(written if tool.extra is None else restore(written, tool.extra, wire.NAME))
     return out
+
+
+MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
 def read_choice(choice: str | wire.ToolChoice, crossing: Crossing) -> Choice | None:
@@ -148,7 +146,7 @@ def write_choice(request: Request, crossing: Crossing) -> Any:
     named = []
     for name in choice.names:
         kind = "custom" if name in customs else "function"
-        named.append({"type": kind, kind: {"name": send(name, "", NAMES, crossing, choice.at)}})
+        named.append({"type": kind, kind: {"name": NAMES.send(name, "", crossing, choice.at)}})
     if choice.mode == "one":
         return named[0]
     if named:

@@ -16,7 +16,7 @@ NAME = "openai-chat"
 NONE = Raw()
 
 
-class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True):
+class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Base of all shapes here."""
 
 
@@ -188,7 +188,7 @@ class ResponseFormat(Wire):
 class ChatRequest(Wire):
     messages: list[Message]
     model: str | None = None
-    tools: list[ToolDef] | None = None
+    tools: Raw = NONE
     tool_choice: str | ToolChoice | None = None
     parallel_tool_calls: bool | None = None
     stream: bool | None = None
@@ -295,10 +295,10 @@ class ChunkChoice(Wire):
     delta: Message | None = None
     index: int = 0
     finish_reason: str | None = None
-    logprobs: Raw = NONE
-    content_filter_results: Raw = NONE
-    content_filter_offsets: Raw = NONE
-    stop_reason: Raw = NONE
+    logprobs: dict[str, Raw] | None = None
+    content_filter_results: dict[str, Raw] | None = None
+    content_filter_offsets: dict[str, Raw] | None = None
+    stop_reason: str | int | None = None
 
 
 class Chunk(Wire):
@@ -308,16 +308,16 @@ class Chunk(Wire):
     created: int | None = None
     model: str | None = None
     usage: Usage | None = None
-    error: Raw = NONE
+    error: dict[str, Any] | str | list[Any] | None = None
     obfuscation: str | None = None
-    service_tier: Raw = NONE
-    system_fingerprint: Raw = NONE
-    prompt_filter_results: Raw = NONE
-    timings: Raw = NONE
-    x_groq: Raw = NONE
+    service_tier: str | None = None
+    system_fingerprint: str | None = None
+    prompt_filter_results: list[Raw] | None = None
+    timings: dict[str, Raw] | None = None
+    x_groq: dict[str, Raw] | None = None
 
 
-REQUEST = Door(NAME, ChatRequest)
-TOOLS = Door(NAME, list[ToolDef])
-COMPLETION = Door(NAME, Completion, lenient=True)
-CHUNK = Door(NAME, Chunk, lenient=True)
+REQUEST = Door[ChatRequest](NAME, ChatRequest)
+TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
+COMPLETION = Door[Completion](NAME, Completion, lenient=True)
+CHUNK = Door[Chunk](NAME, Chunk, lenient=True)

@@ -1,0 +1,297 @@
+"""Parts to content blocks, for requests and answers."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
+from ...codec import jsontext
+from ...codec.custom import wrap_input
+from ...codec.extras import restore
+from ...codec.ids import send as send_id
+from ...codec.media import note
+from ...codec.names import send
+from ...codec.seals import MARK, pack
+from ...crossing import Crossing
+from . import wire
+from .marks import Marks
+from .message import BLOCK, own_fields
+from .tools import IDS, NAMES, OWN_NAMES
+
+IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+_TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
+
+Block = dict[str, Any]
+
+
+class BlockWriter:
+    """Writes the parts of one document."""
+
+    __slots__ = ("crossing", "marks", "names", "own")
+
+    def __init__(self, crossing: Crossing) -> None:
+        self.crossing = crossing
+        self.own = crossing.source == wire.NAME
+        self.names = OWN_NAMES if self.own else NAMES
+        self.marks = Marks(crossing)
+
+    def said(self, part: Part, *, assistant: bool = False, nested: bool = False) -> Any:
+        """A block of a request's message, or None when nothing is left; `nested`: inside a result."""
+        if isinstance(part, Text):
+            return self._text(part)
+        if isinstance(part, Media):
+            return self._media(part, assistant, nested)
+        if isinstance(part, Reasoning):
+            return self._thought_replayed(part)
+        if isinstance(part, Opaque) and part.dialect == wire.NAME:
+            return self.own_opaque(part)
+        if isinstance(part, Opaque):
+            self.crossing.lose("hosted.dropped" if assistant else "part.dropped", part.at, part.kind)
+        else:
+            self.crossing.lose("part.dropped", part.at, type(part).__name__)
+        return None
+
+    def own_opaque(self, part: Opaque) -> Any:
+        if b'"cache_control"' not in bytes(part.value):
+            return part.value
+        fields: Block = dict(jsontext.fields(part.value))
+        self.marks.found(fields, part.at)
+        return fields
+
+    def _text(self, part: Text) -> Block | None:
+        text = part.text
+        if not text or (text.isspace() and not self.own):
+            if text:
+                self.crossing.lose("part.dropped", part.at, "blank text", "info")
+            if part.cache is not None:
+                self.crossing.lose("cache.dropped", part.at, "on an empty text")
+            return None
+        out: Block = {"type": "text", "text": text}
+        if part.seal is None and part.cache is None and part.extra is None and not part.refusal and not part.citations:
+            return out
+        block = own_fields(part.extra).get(BLOCK)
+        if block is not None:
+            out = dict(jsontext.fields(block))
+            self.marks.found(out, part.at)
+            return out
+        if part.seal is not None:
+            self.crossing.lose("seal.dropped", part.at)
+        if part.refusal:
+            self.crossing.lose("refusal.as_text", part.at)
+        if part.citations:
+            cited = [c for c in map(self._citation_replayed, part.citations) if c is not None]
+            if len(cited) < len(part.citations):
+                self.crossing.lose("citation.dropped", part.at)
+            if cited:
+                out["citations"] = cited
+        if part.cache is not None:
+            self.marks.put(out, part.cache, part.at)
+        return restore(out, part.extra, wire.NAME)
+
+    def _citation_replayed(self, cited: Citation) -> Block | None:
+        out = own_citation(cited)
+        # An index that our answer made up for a foreign citation says nothing to this upstream.
+        if out is None or MARK.encode() in bytes(out.get("encrypted_index", b"")):
+            return None
+        return out
+
+    def _media(self, media: Media, assistant: bool, nested: bool) -> Block:
+        found = None
+        if media.seal is not None:
+            self.crossing.lose("seal.dropped", media.at)
+        if nested and self.crossing.binary == "summarise":
+            self.crossing.lose("media.summarised", media.at)
+        else:
+            if not assistant or self.own:
+                found = self._image(media) if media.kind == "image" else self._document(media)
+            if found is None:
+                self.crossing.lose("media.dropped", media.at, media.mime or media.kind)
+            elif media.detail not in ("", "auto"):
+                self.crossing.lose("media.detail.dropped", media.at, media.detail)
+        out = found or {"type": "text", "text": note(media)}
+        if media.cache is not None:
+            self.marks.put(out, media.cache, media.at)
+        return out if found is None else restore(out, media.extra, wire.NAME)
+
+    def _image(self, media: Media) -> Block | None:
+        mime = "image/jpeg" if media.mime == "image/jpg" else media.mime
+        if media.data:
+            if mime not in IMAGES and not self.own:
+                return None
+            return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": media.data}}
+        source = self._reference(media)
+        return {"type": "image", "source": source} if source is not None else None
+
+    def _reference(self, media: Media) -> Block | None:
+        if media.url and (self.own or media.url.startswith(("https://", "http://"))):
+            return {"type": "url", "url": media.url}
+        # A file id of another upstream names nothing here.
+        return {"type": "file", "file_id": media.file} if media.file and self.own else None
+
+    def _document(self, media: Media) -> Block | None:
+        source: Block | None
+        if media.kind != "document":
+            return None
+        if not media.data:
+            readable = media.mime in ("", "application/pdf") or self.own
+            source = self._reference(media) if readable else None
+        elif media.mime.startswith("text/") or media.mime in _TEXTUAL:
+            source = self._plain_text(media)
+        elif media.mime == "application/pdf" or self.own:
+            source = {"type": "base64", "media_type": media.mime, "data": media.data}
+        else:
+            source = None
+        if source is None:
+            return None
+        out: Block = {"type": "document", "source": source}
+        if media.name:
+            out["title"] = media.name[:500]
+        return out
+
+    def _plain_text(self, media: Media) -> Block | None:
+        try:
+            text = base64.b64decode(media.data, validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            return None
+        if not text and not self.own:
+            return None
+        if media.mime != "text/plain" and not self.own:
+            self.crossing.lose("media.retyped", media.at, f"{media.mime} is sent as text/plain")
+        return {"type": "text", "media_type": media.mime if self.own else "text/plain", "data": text}
+
+    def _thought_replayed(self, part: Reasoning) -> Block | None:
+        """Thoughts go back to their origin only, and only with their seal (protocol page, section 5)."""
+        seal = part.seal
+        if part.cache is not None:
+            self.crossing.lose("cache.dropped", part.at, "on a thought")
+        if seal is not None and seal.dialect == wire.NAME and seal.data:
+            return restore(thought(part.text, seal.data, seal.kind), part.extra, wire.NAME)
+        if seal is not None and seal.data:
+            self.crossing.lose("seal.dropped", part.at)
+        if part.text:
+            self.crossing.lose("reasoning.dropped", part.at)
+        return None
+
+    def call(self, call: ToolCall, call_id: str) -> Block:
+        name = send(call.name, call.namespace, self.names, self.crossing, call.at)
+        out: Block = {"type": "tool_use", "id": call_id, "name": name, "input": self.arguments(call)}
+        if call.seal is not None:
+            self.crossing.lose("seal.dropped", call.at)
+        if call.cache is not None:
+            self.marks.put(out, call.cache, call.at)
+        return out if call.extra is None else restore(out, call.extra, wire.NAME)
+
+    def arguments(self, call: ToolCall) -> Raw:
+        if call.custom:
+            self.crossing.lose("call.custom.wrapped", call.at)
+            return Raw(wrap_input(call.arguments))
+        found = jsontext.object_raw(call.arguments)
+        if found is None:
+            self.crossing.lose("arguments.invalid", call.at)
+            return jsontext.raw({"__raw": call.arguments})
+        return found
+
+    def result(self, result: ToolResult, call_id: str) -> Block:
+        out: Block = {"type": "tool_result", "tool_use_id": call_id}
+        content = self.result_content(result)
+        if content or (self.own and isinstance(content, str)):
+            out["content"] = content
+        elif result.is_error:
+            out["content"] = "Error"  # refused when empty
+        if result.is_error:
+            out["is_error"] = True
+        if result.seal is not None:
+            self.crossing.lose("seal.dropped", result.at)
+        if result.cache is not None:
+            self.marks.put(out, result.cache, result.at)
+        return out if result.extra is None else restore(out, result.extra, wire.NAME)
+
+    def result_content(self, result: ToolResult) -> str | list[Any]:
+        if result.structured:
+            self.crossing.lose("result.structured.as_text", result.at)
+        parts = result.parts
+        if len(parts) == 1:
+            only = parts[0]
+            if type(only) is Text and only.cache is None and only.extra is None and only.seal is None:
+                return only.text
+        blocks = [self.said(part, nested=True) for part in parts]
+        return [block for block in blocks if block is not None]
+
+    def answer(self, parts: tuple[Part, ...]) -> list[Any]:
+        """The content of an answer."""
+        blocks = [self._answered(part) for part in parts]
+        return [block for block in blocks if block is not None]
+
+    def _answered(self, part: Part) -> Any:
+        crossing = self.crossing
+        if isinstance(part, ToolCall):
+            return self.call(part, send_id(part.id, IDS, crossing, part.at))
+        if isinstance(part, Opaque) and part.dialect == wire.NAME:
+            return part.value
+        if isinstance(part, Reasoning):
+            if not part.text and part.seal is None:
+                return None
+            return restore(thought(part.text, *self.signature(part.seal)), part.extra, wire.NAME)
+        if part.seal is not None:
+            crossing.lose("seal.dropped", part.at)
+        if isinstance(part, Text):
+            if not part.text and not self.own:
+                return None
+            out: Block = {"type": "text", "text": part.text}
+            cited = self.citations(part.citations, part.at)
+            if cited:
+                out["citations"] = cited
+            return restore(out, part.extra, wire.NAME)
+        if isinstance(part, Media):
+            crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            return {"type": "text", "text": note(part)}
+        crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+        return None
+
+    def signature(self, seal: Seal | None) -> tuple[str, str]:
+        """A seal as it stands in an answer's thinking block, and its kind: its own, or a foreign one under our mark."""
+        if seal is not None and seal.dialect == wire.NAME:
+            return seal.data, seal.kind
+        return pack(seal or Seal(self.crossing.source, "")), ""
+
+    def citations(self, citations: tuple[Citation, ...], at: Path) -> list[Block]:
+        out: list[Block] = []
+        for cited in citations:
+            block = own_citation(cited)
+            if block is None and cited.url:
+                if cited.start is not None:
+                    self.crossing.lose("citation.approximated", at, "the position in the text has no place")
+                block = {
+                    "type": "web_search_result_location",
+                    "cited_text": cited.quote,
+                    "encrypted_index": pack(Seal(self.crossing.source, "")),
+                    "title": cited.title or None,
+                    "url": cited.url,
+                }
+            if block is None:
+                self.crossing.lose("citation.dropped", at)
+            else:
+                out.append(block)
+        return out
+
+
+def thought(text: str, signature: str, kind: str) -> Block:
+    if kind == "redacted":
+        return {"type": "redacted_thinking", "data": signature}
+    return {"type": "thinking", "thinking": text, "signature": signature}
+
+
+def own_citation(cited: Citation) -> Block | None:
+    """A citation this dialect made, as it was; None for any other."""
+    fields = own_fields(cited.extra)
+    if "type" not in fields:
+        return None
+    out: Block = {**fields, "cited_text": cited.quote}
+    if "document_index" not in fields:
+        out["source" if b"search_result_location" == bytes(fields["type"])[1:-1] else "url"] = cited.url
+        out["title"] = cited.title or None
+    return out

@@ -1,0 +1,233 @@
+"""Turns to the messages of a request: system text in its place, results first and paired, roles in turn.
+
+What the upstream refuses and this file therefore never writes (protocol page, sections 3, 5, 12): a history that begins
+with the assistant, a call without a result in the next user message, a result without its call, the same call id twice,
+a message without content, system turns elsewhere than between a user's and an assistant's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.parts import Media, Opaque, Part, Path, ToolCall, ToolResult
+from ...canon.turns import Turn
+from ...codec.extras import restore
+from ...codec.ids import hashed
+from ...codec.ids import send as send_id
+from ...crossing import Crossing
+from . import wire
+from .blocks import Block, BlockWriter
+from .tools import IDS
+
+SYSTEM_MARK = "[system]\n"
+FIRST_WORDS = "(The conversation begins with the assistant.)"
+GO_ON = "Continue."
+STRANGE_ROLE = "role:"
+"""Begins the kind of an Opaque that is a whole message, of a role this dialect does not have."""
+NO_RESULT = "No result was recorded for this call."
+
+_SYSTEM = ("system", "developer")
+
+
+class History:
+    """Messages written so far, and the calls in them that wait for results."""
+
+    __slots__ = ("_answered", "_at", "_crossing", "_open", "_role", "_used", "messages", "writer")
+
+    def __init__(self, writer: BlockWriter) -> None:
+        self.writer = writer
+        self.messages: list[Any] = []
+        self._crossing: Crossing = writer.crossing
+        self._role = ""
+        self._at: Path = ()
+        self._open: dict[str, list[str]] = {}  # call id as the source spells it -> ids as sent, unanswered
+        self._answered: set[str] = set()
+        self._used: set[str] = set()
+
+    def write(self, turns: tuple[Turn, ...]) -> list[Any]:
+        """All turns of a request; gives the blocks of the system prompt."""
+        system: list[Any] = []
+        begin = 0
+        for turn in turns:
+            if turn.role not in _SYSTEM:
+                break
+            begin += 1
+            system.extend(self._system_prompt(turn))
+        for i in range(begin, len(turns)):
+            self.turn(turns[i], turns, i)
+        self._settle()
+        if not self.messages or self._first_role() == "assistant":
+            self._crossing.lose("turn.invented", detail="a first user turn")
+            self.messages.insert(0, {"role": "user", "content": FIRST_WORDS})
+        elif self._role == "assistant" and not self._crossing.profile.prefill:
+            self._crossing.lose(
+                "turn.invented", turns[-1].at, "the model refuses a history that ends with the assistant"
+            )
+            self.messages.append({"role": "user", "content": GO_ON})
+        return system
+
+    def turn(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
+        role = turn.role
+        if turn.name:
+            self._crossing.lose("name.dropped", turn.at, turn.name)
+        if role == "assistant":
+            self._assistant(turn)
+        elif role == "tool":
+            self._results(turn)
+        elif role == "user":
+            self._settle()
+            if turn.parts and type(turn.parts[0]) is Opaque and turn.parts[0].kind.startswith(STRANGE_ROLE):
+                self._role = ""
+                self.messages.append(turn.parts[0].value)
+                return
+            self._place("user", self._said(turn.parts), turn)
+        else:
+            self._later_system(turn, turns, i)
+
+    def finish(self) -> list[Any]:
+        """The messages, plain ones spelled as a string."""
+        self._settle()
+        for message in self.messages:
+            if type(message) is dict:
+                content = message["content"]
+                if len(content) == 1:
+                    only = content[0]
+                    if type(only) is dict and len(only) == 2 and only["type"] == "text":
+                        message["content"] = only["text"]
+        return self.messages
+
+    def _first_role(self) -> str:
+        first = self.messages[0]
+        return str(first["role"]) if type(first) is dict else ""
+
+    def _system_prompt(self, turn: Turn) -> list[Any]:
+        out = []
+        for part in turn.parts:
+            if isinstance(part, Media):
+                self._crossing.lose("system.media.dropped", part.at, part.mime or part.kind)
+                continue
+            block = self.writer.said(part)
+            if block is not None:
+                out.append(block)
+        return out
+
+    def _said(self, parts: tuple[Part, ...]) -> list[Any]:
+        said = self.writer.said
+        blocks = []
+        for part in parts:
+            block = said(part)
+            if block is not None:
+                blocks.append(block)
+        return blocks
+
+    def _assistant(self, turn: Turn) -> None:
+        blocks: list[Any] = []
+        writer = self.writer
+        at = turn.at
+        if self._role != "assistant":
+            self._settle()
+        for part in turn.parts:
+            if writer.own and part.at[:2] != at[:2] and part.at and blocks:
+                # Neighbouring messages of one step, read as one turn: written as they came.
+                self._place("assistant", blocks, turn, at)
+                blocks, at = [], part.at
+            if isinstance(part, ToolCall):
+                blocks.append(writer.call(part, self._call_id(part)))
+                continue
+            block = writer.said(part, assistant=True)
+            if block is not None:
+                blocks.append(block)
+        self._place("assistant", blocks, turn, at)
+
+    def _call_id(self, call: ToolCall) -> str:
+        sent = send_id(call.id, IDS, self._crossing, call.at)
+        if sent in self._used:
+            self._crossing.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            sent = hashed(f"{sent}\x1f{len(self._used)}")
+        self._used.add(sent)
+        self._open.setdefault(call.id, []).append(sent)
+        return sent
+
+    def _results(self, turn: Turn) -> None:
+        blocks: list[Any] = []
+        orphans: list[Any] = []
+        for part in turn.parts:
+            if not isinstance(part, ToolResult):
+                self._crossing.lose("part.dropped", part.at, type(part).__name__)
+                continue
+            waiting = self._open.get(part.call_id)
+            if waiting:
+                blocks.append(self.writer.result(part, waiting.pop(0)))
+                self._answered.add(part.call_id)
+            elif part.call_id in self._answered:
+                self._crossing.lose("result.duplicate", part.at)
+            else:
+                orphans.extend(self._orphan(part))
+        blocks.extend(self._unanswered())
+        self._place("user", blocks + orphans, turn)
+
+    def _orphan(self, result: ToolResult) -> list[Any]:
+        self._crossing.lose("result.orphaned", result.at)
+        of = f" of {result.name}" if result.name else ""
+        head = f"[result{of}, call {result.call_id}]" if result.call_id else f"[result{of}]"
+        content = self.writer.result_content(result)
+        if isinstance(content, str):
+            return [{"type": "text", "text": f"{head}\n{content}" if content else head}]
+        return [{"type": "text", "text": head}, *content]
+
+    def _unanswered(self) -> list[Block]:
+        """Results for the calls that have none, which the upstream would refuse."""
+        out: list[Block] = []
+        for call_id, waiting in self._open.items():
+            for sent in waiting:
+                self._crossing.lose("result.invented", self._at, call_id)
+                out.append({"type": "tool_result", "tool_use_id": sent, "content": NO_RESULT, "is_error": True})
+        self._open = {}
+        return out
+
+    def _settle(self) -> None:
+        """Something other than results follows, or nothing: the step is over."""
+        if self._open:
+            blocks = self._unanswered()
+            if blocks:
+                self._role, self._at = "user", ()
+                self.messages.append({"role": "user", "content": blocks})
+
+    def _later_system(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
+        self._settle()
+        writer = self.writer
+        if writer.own or (self._crossing.profile.system_turns and self._fits(turns, i)):
+            self._place("system", self._said(turn.parts), turn)
+            return
+        self._crossing.lose("system.demoted", turn.at)
+        blocks = self._said(turn.parts)
+        for block in blocks:
+            if type(block) is dict and block["type"] == "text" and "text" in block:
+                block["text"] = SYSTEM_MARK + block["text"]
+        self._place("user", blocks, turn)
+
+    def _fits(self, turns: tuple[Turn, ...], i: int) -> bool:
+        """A system message stands directly after a user's, and before an assistant's or at the end."""
+        if self._role == "system":
+            return True
+        following = next((turn.role for turn in turns[i + 1 :] if turn.role not in _SYSTEM), "assistant")
+        return self._role == "user" and following == "assistant"
+
+    def _place(self, role: str, blocks: list[Any], turn: Turn, at: Path | None = None) -> None:
+        """Add blocks to the open message when it has the same role, else begin a new one."""
+        where = turn.at if at is None else at
+        if not blocks:
+            if turn.role != "tool" and turn.parts:
+                self._crossing.lose("turn.dropped", turn.at)
+            return
+        if self._role == role and (not self.writer.own or where[:2] == self._at[:2]):
+            message = self.messages[-1]
+            message["content"].extend(blocks)
+        else:
+            if role == "assistant":
+                self._answered = set()
+            message = {"role": role, "content": blocks}
+            self.messages.append(message)
+            self._role, self._at = role, where
+        if turn.extra is not None:
+            restore(message, turn.extra, wire.NAME)

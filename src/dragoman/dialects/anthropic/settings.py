@@ -1,0 +1,280 @@
+"""Settings of a Messages request: limits, sampling, thinking, structured output, and the rest.
+
+Thinking has three forms on the wire, of which each model takes some (`Profile.thinking`): `enabled` with a budget,
+`adaptive` steered by `output_config.effort`, `disabled`. In canon they are a budget, a budget of -1 (the model decides)
+and the effort `none`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Extra, Path
+from ...canon.request import Format, Request, Settings
+from ...codec import jsontext
+from ...codec.effort import BUDGETS, from_budget, nearest
+from ...codec.fit import fit
+from ...crossing import Crossing
+from . import wire
+from .marks import Marks
+from .tools import OUTPUT
+
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+LEAST_BUDGET = 1024
+LONGEST_USER = 512
+_TIERS = {"auto": "auto", "standard_only": "standard_only", "default": "standard_only", "standard": "standard_only"}
+_SHOWN = {"summarized": True, "omitted": False}
+
+_AT: dict[str, Path] = {
+    "max_tokens": ("max_tokens",),
+    "temperature": ("temperature",),
+    "top_p": ("top_p",),
+    "top_k": ("top_k",),
+    "stop": ("stop_sequences",),
+    "parallel": ("tool_choice", "disable_parallel_tool_use"),
+    "effort": ("output_config", "effort"),
+    "budget": ("thinking", "budget_tokens"),
+    "thoughts": ("thinking", "display"),
+    "format": ("output_config", "format"),
+    "user": ("metadata", "user_id"),
+    "tier": ("service_tier",),
+    "cache": ("cache_control",),
+}
+_AT_ADAPTIVE = {**_AT, "budget": ("thinking",)}
+_AT_DISABLED = {**_AT, "effort": ("thinking",)}
+_OLD_FORMAT: Path = ("output_format",)
+"""Where the beta of structured output had its format."""
+
+
+def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Raw]]:
+    """The settings, and what of them only this dialect knows."""
+    at = _AT
+    extras: dict[str, Raw] = {}
+    config = request.output_config
+    effort = config.effort if config is not None else None
+    budget: int | None = None
+    thoughts: bool | None = None
+    thinking = request.thinking
+    if thinking is not None:
+        thoughts = _SHOWN.get(thinking.display or "")
+        if thinking.type == "enabled" and thinking.budget_tokens is not None:
+            budget = thinking.budget_tokens
+        elif thinking.type == "adaptive":
+            budget, at = -1, _AT_ADAPTIVE
+        elif thinking.type == "disabled":
+            if effort is not None:
+                extras["output_config/effort"] = jsontext.raw(effort)
+            effort, at = "none", _AT_DISABLED
+        else:
+            extras["thinking"] = jsontext.raw(thinking)
+            thoughts = None
+        if "thinking" not in extras:
+            if thinking.block_binding:
+                extras["thinking/block_binding"] = thinking.block_binding
+            if thinking.display is not None and thoughts is None:
+                extras["thinking/display"] = jsontext.raw(thinking.display)
+    if config is not None and config.task_budget:
+        extras["output_config/task_budget"] = config.task_budget
+    shape = config.format if config is not None else None
+    if shape is None and request.output_format is not None:
+        shape, at = request.output_format, {**at, "format": _OLD_FORMAT}
+    if shape is not None and shape.type != "json_schema":
+        extras["output_config/format" if at.get("format") != _OLD_FORMAT else "output_format"] = jsontext.raw(shape)
+        shape = None
+    choice = request.tool_choice
+    alone = choice.disable_parallel_tool_use if choice is not None else None
+    mark = request.cache_control
+    return Settings(
+        request.max_tokens,
+        request.temperature,
+        request.top_p,
+        request.top_k,
+        tuple(request.stop_sequences) if request.stop_sequences else (),
+        parallel=None if alone is None else not alone,
+        effort=effort,
+        budget=budget,
+        thoughts=thoughts,
+        format=Format("schema", jsontext.text(shape.schema) if shape.schema else None) if shape is not None else None,
+        user=request.metadata.user_id if request.metadata is not None else None,
+        tier=request.service_tier,
+        cache=None if mark is None else mark.ttl or "",
+        at=at,
+    ), extras
+
+
+def write_settings(request: Request, out: dict[str, Any], words: list[str], crossing: Crossing, marks: Marks) -> None:
+    """Everything but the tool choice. `words` receives what has to be said in the system prompt."""
+    settings = request.settings
+    at = settings.at
+    own = crossing.source == wire.NAME
+    thinks = _write_thinking(settings, out, crossing, own)
+    _write_limit(settings, out, crossing)
+    _write_sampling(settings, out, crossing, thinks and not own)
+    stop = settings.stop if own else tuple([s for s in settings.stop if s.strip()])
+    if len(stop) < len(settings.stop):
+        crossing.lose("stop.dropped", at.get("stop", ()), "sequences of white space only")
+    if stop:
+        out["stop_sequences"] = list(stop)
+    if settings.format is not None:
+        _write_format(settings.format, at.get("format", ()), out, words, crossing, own)
+    if settings.user is not None:
+        if len(settings.user) <= LONGEST_USER or own:
+            out["metadata"] = {"user_id": settings.user}
+        else:
+            crossing.lose("user.dropped", at.get("user", ()), f"longer than {LONGEST_USER} characters")
+    if settings.tier is not None:
+        tier = settings.tier if own else _TIERS.get(settings.tier)
+        if tier is not None:
+            out["service_tier"] = tier
+        else:
+            crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
+    if settings.cache is not None:
+        out["cache_control"] = marks.value(settings.cache, at.get("cache", ()))
+    _drop_foreign(settings, crossing)
+
+
+def _drop_foreign(settings: Settings, crossing: Crossing) -> None:
+    at = settings.at
+    for value, name, code in (
+        (settings.seed, "seed", "sampling.dropped"),
+        (settings.presence_penalty, "presence_penalty", "sampling.dropped"),
+        (settings.frequency_penalty, "frequency_penalty", "sampling.dropped"),
+        (settings.logprobs, "logprobs", "logprobs.dropped"),
+        (settings.top_logprobs, "top_logprobs", "logprobs.dropped"),
+        (settings.verbosity, "verbosity", "verbosity.dropped"),
+        (settings.metadata, "metadata", "metadata.dropped"),
+        (settings.cache_key, "cache_key", "cache.dropped"),
+    ):
+        if value:
+            crossing.lose(code, at.get(name, ()), name)
+    if settings.n is not None and settings.n > 1:
+        crossing.lose("n.dropped", at.get("n", ()))
+
+
+def _write_limit(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    """`max_tokens` is required, and a thinking budget must fit under it."""
+    limit = settings.max_tokens
+    usual = crossing.profile.max_tokens
+    budget = out.get("thinking", {}).get("budget_tokens", 0)
+    if limit is None:
+        limit = usual + budget
+        crossing.lose("limit.invented", detail=f"max_tokens {limit}")
+    elif budget >= limit:
+        crossing.lose("limit.raised", settings.at.get("max_tokens", ()), f"from {limit} to {limit + budget}")
+        limit += budget
+    out["max_tokens"] = limit
+
+
+def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing, thinks: bool) -> None:
+    at = settings.at
+    profile = crossing.profile
+    for value, name, taken, most in (
+        # Neither temperature nor top_k may be set while the model thinks.
+        (settings.temperature, "temperature", profile.sampling and not thinks, 1.0),
+        (settings.top_p, "top_p", profile.sampling, 1.0),
+        (settings.top_k, "top_k", profile.sampling and profile.top_k and not thinks, None),
+    ):
+        if value is None:
+            continue
+        if not taken:
+            crossing.lose("sampling.dropped", at.get(name, ()), name)
+            continue
+        own = value
+        if most is not None and not 0 <= value <= most:
+            own = min(max(value, 0.0), most)
+            crossing.lose("sampling.clamped", at.get(name, ()), f"{name} {value} is sent as {own}")
+        out[name] = int(own) if most is None else own
+
+
+def _write_thinking(settings: Settings, out: dict[str, Any], crossing: Crossing, own: bool) -> bool:
+    """`thinking` and `output_config.effort`; says whether the model is asked to think."""
+    effort, budget = settings.effort, settings.budget
+    thinking, word = _thinking(settings, crossing, own) if effort is not None or budget is not None else (None, None)
+    if settings.thoughts is not None:
+        if thinking is None and settings.thoughts and not own and "adaptive" in crossing.profile.thinking:
+            thinking = {"type": "adaptive"}
+        if thinking is not None and thinking["type"] in ("adaptive", "enabled"):
+            thinking["display"] = "summarized" if settings.thoughts else "omitted"
+        elif settings.thoughts:
+            crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+    if thinking is not None:
+        out["thinking"] = thinking
+    if word is not None:
+        out["output_config"] = {"effort": word}
+    return thinking is not None and thinking["type"] != "disabled"
+
+
+def _thinking(settings: Settings, crossing: Crossing, own: bool) -> tuple[dict[str, Any] | None, str | None]:
+    """The `thinking` object and the effort word that say what was asked, in a form the model takes."""
+    effort, budget = settings.effort, settings.budget
+    modes = crossing.profile.thinking
+    at = settings.at.get("effort" if effort is not None else "budget", ())
+    if effort == "none" or (effort is None and budget == 0):
+        return _not_thinking(modes, at, crossing)
+    if own and budget is None:
+        return None, _effort_word(str(effort), at, crossing)
+    if budget is not None and budget > 0 and ("enabled" in modes or (own and not modes)):
+        word = _effort_word(effort, at, crossing) if own and effort is not None else None
+        return {"type": "enabled", "budget_tokens": _budget(budget, settings, crossing)}, word
+    if not modes or "adaptive" in modes:
+        if effort is None and budget is not None:
+            effort = from_budget(budget)
+            if effort is not None:
+                crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as effort {effort}")
+        return {"type": "adaptive"}, None if effort is None else _effort_word(effort, at, crossing)
+    if "enabled" in modes:
+        tokens = BUDGETS.get(effort or "medium", BUDGETS["medium"])
+        crossing.lose("effort.approximated", at, f"sent as a budget of {tokens} tokens")
+        return {"type": "enabled", "budget_tokens": tokens}, None
+    crossing.lose("effort.dropped", at)
+    return None, None
+
+
+def _not_thinking(modes: tuple[str, ...], at: Path, crossing: Crossing) -> tuple[dict[str, Any] | None, str | None]:
+    if not modes or "disabled" in modes:
+        return {"type": "disabled"}, None
+    least = "between_tools" if "between_tools" in modes else "adaptive"
+    crossing.lose("effort.approximated", at, f"the model always thinks: sent as {least}, effort low")
+    return {"type": least}, "low"
+
+
+def _budget(budget: int, settings: Settings, crossing: Crossing) -> int:
+    if budget >= LEAST_BUDGET:
+        return budget
+    at = settings.at.get("budget", ())
+    crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as {LEAST_BUDGET}")
+    return LEAST_BUDGET
+
+
+def _effort_word(effort: str, at: Path, crossing: Crossing) -> str:
+    word = nearest(effort, crossing.profile.efforts or EFFORTS)
+    if word != effort:
+        crossing.lose("effort.approximated", at, f"{effort} is sent as {word}")
+    return word
+
+
+def _write_format(
+    shape: Format, at: Path, out: dict[str, Any], words: list[str], crossing: Crossing, own: bool
+) -> None:
+    if shape.kind == "json" or shape.schema is None:
+        crossing.lose("format.as_text", at)
+        words.append("Answer with one valid JSON object and nothing else.")
+        return
+    if shape.name or shape.description:
+        crossing.lose("format.detail.dropped", at, "name" if shape.name else "description")
+    schema = Raw(shape.schema) if own else fit(shape.schema, OUTPUT, crossing, at)
+    written = {"type": "json_schema", "schema": schema}
+    if at == _OLD_FORMAT:
+        out["output_format"] = written
+    else:
+        out.setdefault("output_config", {})["format"] = written
+
+
+def make_room(out: dict[str, Any], extra: Extra | None) -> None:
+    """Objects that only extra fields are left of get back into `out`, so that those find their place."""
+    for name in (extra or {}).get(wire.NAME, {}):
+        head, slash, _ = name.partition("/")
+        if slash and head in ("output_config", "thinking", "metadata", "tool_choice"):
+            out.setdefault(head, {})

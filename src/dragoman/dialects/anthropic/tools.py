@@ -1,0 +1,257 @@
+"""Tool declarations and tool choice of Messages, and the names, ids and schemas it takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Extra, Path
+from ...canon.request import Request
+from ...canon.tools import Choice, HostedTool, Tool
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.custom import wrap_tool
+from ...codec.extras import carried, gather, restore
+from ...codec.fit import fit
+from ...codec.names import send
+from ...codec.schema import Subset
+from ...crossing import Crossing
+from . import wire
+from .marks import Marks
+from .message import marked
+
+NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+"""What the documentation promises."""
+OWN_NAMES = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")
+"""What the upstream takes, and so may have come from a client of this dialect."""
+IDS = re.compile(r"[a-zA-Z0-9_-]+\Z")
+
+LOOSE = Subset(root_object=True, modern=True)
+_STRICT_WORDS = frozenset(
+    {
+        "type",
+        "properties",
+        "items",
+        "required",
+        "additionalProperties",
+        "description",
+        "title",
+        "enum",
+        "const",
+        "anyOf",
+        "allOf",
+        "format",
+        "minItems",
+        "$ref",
+        "$defs",
+    }
+)
+_FORMATS = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"},
+)
+OUTPUT = Subset(
+    keywords=_STRICT_WORDS,
+    recursive=False,
+    root_ref=False,
+    one_of="any_of",
+    modern=True,
+    formats=_FORMATS,
+    closed=True,
+    scalar_enum=True,
+    min_items=1,
+)
+"""Schemas the upstream enforces (protocol page, section 4)."""
+STRICT = Subset(
+    keywords=_STRICT_WORDS,
+    recursive=False,
+    root_ref=False,
+    one_of="any_of",
+    modern=True,
+    formats=_FORMATS,
+    closed=True,
+    scalar_enum=True,
+    min_items=1,
+    root_object=True,
+)
+MOST_STRICT = 20
+"""Strict tools a request may have."""
+
+NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
+_SCHEMA_AT = ("input_schema",)
+
+
+def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    admitted = wire.TOOLS.admit(body)
+    return tools_from(admitted.value, crossing, admitted.unknown, ())
+
+
+def tools_from(
+    tools: list[wire.ToolDef], crossing: Crossing, unknown: Unknown, base: Path
+) -> tuple[Tool | HostedTool, ...]:
+    out: list[Tool | HostedTool] = []
+    for i, tool in enumerate(tools):
+        at = (*base, i)
+        if (tool.type is None or tool.type == "custom") and tool.name is not None:
+            mark = tool.cache_control
+            out.append(
+                Tool(
+                    tool.name,
+                    tool.description or "",
+                    jsontext.text(tool.input_schema) if tool.input_schema else None,
+                    tool.strict,
+                    False,
+                    None,
+                    "",
+                    bool(tool.defer_loading),
+                    None,
+                    None if mark is None else mark.ttl or "",
+                    _tool_extra(tool, at, crossing, unknown),
+                    at,
+                    _SCHEMA_AT,
+                )
+            )
+        else:
+            value = tool.strange or jsontext.raw(tool)
+            extra = gather(crossing, at, unknown) if unknown else None
+            if extra is not None:
+                value = jsontext.raw(restore(jsontext.plain(value), extra, crossing.source))
+            out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at))
+    return tuple(out)
+
+
+def _tool_extra(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> Extra | None:
+    extra = None
+    if unknown or tool.allowed_callers or tool.input_examples or tool.eager_input_streaming:
+        extra = gather(crossing, at, unknown, carried(tool, wire.TOOL_EXTRAS))
+    if tool.type is not None:
+        extra = marked(extra, "type", Raw(b'"custom"'))
+    if tool.defer_loading is False:
+        extra = marked(extra, "defer_loading", Raw(b"false"))
+    return extra
+
+
+def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
+    return jsontext.encode(tools_to(tools, crossing, Marks(crossing)))
+
+
+def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing, marks: Marks) -> list[Any]:
+    own = crossing.source == wire.NAME
+    pattern = OWN_NAMES if own else NAMES
+    out: list[Any] = []
+    strict = 0
+    for tool in tools:
+        if isinstance(tool, HostedTool):
+            written = _hosted(tool, crossing, marks)
+            if written is not None:
+                out.append(written)
+            continue
+        name = send(tool.name, tool.namespace, pattern, crossing, tool.at)
+        if tool.custom:
+            tool = wrap_tool(tool, name, crossing)
+        if tool.output_schema is not None:
+            crossing.lose("tool.output_schema.dropped", tool.at)
+        entry: dict[str, Any] = {"name": name}
+        if tool.description:
+            entry["description"] = tool.description
+        strict += tool.strict is True
+        entry["input_schema"] = _schema(tool, crossing, own, strict <= MOST_STRICT)
+        if tool.strict and strict > MOST_STRICT:
+            crossing.lose("tool.strict.dropped", tool.at, f"more than {MOST_STRICT} strict tools")
+        elif tool.strict or (own and tool.strict is not None):
+            entry["strict"] = tool.strict
+        if tool.deferred and own:
+            entry["defer_loading"] = True
+        elif tool.deferred:
+            crossing.lose("tool.deferred.expanded", tool.at)
+        if tool.cache is not None and "defer_loading" in entry:
+            crossing.lose("cache.dropped", tool.at, "on a deferred tool")
+        elif tool.cache is not None:
+            marks.put(entry, tool.cache, tool.at)
+        out.append(entry if tool.extra is None else restore(entry, tool.extra, wire.NAME))
+    return out
+
+
+def _schema(tool: Tool, crossing: Crossing, own: bool, strict: bool) -> Raw:
+    if tool.schema is None:
+        return NO_PARAMETERS
+    if own:
+        return Raw(tool.schema)
+    return fit(tool.schema, STRICT if tool.strict and strict else LOOSE, crossing, (*tool.at, *tool.schema_at))
+
+
+def _hosted(tool: HostedTool, crossing: Crossing, marks: Marks) -> Any:
+    if tool.dialect != wire.NAME:
+        crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+        return None
+    if b'"cache_control"' not in bytes(tool.value):
+        return tool.value
+    fields: dict[str, Any] = dict(jsontext.fields(tool.value))
+    marks.found(fields, tool.at)
+    return fields
+
+
+def read_choice(choice: wire.ToolChoice, crossing: Crossing) -> Choice:
+    at = ("tool_choice",)
+    kind = choice.type
+    if kind == "auto" or kind == "none":
+        return Choice(kind, at=at)
+    if kind == "any":
+        return Choice("required", at=at)
+    if kind == "tool" and choice.name is not None:
+        return Choice("one", (choice.name,), at=at)
+    return Choice("auto", extra=crossing.keep((), {"tool_choice": jsontext.raw(choice)}), at=at)
+
+
+def offered(request: Request, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    """The tools to declare: a subset choice, for which there is no word, becomes a shorter list."""
+    choice = request.choice
+    if choice is None or not choice.names or choice.mode == "one":
+        return request.tools
+    crossing.lose("choice.by_filter", choice.at)
+    return tuple([tool for tool in request.tools if isinstance(tool, HostedTool) or tool.name in choice.names])
+
+
+def write_choice(request: Request, tools: list[Any], refused: bool, crossing: Crossing) -> tuple[Any, str]:
+    """The `tool_choice` value or None, and the words for the system prompt if the model refuses to be forced."""
+    choice = request.choice
+    single = request.settings.parallel is False
+    if not tools:
+        if choice is not None and choice.mode in ("required", "one"):
+            crossing.lose("choice.dropped", choice.at, "no tools")
+        return None, ""
+    if choice is not None and choice.extra is not None and wire.NAME in choice.extra:
+        return choice.extra[wire.NAME]["tool_choice"], ""
+    out: dict[str, Any] | None = None
+    words = ""
+    if choice is not None:
+        out, words = _said(choice, request, refused, crossing)
+    if single and (out is None or out["type"] != "none"):
+        out = out or {"type": "auto"}
+        out["disable_parallel_tool_use"] = True
+    elif request.settings.parallel and crossing.source == wire.NAME and out is not None:
+        out["disable_parallel_tool_use"] = False
+    return out, words
+
+
+def _said(choice: Choice, request: Request, refused: bool, crossing: Crossing) -> tuple[dict[str, Any] | None, str]:
+    if choice.mode == "auto" or choice.mode == "none":
+        return {"type": choice.mode}, ""
+    if choice.mode == "required":
+        if not refused:
+            return {"type": "any"}, ""
+        crossing.lose("choice.weakened", choice.at)
+        return {"type": "auto"}, "You must call at least one of the tools in your next answer."
+    own = crossing.source == wire.NAME
+    named = next((t for t in request.tools if isinstance(t, Tool) and t.name == choice.names[0]), None)
+    if named is None and not own:
+        crossing.lose("choice.dropped", choice.at, f"{choice.names[0]} is not declared")
+        return {"type": "auto"}, ""
+    namespace = named.namespace if named is not None else ""
+    name = send(choice.names[0], namespace, OWN_NAMES if own else NAMES, crossing, choice.at)
+    if not refused:
+        return {"type": "tool", "name": name}, ""
+    crossing.lose("choice.weakened", choice.at)
+    return {"type": "auto"}, f"You must call the tool `{name}` in your next answer."

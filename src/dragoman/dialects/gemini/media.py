@@ -1,0 +1,88 @@
+"""Media parts: inlineData and fileData, base64 in two alphabets, resolution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Extra, Media, Path, Seal
+from ...codec import jsontext
+from ...codec.media import guess_mime, kind_of, note
+from ...crossing import Crossing
+from . import wire
+from .marks import TRUE, URLSAFE, own, with_field
+
+STANDARD = str.maketrans("-_", "+/")
+_URLSAFE = str.maketrans("+/", "-_")
+_DETAILS = {"MEDIA_RESOLUTION_LOW": "low", "MEDIA_RESOLUTION_HIGH": "high"}
+_LEVELS = {detail: level for level, detail in _DETAILS.items()}
+_FILES_API = "//generativelanguage.googleapis.com/"
+
+
+def read_blob(blob: wire.Blob, at: Path, seal: Seal | None, extra: Extra | None, detail: str = "") -> Media:
+    mime = blob.mimeType or blob.mime_type or ""
+    data = blob.data
+    if "-" in data or "_" in data:
+        # google-genai writes the URL-safe alphabet, which other upstreams refuse.
+        data = data.translate(STANDARD)
+        extra = with_field(extra, URLSAFE, TRUE)
+    name = blob.displayName or blob.display_name or ""
+    return Media(kind_of(mime), mime, data, name=name, detail=detail, seal=seal, extra=extra, at=at)
+
+
+def read_file(file: wire.FileRef, at: Path, seal: Seal | None, extra: Extra | None, detail: str = "") -> Media:
+    """A public address is an address; what only Google can open (Files API, gs://) is a file."""
+    uri = file.fileUri or file.file_uri or ""
+    mime = file.mimeType or file.mime_type or ""
+    name = file.displayName or file.display_name or ""
+    kind = kind_of(mime or guess_mime(uri))
+    if uri.startswith(("http://", "https://")) and _FILES_API not in uri:
+        return Media(kind, mime, url=uri, name=name, detail=detail, seal=seal, extra=extra, at=at)
+    return Media(kind, mime, file=uri, name=name, detail=detail, seal=seal, extra=extra, at=at)
+
+
+def read_detail(resolution: Raw) -> str:
+    """The canon's word for a part's resolution, or "" where it has none."""
+    value = jsontext.plain(resolution)
+    level = value.get("level") if isinstance(value, dict) else value
+    return _DETAILS.get(level, "") if isinstance(level, str) else ""
+
+
+def write_media(media: Media, crossing: Crossing) -> dict[str, Any]:
+    """Media as a part of its own; a text says what it was where the API cannot be given it."""
+    mine = crossing.source == wire.NAME
+    if media.name and not mine:
+        crossing.lose("media.name.dropped", media.at, media.name)
+    inner: dict[str, Any] = {}
+    if media.mime or media.data:
+        inner["mimeType"] = media.mime or "application/octet-stream"
+    if mine and media.name:
+        inner["displayName"] = media.name
+    if media.data:
+        urlsafe = own(media.extra, URLSAFE) is not None
+        inner["data"] = media.data.translate(_URLSAFE) if urlsafe else media.data
+        out: dict[str, Any] = {"inlineData": inner}
+    elif media.url or (mine and media.file):
+        if not mine:
+            crossing.lose("media.reference", media.at, media.url)
+        inner["fileUri"] = media.url or media.file
+        out = {"fileData": inner}
+    elif mine:
+        inner["data"] = ""
+        return {"inlineData": inner}
+    else:
+        crossing.lose("media.dropped", media.at, media.mime or media.kind)
+        return {"text": note(media)}
+    if media.detail and not mine:
+        _write_detail(media, out, crossing)
+    return out
+
+
+def _write_detail(media: Media, out: dict[str, Any], crossing: Crossing) -> None:
+    """Single parts have a resolution since Gemini 3, the first models that think in levels."""
+    level = _LEVELS.get(media.detail)
+    if level is not None and crossing.profile.thinking_levels:
+        out["mediaResolution"] = {"level": level}
+    elif media.detail != "auto":
+        crossing.lose("media.detail.dropped", media.at, media.detail)

@@ -1,0 +1,274 @@
+"""One content's parts, shared by requests and answers: texts, thoughts, media, calls, hosted parts, seals."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.custom import wrap_input
+from ...codec.extras import carried, gather
+from ...codec.seals import MARK, origin, pack
+from ...crossing import Crossing
+from . import wire
+from .marks import FALSE, ID, NULL, TRUE, own, put_back, with_field
+from .media import STANDARD, read_blob, read_detail, read_file, write_media
+from .pairing import Ids
+from .results import read_result
+from .tools import ANY_NAMES, NAMES
+
+DUMMY = "skip_thought_signature_validator"
+"""What the API takes where a seal is demanded that does not exist."""
+
+_DUMMIES = frozenset(
+    spelling
+    for word in (DUMMY, "context_engineering_is_the_way_to_go")
+    for spelling in (word, base64.b64encode(word.encode()).decode())
+)
+_NO_THOUGHT: Extra = {wire.NAME: {"thought": FALSE}}
+_NO_ID: Extra = {wire.NAME: {ID: NULL}}
+
+
+class _RawArguments(Struct, forbid_unknown_fields=True):
+    text: str = msgspec.field(name="__raw")
+
+
+_raw_arguments = msgspec.json.Decoder(_RawArguments).decode
+
+
+def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
+    """Append what one part says; a part with several data fields says several things."""
+    text = part.text
+    if text is not None and not unknown:
+        only = ids.only
+        only.text = text
+        if part == only:
+            out.append(Text(text, at=at))
+            return
+    if part.inline_data or part.file_data or part.function_call or part.function_response or part.thought_signature:
+        _untwin(part)
+    _read_fields(part, at, ids, unknown, out)
+
+
+def _read_fields(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
+    call, result, blob, file, text = part.functionCall, part.functionResponse, part.inlineData, part.fileData, part.text
+    hosted = part.executableCode or part.codeExecutionResult or part.toolCall or part.toolResponse
+    if (
+        (call is not None) + (result is not None) + (blob is not None) + (file is not None) + (text is not None) > 1
+    ) or hosted:
+        _read_hosted(part, at, ids, unknown, out)
+        return
+    extra = _read_extra(part, at, unknown, ids.crossing)
+    seal = None
+    if part.thoughtSignature is not None:
+        if part.thoughtSignature in _DUMMIES:
+            extra = with_field(extra, "thoughtSignature", jsontext.raw(part.thoughtSignature))
+        else:
+            seal = read_seal(part.thoughtSignature)
+    if call is not None:
+        out.append(_read_call(call, part, at, ids, seal, extra))
+    elif result is not None:
+        out.append(read_result(result, at, ids, seal, _flagged(part, extra)))
+    elif blob is not None:
+        out.append(read_blob(blob, at, seal, _flagged(part, extra), _detail(part)))
+    elif file is not None:
+        out.append(read_file(file, at, seal, _flagged(part, extra), _detail(part)))
+    elif part.thought:
+        _read_thought(text or "", at, seal, extra, out)
+    elif text is not None or seal is not None:
+        out.append(Text(text or "", seal=seal, extra=_flagged(part, extra), at=at))
+    elif extra is not None:
+        # Modifiers without anything to modify.
+        name = next(iter(extra.get(wire.NAME, {})), "")
+        out.append(Opaque(wire.NAME, name, jsontext.raw(part), extra=extra, at=at))
+
+
+def _read_hosted(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
+    """A part of a tool that the upstream runs; or, against the rules, several data fields: then one part for each."""
+    pieces = []
+    for name in ("text", "inlineData", "fileData", "functionCall", "functionResponse", *wire.HOSTED_PARTS):
+        value = getattr(part, name)
+        if value is not None and value is not wire.NONE and value != "":
+            pieces.append((name, wire.Part(**{name: value})))
+    last = pieces[-1][1]
+    for name in ("thought", "thoughtSignature", "mediaResolution", *wire.PART_EXTRAS):
+        setattr(last, name, getattr(part, name))
+    for name, piece in pieces:
+        if name in wire.HOSTED_PARTS:
+            extra = gather(ids.crossing, at, unknown) if unknown else None
+            out.append(Opaque(wire.NAME, name, jsontext.raw(piece), extra=extra, at=at))
+        else:
+            _read_fields(piece, at, ids, unknown, out)
+
+
+def _read_thought(text: str, at: Path, seal: Seal | None, extra: Extra | None, out: list[Part]) -> None:
+    if seal is not None and seal.dialect != wire.NAME:
+        # We streamed another upstream's thought to this client: its text in pieces, its seal on a last, empty one.
+        while out:
+            before = out[-1]
+            if not isinstance(before, Reasoning) or before.seal is not None:
+                break
+            out.pop()
+            text, at = before.text + text, before.at
+    out.append(Reasoning(text, seal=seal, extra=extra, at=at))
+
+
+def _untwin(part: wire.Part) -> None:
+    """Move the snake_case fields to their camelCase twins, unless these are taken."""
+    for name in ("inlineData", "fileData", "functionCall", "functionResponse", "thoughtSignature"):
+        if getattr(part, name) is None:
+            twin = wire.snake(name)
+            setattr(part, name, getattr(part, twin))
+            setattr(part, twin, None)
+
+
+def _read_extra(part: wire.Part, at: Path, unknown: Unknown, crossing: Crossing) -> Extra | None:
+    more = None
+    if part.videoMetadata or part.partMetadata or part.mediaProcessing or part.audioTranscription or part.speechMetadata:
+        more = carried(part, wire.PART_EXTRAS)
+    extra = gather(crossing, at, unknown, more) if unknown or more else None
+    if part.mediaResolution:
+        if not _detail(part):
+            crossing.keep(at, {"mediaResolution": part.mediaResolution})
+        extra = with_field(extra, "mediaResolution", part.mediaResolution)
+    return extra
+
+
+def _detail(part: wire.Part) -> str:
+    return read_detail(part.mediaResolution) if part.mediaResolution else ""
+
+
+def _flagged(part: wire.Part, extra: Extra | None) -> Extra | None:
+    """`thought` on a part that is no thought: false says nothing, but goes back as it came."""
+    if part.thought is None:
+        return extra
+    if extra is None and not part.thought:
+        return _NO_THOUGHT
+    return with_field(extra, "thought", TRUE if part.thought else FALSE)
+
+
+def read_seal(slot: str) -> Seal:
+    """The seal in a slot. google-genai re-spells what it echoes in the URL-safe alphabet, packed seals too."""
+    if slot.startswith(MARK):
+        slot = slot.translate(STANDARD)
+    return origin(slot, wire.NAME)
+
+
+def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, seal: Seal | None, extra: Extra | None) -> ToolCall:
+    call_id = ids.of_call(call, at)
+    if part.thought is not None:
+        extra = _flagged(part, extra)
+    if not call.id:
+        extra = _NO_ID if extra is None else with_field(extra, ID, NULL)
+    if call.partialArgs is not None:
+        extra = with_field(extra, "functionCall/partialArgs", jsontext.raw(call.partialArgs))
+    if call.willContinue is not None:
+        extra = with_field(extra, "functionCall/willContinue", jsontext.raw(call.willContinue))
+    return ToolCall(call_id, call.name or "", read_arguments(call.args), seal=seal, extra=extra, at=at)
+
+
+def read_arguments(args: Raw) -> str:
+    """The exact text of `args`; what an earlier crossing had to wrap comes back as it was."""
+    text = str(args, "utf-8")
+    if text == "null":
+        return ""
+    if text.startswith('{"__raw"'):
+        try:
+            return _raw_arguments(text).text
+        except msgspec.DecodeError:
+            return text
+    return text
+
+
+def write_part(part: Part, crossing: Crossing, *, request: bool) -> Any:
+    """One part as the wire has it; None when nothing of it can be said. Results are not written here."""
+    if part.cache is not None:
+        crossing.lose("cache.dropped", part.at)
+    out: dict[str, Any] | None
+    if isinstance(part, Text):
+        out = _write_text(part, crossing, request)
+    elif isinstance(part, ToolCall):
+        out = _write_call(part, crossing, request)
+    elif isinstance(part, Reasoning):
+        out = _write_thought(part, crossing, request)
+    elif isinstance(part, Media):
+        out = write_media(part, crossing)
+    elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+        return part.value if part.extra is None else put_back(jsontext.fields(part.value), part.extra)
+    else:
+        kind = part.kind if isinstance(part, Opaque) else type(part).__name__
+        crossing.lose("hosted.dropped" if isinstance(part, Opaque) else "part.dropped", part.at, kind)
+        return None
+    if out is None:
+        return None
+    if part.seal is not None:
+        write_seal(part.seal, out, part.at, crossing, request)
+    return out if part.extra is None else put_back(out, part.extra)
+
+
+def write_seal(seal: Seal, out: dict[str, Any], at: Path, crossing: Crossing, request: bool) -> None:
+    """An own seal goes back as it came; a foreign one travels packed to the client, and never to the upstream."""
+    if seal.dialect == wire.NAME:
+        out["thoughtSignature"] = seal.data
+    elif request:
+        crossing.lose("seal.dropped", at)
+    else:
+        out["thoughtSignature"] = pack(seal)
+
+
+def _write_text(part: Text, crossing: Crossing, request: bool) -> dict[str, Any] | None:
+    if request and part.citations:
+        crossing.lose("citation.dropped", part.at)
+    if part.refusal:
+        crossing.lose("refusal.as_text", part.at)
+    if part.text or crossing.source == wire.NAME:
+        return {"text": part.text}
+    if part.seal is None:
+        return None
+    if request and part.seal.dialect != wire.NAME:
+        crossing.lose("seal.dropped", part.at)
+        return None
+    return {"text": ""}
+
+
+def _write_thought(part: Reasoning, crossing: Crossing, request: bool) -> dict[str, Any] | None:
+    """A thought goes back to the upstream only if it is its own; a client sees every thought."""
+    mine = part.seal.dialect == wire.NAME if part.seal is not None else crossing.source == wire.NAME
+    if request and not mine:
+        if part.text:
+            crossing.lose("reasoning.dropped", part.at)
+        if part.seal is not None:
+            crossing.lose("seal.dropped", part.at)
+        return None
+    if not part.text and part.seal is None and not mine:
+        return None
+    return {"text": part.text, "thought": True}
+
+
+def _write_call(call: ToolCall, crossing: Crossing, request: bool) -> dict[str, Any]:
+    inner: dict[str, Any] = {}
+    if call.id and (call.extra is None or own(call.extra, ID) is None):
+        inner["id"] = call.id
+    names = NAMES if request and crossing.source != wire.NAME else ANY_NAMES
+    inner["name"] = names.send(call.name, call.namespace, crossing, call.at)
+    if call.custom:
+        crossing.lose("call.custom.wrapped", call.at)
+        inner["args"] = Raw(wrap_input(call.arguments))
+    elif call.arguments or crossing.source != wire.NAME:
+        inner["args"] = write_arguments(call.arguments, call.at, crossing)
+    return {"functionCall": inner}
+
+
+def write_arguments(arguments: str, at: Path, crossing: Crossing) -> Any:
+    """`args` is an object: what is none stands under __raw, by which the reader knows it again."""
+    args = jsontext.object_raw(arguments)
+    if args is not None:
+        return args
+    if crossing.source != wire.NAME:
+        crossing.lose("arguments.invalid", at)
+    return {"__raw": arguments}

@@ -1,0 +1,208 @@
+"""Function responses: read into tool results, written from them.
+
+Only two keys of `response` have a meaning: `output` and `error`. Any other object is the result itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Seal, Text, ToolResult
+from ...codec import jsontext
+from ...codec.extras import carried
+from ...codec.media import note
+from ...crossing import Crossing
+from . import wire
+from .marks import ID, KEY, NULL, own, put_back, with_field
+from .media import read_blob, read_file, write_media
+from .pairing import Ids
+
+NESTED = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
+"""What may stand inside a function response."""
+
+_UNNAMED = "unknown_tool"
+
+
+class _Output(Struct, forbid_unknown_fields=True):
+    output: str
+
+
+_output = msgspec.json.Decoder(_Output).decode
+_string = msgspec.json.Decoder(str).decode
+
+
+class _Said(Struct):
+    """What a `response` says."""
+
+    parts: tuple[Part, ...]
+    is_error: bool = False
+    structured: bool = False
+    key: str | None = None
+
+
+def read_result(result: wire.Result, at: Path, ids: Ids, seal: Seal | None, extra: Extra | None) -> ToolResult:
+    call_id, mark = ids.of_result(result, at)
+    if mark is not None:
+        extra = with_field(extra, ID, mark)
+    if result.willContinue or result.scheduling:
+        fields = carried(result, ("willContinue", "scheduling")) or {}
+        ids.crossing.keep((*at, "functionResponse"), fields)
+        for name, value in fields.items():
+            extra = with_field(extra, f"functionResponse/{name}", value)
+    try:
+        parts: tuple[Part, ...] = (Text(_output(result.response).output, at=at),)
+        is_error = structured = False
+    except (msgspec.DecodeError, RecursionError):
+        said = _read_response(result.response, at, bool(result.parts))
+        parts, is_error, structured = said.parts, said.is_error, said.structured
+        if said.key is not None:
+            extra = with_field(extra, KEY, jsontext.raw(said.key))
+    if result.parts:
+        parts = (*parts, *[_read_part(part, i, at) for i, part in enumerate(result.parts)])
+    return ToolResult(call_id, parts, result.name or "", is_error, structured, seal=seal, extra=extra, at=at)
+
+
+def _read_response(response: Raw, at: Path, media: bool) -> _Said:
+    try:
+        fields = jsontext.fields(response)
+    except (msgspec.DecodeError, RecursionError):
+        # Not an object: no server takes that, but nothing is lost by it here.
+        return _Said((Text(_text(response), at=at),) if response else ())
+    if not fields:
+        return _Said(()) if media else _Said((Text("{}", at=at),), structured=True)
+    failed = fields.get("error", NULL)
+    if bytes(failed) != b"null":
+        if len(fields) > 1:
+            return _Said((Text(jsontext.text(response), at=at),), True, True, "")
+        structured = not bytes(failed).startswith(b'"')
+        return _Said((Text(_text(failed), at=at),), True, structured)
+    if len(fields) == 1 and "output" in fields:
+        value = fields["output"]
+        return _Said((Text(jsontext.text(value), at=at),), False, True, "output")
+    return _Said((Text(jsontext.text(response), at=at),), structured=True)
+
+
+def _text(value: Raw) -> str:
+    """A string's text; of anything else its JSON text."""
+    try:
+        return _string(value)
+    except msgspec.DecodeError:
+        return jsontext.text(value)
+
+
+def _read_part(part: wire.ResultPart, place: int, base: Path) -> Part:
+    at = (*base, "functionResponse", "parts", place)
+    extra = {wire.NAME: {"mediaProcessing": part.mediaProcessing}} if part.mediaProcessing else None
+    blob, file = part.inlineData or part.inline_data, part.fileData or part.file_data
+    if blob is not None and file is None:
+        return read_blob(blob, at, None, extra)
+    if file is not None and blob is None:
+        return read_file(file, at, None, extra)
+    return Opaque(wire.NAME, "functionResponse.parts", jsontext.raw(part), at=at)
+
+
+def write_result(result: ToolResult, names: dict[str, str], siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
+    """A functionResponse part. Media that cannot stand inside it goes to `siblings`, which follow all results."""
+    inner: dict[str, Any] = {}
+    mark = own(result.extra, ID)
+    call_id = result.call_id if mark is None else jsontext.plain(mark)
+    if call_id:
+        inner["id"] = call_id
+    inner["name"] = _name(result, names, crossing)
+    parts = result.parts
+    if len(parts) == 1 and type(parts[0]) is Text and not result.structured:
+        text = parts[0].text
+        nested = None
+    else:
+        text, nested = _write_content(result, siblings, crossing)
+    inner["response"] = _write_response(result, text, crossing)
+    if nested:
+        inner["parts"] = nested
+    out: dict[str, Any] = {"functionResponse": inner}
+    if result.cache is not None:
+        crossing.lose("cache.dropped", result.at)
+    if result.seal is not None:
+        if result.seal.dialect == wire.NAME:
+            out["thoughtSignature"] = result.seal.data
+        else:
+            crossing.lose("seal.dropped", result.at)
+    return out if result.extra is None else put_back(out, result.extra)
+
+
+def _name(result: ToolResult, names: dict[str, str], crossing: Crossing) -> str:
+    name = names.get(result.call_id)
+    if crossing.source == wire.NAME and result.name:
+        return result.name
+    if name is None:
+        name = result.name
+        if not name:
+            crossing.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
+            name = _UNNAMED
+    return name
+
+
+def _write_response(result: ToolResult, text: str | None, crossing: Crossing) -> Any:
+    """The `response` object: under `output` or `error`, or the structured value itself."""
+    if text is None:
+        return {}
+    if not result.structured:
+        return {"error" if result.is_error else "output": text}
+    mark = own(result.extra, KEY)
+    key = jsontext.plain(mark) if mark is not None else None
+    if key == "" or (key is None and not result.is_error and jsontext.is_object(text)):
+        return Raw(text)
+    value: Any = Raw(text)
+    if mark is None and not _is_json(text):
+        value = text
+    return {key or ("error" if result.is_error else "output"): value}
+
+
+def _is_json(text: str) -> bool:
+    try:
+        jsontext.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _write_content(result: ToolResult, siblings: list[Any], crossing: Crossing) -> tuple[str | None, list[Any]]:
+    """The result's text (None: there is none, but media) and the media that stands inside it."""
+    texts: list[str] = []
+    nested: list[Any] = []
+    moved = False
+    for part in result.parts:
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, Media):
+            moved |= _write_nested(part, texts, nested, siblings, crossing)
+        elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+            nested.append(part.value)
+        else:
+            crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+    if len(texts) > 1:
+        crossing.lose("result.texts.joined", result.at, f"{len(texts)} texts")
+    if texts:
+        return "\n".join(texts), nested
+    if moved:
+        return note(next(part for part in result.parts if isinstance(part, Media))), nested
+    return (None if nested else ""), nested
+
+
+def _write_nested(
+    media: Media, texts: list[str], nested: list[Any], siblings: list[Any], crossing: Crossing
+) -> bool:
+    """Puts media where it may stand; True when that is beside the result."""
+    if crossing.binary == "summarise":
+        crossing.lose("media.summarised", media.at)
+        texts.append(note(media))
+        return False
+    mine = crossing.source == wire.NAME
+    if crossing.profile.nested_media and (mine or (media.data and media.mime in NESTED)):
+        nested.append(put_back(write_media(media, crossing), media.extra))
+        return False
+    crossing.lose("result.media.moved", media.at)
+    siblings.append(put_back(write_media(media, crossing), media.extra))
+    return True

@@ -1,0 +1,289 @@
+"""The content of one message or of one tool's output: texts, media, citations, read and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path, Text
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.extras import gather, restore
+from ...codec.media import data_url, guess_mime, kind_of, note, split_data_url
+from ...crossing import Crossing
+from . import wire
+
+EMPTY_LIST = Raw(b"[]")
+
+_TEXTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
+_DETAILS = frozenset({"auto", "low", "high", "original"})
+_AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
+_ENDINGS = {"application/pdf": ".pdf", "text/plain": ".txt", "text/markdown": ".md", "text/csv": ".csv"}
+
+
+def own_fields(extra: Extra | None) -> dict[str, Raw]:
+    """This dialect's fields in an extra."""
+    return extra.get(wire.NAME, {}) if extra is not None else {}
+
+
+def with_fields(extra: Extra | None, fields: dict[str, Raw]) -> Extra | None:
+    """`extra` and some fields that are worth keeping for this dialect, and no loss for any other."""
+    if not fields:
+        return extra
+    return {wire.NAME: {**fields, **own_fields(extra)}}
+
+
+def read_content(
+    content: str | list[wire.ContentPart] | None, at: Path, crossing: Crossing, unknown: Unknown
+) -> list[Part]:
+    """The parts of a message's `content` or an output's `output`; `at` is that field's place."""
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [Text(content, at=at)]
+    return [read_part(part, (*at, i), crossing, unknown) for i, part in enumerate(content)]
+
+
+def read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
+    kind = part.type
+    extra: Extra | None = None
+    cache: str | None = None
+    if unknown or part.logprobs or part.prompt_cache_breakpoint:
+        extra, cache = _read_marks(part, at, crossing, unknown)
+    if kind in _TEXTS and part.text is not None:
+        if part.annotations:
+            citations = tuple([read_citation(cited) for cited in part.annotations])
+            return Text(part.text, False, citations, cache=cache, extra=extra, at=at)
+        return Text(part.text, cache=cache, extra=extra, at=at)
+    if kind == "refusal" and part.refusal is not None:
+        return Text(part.refusal, True, cache=cache, extra=extra, at=at)
+    if kind in ("input_image", "input_file"):
+        media = _read_image(part) if kind == "input_image" else _read_file(part, crossing)
+        if media is not None:
+            if crossing.target == wire.NAME:
+                extra = with_fields(extra, _unspoken(part, media))
+            return Media(*media, cache=cache, extra=extra, at=at)
+    if kind == "input_audio" and part.input_audio is not None:
+        audio = part.input_audio
+        return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
+    value = part.strange or jsontext.raw(part)
+    return Opaque(wire.NAME, jsontext.kind(value), value, at=at)
+
+
+def _read_marks(
+    part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown
+) -> tuple[Extra | None, str | None]:
+    cache = None
+    if part.prompt_cache_breakpoint:
+        mark = jsontext.plain(part.prompt_cache_breakpoint)
+        cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
+    if not part.logprobs or part.logprobs == EMPTY_LIST:
+        extra = gather(crossing, at, unknown)
+        if part.logprobs and crossing.target == wire.NAME:
+            extra = with_fields(extra, {"logprobs": EMPTY_LIST})
+        return extra, cache
+    return gather(crossing, at, unknown, {"logprobs": part.logprobs}), cache
+
+
+_Found = tuple[MediaKind, str, str, str, str, str, str]
+"""kind, mime, data, url, file, name, detail: the fields of Media in their order."""
+
+
+def _read_image(part: wire.ContentPart) -> _Found | None:
+    detail = part.detail or ""
+    if part.image_url is None:
+        return ("image", "", "", "", part.file_id, "", detail) if part.file_id is not None else None
+    inline = split_data_url(part.image_url)
+    if inline is not None:
+        return "image", inline[0], inline[1], "", "", "", detail
+    return "image", guess_mime(part.image_url), "", part.image_url, "", "", detail
+
+
+def _read_file(part: wire.ContentPart, crossing: Crossing) -> _Found | None:
+    name, detail = part.filename or "", part.detail or ""
+    if part.file_data is not None:
+        mime, data = split_data_url(part.file_data) or (guess_mime(name), part.file_data)
+        # Elsewhere an image sent as a file is an image; here it goes back as the file it was.
+        kind = "document" if crossing.target == wire.NAME else kind_of(mime)
+        return kind, mime, data, "", "", name, detail
+    if part.file_url is not None:
+        return "document", guess_mime(part.file_url), "", part.file_url, "", name, detail
+    if part.file_id is not None:
+        return "document", guess_mime(name), "", "", part.file_id, name, detail
+    return None
+
+
+def _unspoken(part: wire.ContentPart, media: _Found) -> dict[str, Raw]:
+    """Data addresses that would be spelled otherwise when put together again (bare base64, media type parameters)."""
+    for field, text in (("file_data", part.file_data), ("image_url", part.image_url)):
+        if text is not None and media[2] and text != data_url(media[1], media[2]):
+            return {field: jsontext.raw(text)}
+    return {}
+
+
+def read_citation(cited: wire.Annotation) -> Citation:
+    """A citation; of the kinds that name a file only the file's name is understood elsewhere."""
+    if cited.type == "url_citation":
+        return Citation(cited.url or "", cited.title or "", "", cited.start_index, cited.end_index)
+    value = cited.strange or jsontext.raw(cited)
+    fields = jsontext.fields(value)
+    return Citation("", cited.filename or "", "", cited.start_index, cited.end_index, {wire.NAME: fields})
+
+
+def write_citations(citations: tuple[Citation, ...], at: Path, crossing: Crossing) -> list[Any]:
+    out: list[Any] = []
+    for cited in citations:
+        own = own_fields(cited.extra)
+        if own:
+            out.append(own)
+            continue
+        if not cited.url:
+            crossing.lose("citation.dropped", at)
+            continue
+        if cited.quote:
+            crossing.lose("citation.approximated", at, "the quoted text has no place")
+        out.append(
+            {
+                "type": "url_citation",
+                "start_index": cited.start or 0,
+                "end_index": cited.end or 0,
+                "url": cited.url,
+                "title": cited.title,
+            }
+        )
+    return out
+
+
+def write_input(parts: tuple[Part, ...], crossing: Crossing) -> Any:
+    """What a user, the system or a tool says: a string when it is one text and nothing else, else a list of parts."""
+    if len(parts) == 1:
+        only = parts[0]
+        if type(only) is Text and only.cache is None and only.extra is None and only.seal is None:
+            if only.refusal or only.citations:
+                _lose_answer_marks(only, crossing)
+            return only.text
+    out = []
+    for part in parts:
+        written = _write_input_part(part, crossing)
+        if written is not None:
+            out.append(written)
+    return out
+
+
+def _write_input_part(part: Part, crossing: Crossing) -> Any:
+    if part.seal is not None:
+        crossing.lose("seal.dropped", part.at)
+    out: dict[str, Any]
+    if isinstance(part, Text):
+        if not part.text and crossing.source != wire.NAME:
+            return None
+        if part.refusal or part.citations:
+            _lose_answer_marks(part, crossing)
+        out = {"type": "input_text", "text": part.text}
+    elif isinstance(part, Media):
+        found = _write_media(part, crossing)
+        if found is None:
+            crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            found = {"type": "input_text", "text": note(part)}
+        out = found
+    elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+        return part.value
+    else:
+        crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+        return None
+    if part.cache is not None:
+        out["prompt_cache_breakpoint"] = breakpoint_mark(part.cache, part.at, crossing)
+    return restore(out, part.extra, wire.NAME)
+
+
+def _lose_answer_marks(text: Text, crossing: Crossing) -> None:
+    if text.refusal:
+        crossing.lose("refusal.as_text", text.at)
+    if text.citations:
+        crossing.lose("citation.dropped", text.at)
+
+
+def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str]:
+    """A cache mark with the lifetime OpenAI has for it."""
+    mark = {"mode": "explicit"}
+    if ttl:
+        own = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
+        if own != ttl:
+            crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
+        mark["ttl"] = own
+    return mark
+
+
+def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
+    """`input_image` or `input_file`; None for what neither can hold."""
+    spoken = own_fields(media.extra)
+    out: dict[str, Any]
+    if media.kind == "image":
+        out = {"type": "input_image"}
+        if media.file:
+            out["file_id"] = media.file
+        elif media.url or media.data:
+            out["image_url"] = spoken.get("image_url") or media.url or data_url(media.mime, media.data)
+        else:
+            return None
+    elif media.kind == "document":
+        out = {"type": "input_file"}
+        if media.data:
+            out["filename"] = media.name or "document" + _ENDINGS.get(media.mime, "")
+            out["file_data"] = spoken.get("file_data") or data_url(media.mime, media.data)
+        elif media.url:
+            out["file_url"] = media.url
+        elif media.file:
+            out["file_id"] = media.file
+        else:
+            return None
+        if crossing.source == wire.NAME and not media.name:
+            out.pop("filename", None)
+    elif media.kind == "audio" and crossing.source == wire.NAME:
+        return {"type": "input_audio", "input_audio": {"data": media.data, "format": _AUDIO.get(media.mime, "wav")}}
+    else:
+        return None
+    if crossing.source != wire.NAME:
+        _lose_reference(media, crossing)
+    _write_detail(media, out, crossing)
+    return out
+
+
+def _lose_reference(media: Media, crossing: Crossing) -> None:
+    if media.file and crossing.source != "openai-chat":
+        crossing.lose("media.reference", media.at, "a file id of another upstream")
+    elif media.url and not media.url.startswith(("https://", "http://")):
+        crossing.lose("media.reference", media.at, "an address of another upstream")
+
+
+def _write_detail(media: Media, out: dict[str, Any], crossing: Crossing) -> None:
+    if crossing.source == wire.NAME:
+        if media.detail:
+            out["detail"] = media.detail
+    elif media.kind == "image":
+        out["detail"] = media.detail if media.detail in _DETAILS else "auto"
+        if media.detail and media.detail not in _DETAILS:
+            crossing.lose("media.detail.dropped", media.at, media.detail)
+    elif media.detail:
+        crossing.lose("media.detail.dropped", media.at, media.detail)
+
+
+def write_output_text(part: Text, crossing: Crossing, *, request: bool) -> dict[str, Any]:
+    """A text the assistant said, as part of its message."""
+    if part.refusal:
+        out: dict[str, Any] = {"type": "refusal", "refusal": part.text}
+        if part.citations:
+            crossing.lose("citation.dropped", part.at)
+    else:
+        notes = write_citations(part.citations, part.at, crossing) if part.citations else []
+        out = {"type": "output_text", "text": part.text, "annotations": notes}
+    if part.seal is not None:
+        crossing.lose("seal.dropped", part.at)
+    if part.cache is not None and request:
+        # `prompt_cache_breakpoint` exists on what is sent in, not on what the model said.
+        if crossing.source == wire.NAME:
+            out["prompt_cache_breakpoint"] = breakpoint_mark(part.cache, part.at, crossing)
+        else:
+            crossing.lose("cache.dropped", part.at)
+    return restore(out, part.extra, wire.NAME) if part.extra is not None else out

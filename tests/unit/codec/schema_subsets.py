@@ -1,0 +1,133 @@
+"""Test data: subsets shaped like the targets of the crosswalk table, and a walk over schemas that shares no code with ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dragoman.codec.schema import Subset
+
+_CORE = frozenset({"type", "properties", "items", "description", "enum", "required", "additionalProperties", "anyOf"})
+_BOUNDS = frozenset({"minimum", "maximum", "minItems", "maxItems", "pattern", "format", "title"})
+_LENGTHS = frozenset({"minLength", "maxLength", "minProperties", "maxProperties", "default"})
+_STRICT_FORMATS = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
+)
+_OPENAPI = Subset(
+    keywords=_CORE | _BOUNDS | _LENGTHS | {"example", "nullable", "propertyOrdering"},
+    refs="inline",
+    const="enum",
+    one_of="any_of",
+    all_of="merge",
+    types="nullable",
+    upper=True,
+    string_enum=True,
+    formats=frozenset({"date-time", "enum", "int32", "int64", "float", "double"}),
+    root_object=True,
+)
+
+SUBSETS: dict[str, Subset] = {
+    "anything": Subset(),
+    "loose": Subset(root_object=True),
+    "loose-complete": Subset(root_object=True, complete=True),
+    "loose-modern": Subset(root_object=True, modern=True),
+    "inline-only": Subset(refs="inline"),
+    "strict-required": Subset(
+        keywords=_CORE | _BOUNDS | {"const", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+        one_of="any_of",
+        all_of="merge",
+        ref_siblings=False,
+        typed=True,
+        complete=True,
+        formats=_STRICT_FORMATS,
+        root_object=True,
+        closed=True,
+        all_required=True,
+    ),
+    "strict-closed": Subset(
+        keywords=_CORE | {"const", "allOf", "format", "minItems", "title"},
+        recursive=False,
+        one_of="any_of",
+        typed=True,
+        formats=_STRICT_FORMATS,
+        root_object=True,
+        closed=True,
+        scalar_enum=True,
+        min_items=1,
+    ),
+    "json-schema": Subset(
+        keywords=_CORE | _BOUNDS | _LENGTHS | {"uniqueItems", "oneOf"},
+        const="enum",
+        all_of="merge",
+        root_object=True,
+    ),
+    "openapi": Subset(
+        **{name: getattr(_OPENAPI, name) for name in _OPENAPI.__struct_fields__}
+        | {"typed": True, "complete": True, "any_of_alone": True}
+    ),
+    "openapi-refs": Subset(
+        **{name: getattr(_OPENAPI, name) for name in _OPENAPI.__struct_fields__}
+        | {"refs": "keep", "root_ref": False, "ref_siblings": False, "typed": True}
+    ),
+    "openapi-untyped": _OPENAPI,
+    "template": Subset(
+        keywords=frozenset({"type", "properties", "items", "description", "enum", "required", "anyOf"}),
+        root_keywords=frozenset({"type", "properties", "items", "required", "$defs"}),
+        refs="inline",
+        const="enum",
+        one_of="any_of",
+        all_of="merge",
+        root_object=True,
+    ),
+    "narrow": Subset(
+        keywords=frozenset({"type", "items", "description", "enum", "properties", "required"}),
+        refs="inline",
+        types="nullable",
+        root_object=True,
+    ),
+}
+
+_MAPS = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "defs")
+_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
+_SINGLE = (
+    "items",
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+)
+
+
+def walk(schema: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Every object in schema position with its path."""
+    if not isinstance(schema, dict):
+        return
+    yield path, schema
+    for name, value in schema.items():
+        if name in _MAPS and isinstance(value, dict):
+            for key, item in value.items():
+                yield from walk(item, (*path, name, key))
+        elif name in _LISTS and isinstance(value, list):
+            for index, item in enumerate(value):
+                yield from walk(item, (*path, name, index))
+        elif name in _SINGLE:
+            yield from walk(value, (*path, name))
+
+
+def refused(schema: Any, subset: Subset) -> list[tuple[tuple[str | int, ...], str]]:
+    """Keywords in schema position that the subset does not name."""
+    kept = frozenset[str]()
+    if subset.refs == "keep":
+        kept = frozenset({"ref", "defs"} if subset.upper else {"$ref", "$defs"})
+    found = []
+    for path, node in walk(schema):
+        allowed = subset.root_keywords if not path and subset.root_keywords is not None else subset.keywords
+        found += [(path, name) for name in node if allowed is not None and name not in allowed | kept]
+    return found

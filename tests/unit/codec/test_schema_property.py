@@ -1,0 +1,215 @@
+"""Laws of `adapt` that hold for any schema and any subset: legal, settled, reported, never narrower."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from dragoman.codec import schema as module
+from dragoman.codec.schema import adapt, from_openapi
+from dragoman.codec.schema.build import build_document
+from dragoman.codec.schema.document import Document
+from dragoman.codec.schema.fast import clean
+from dragoman.codec.schema.layers import Job
+from dragoman.codec.schema.text import decode
+from dragoman.codec.schema.words import REFS
+
+from .schema_subsets import SUBSETS, refused, walk
+
+_NAMES = st.sampled_from(["a", "b", "const", "$ref", "type", "properties", "x/y", "a~b", "é"])
+_TYPES = st.sampled_from(["string", "number", "integer", "boolean", "object", "array", "null"])
+_SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from(["x", "y", "", 0.5]))
+_DATA = st.one_of(_SCALARS, st.lists(_SCALARS, max_size=2), st.dictionaries(_NAMES, _SCALARS, max_size=2))
+_TARGETS = st.sampled_from(
+    ["#", "#/$defs/a", "#/$defs/b", "#/definitions/a", "#/properties/a", "#/properties/a/items", "#/$defs/a/properties/b"]
+    + ["#/$defs/x~1y", "#/$defs/%61", "#/$defs/none", "https://example.com/x", "#anchor", "urn:thing"]
+)
+_COUNT = st.integers(0, 3)
+
+_LEAVES: dict[str, st.SearchStrategy[Any]] = {
+    "type": st.one_of(_TYPES, st.lists(_TYPES, min_size=1, max_size=3, unique=True)),
+    "description": st.sampled_from(["d", "e"]),
+    "title": st.just("t"),
+    "default": _DATA,
+    "examples": st.lists(_DATA, max_size=2),
+    "enum": st.lists(_DATA, min_size=1, max_size=3),
+    "const": _DATA,
+    "format": st.sampled_from(["date-time", "uri", "int32", "odd"]),
+    "pattern": st.just("^x"),
+    "minLength": _COUNT,
+    "maxLength": _COUNT,
+    "minItems": _COUNT,
+    "maxItems": _COUNT,
+    "uniqueItems": st.booleans(),
+    "minProperties": _COUNT,
+    "maxProperties": _COUNT,
+    "minContains": _COUNT,
+    "minimum": st.integers(-2, 2),
+    "maximum": st.integers(-2, 2),
+    "exclusiveMinimum": st.sampled_from([-1, 0, 0.5]),
+    "exclusiveMaximum": st.sampled_from([1, 2, 2.5]),
+    "multipleOf": st.sampled_from([1, 2, 0.5]),
+    "required": st.lists(_NAMES, max_size=3, unique=True),
+    "dependentRequired": st.dictionaries(_NAMES, st.lists(_NAMES, max_size=2, unique=True), max_size=2),
+    "$ref": _TARGETS,
+    "$comment": st.just("c"),
+    "deprecated": st.booleans(),
+    "x-vendor": _DATA,
+    "$anchor": st.just("anchor"),
+    "$id": st.just("urn:thing"),
+}
+# Legal JSON that is no legal 2020-12 schema: older drafts, other notations, mistakes.
+_ODD: dict[str, st.SearchStrategy[Any]] = {
+    "nullable": st.booleans(),
+    "example": _DATA,
+    "encrypted": st.booleans(),
+    "exclusiveMinimum": st.booleans(),
+    "type": st.one_of(st.sampled_from(["any", "str", "STRING", "odd", "Object"]), _DATA),
+    "description": st.none(),
+    "required": st.one_of(st.booleans(), st.none()),
+    "enum": st.one_of(st.just([]), st.none()),
+    "properties": st.one_of(st.just([]), st.none()),
+    "items": st.one_of(st.integers(0, 1), st.none()),
+    "anyOf": st.one_of(st.just([]), st.none()),
+    "minItems": st.one_of(st.just("1"), st.just(-1), st.just(1.5)),
+    "propertyOrdering": st.lists(_NAMES, max_size=2),
+    "ref": st.sampled_from(["#/defs/a", "plain"]),
+    "$ref": _DATA,
+}
+
+
+def _schemas(odd: bool) -> st.SearchStrategy[Any]:
+    def grow(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        several = st.lists(inner, min_size=1, max_size=3)
+        named = st.dictionaries(_NAMES, inner, max_size=3)
+        words: dict[str, st.SearchStrategy[Any]] = {
+            **_LEAVES,
+            "properties": named,
+            "patternProperties": st.dictionaries(st.just("^x"), inner, max_size=1),
+            "dependentSchemas": named,
+            "$defs": named,
+            "items": inner,
+            "additionalProperties": inner,
+            "contains": inner,
+            "propertyNames": inner,
+            "not": inner,
+            "if": inner,
+            "then": inner,
+            "else": inner,
+            "unevaluatedProperties": inner,
+            "prefixItems": several,
+            "anyOf": several,
+            "oneOf": several,
+            "allOf": several,
+        }
+        if odd:
+            words["definitions"] = named
+            words["additionalItems"] = inner
+            words["dependencies"] = named
+            words["items"] = st.one_of(inner, several)
+            words |= {name: st.one_of(value, words.get(name, value)) for name, value in _ODD.items()}
+        return _objects(words)
+
+    leaf = st.one_of(st.booleans(), _objects(_LEAVES)) if not odd else st.one_of(_objects(_LEAVES), _DATA)
+    return st.recursive(leaf, grow, max_leaves=12)
+
+
+def _objects(words: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    names = st.lists(st.sampled_from(sorted(words)), max_size=5, unique=True)
+    return names.flatmap(lambda chosen: st.fixed_dictionaries({name: words[name] for name in chosen}))
+
+
+def _rooted(odd: bool) -> st.SearchStrategy[Any]:
+    """Schemas that are more often usable as parameters: an object with definitions."""
+    inner = _schemas(odd)
+    named = st.dictionaries(_NAMES, inner, max_size=3)
+    root = st.fixed_dictionaries({"type": st.just("object"), "properties": named}, optional={"$defs": named})
+    return st.one_of(root, inner)
+
+
+ANY = _rooted(odd=True)
+LEGAL = _rooted(odd=False)
+MAX=int(__import__("os").environ.get("MAX","150"))
+_SETTINGS = settings(
+    max_examples=MAX, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+
+
+def _bytes(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("name", SUBSETS)
+@given(ANY)
+@_SETTINGS
+def test_output_is_legal_settled_and_repeatable(name: str, schema: Any) -> None:
+    subset = SUBSETS[name]
+    out, changes = adapt(_bytes(schema), subset)
+    assert refused(json.loads(out), subset) == []
+    assert adapt(out, subset) == (out, ())
+    assert module._adapt(_bytes(schema), subset) == (out, changes)
+    if not changes and not subset.upper:
+        assert out == _bytes(schema)
+
+
+@pytest.mark.parametrize("name", SUBSETS)
+@given(ANY)
+@_SETTINGS
+def test_nothing_disappears_unreported(name: str, schema: Any) -> None:
+    out, changes = adapt(_bytes(schema), SUBSETS[name])
+    told = {change.path for change in changes if not change.detail.startswith("added")}
+    written = {(*path, word) for path, node in walk(json.loads(out)) for word in node}
+    for path, node in walk(schema):
+        for word in node:
+            at = (*path, word)
+            assert at in written or any(at[:size] in told for size in range(len(at) + 1)), at
+
+
+@pytest.mark.parametrize("name", SUBSETS)
+@given(ANY)
+@_SETTINGS
+def test_change_paths_lead_into_the_original(name: str, schema: Any) -> None:
+    for change in adapt(_bytes(schema), SUBSETS[name])[1]:
+        value = schema
+        for step in change.path:
+            value = value[step]
+
+
+@pytest.mark.parametrize("name", [name for name in SUBSETS if name not in ("anything", "loose")])
+@given(ANY)
+@_SETTINGS
+def test_what_the_quick_look_calls_clean_has_nothing_to_change(name: str, schema: Any) -> None:
+    subset = SUBSETS[name]
+    fitted = adapt(_bytes(schema), subset)[0]
+    for text in (_bytes(schema), fitted):
+        if clean(text, subset):
+            job = Job(Document(decode(text), (*REFS, "ref") if subset.upper else REFS), subset)
+            assert build_document(job) == decode(text)
+            assert not job.changes
+
+
+_VALUES = st.recursive(
+    _SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_NAMES, inner, max_size=3)), max_leaves=6
+)
+
+
+@pytest.mark.parametrize("name", ["loose", "loose-modern", "loose-complete", "json-schema", "template", "narrow", "openapi-untyped"])
+@given(LEGAL, st.lists(st.dictionaries(_NAMES, _VALUES, max_size=4), min_size=3, max_size=8))
+@_SETTINGS
+def test_what_was_valid_stays_valid(name: str, schema: Any, arguments: list[Any]) -> None:
+    out, changes = adapt(_bytes(schema), SUBSETS[name])
+    assume(not any(change.code == "schema.invalid" for change in changes))
+    out = from_openapi(out)[0]
+    try:
+        before = jsonschema_rs.Draft202012Validator(schema)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError):
+        assume(False)
+    after = jsonschema_rs.Draft202012Validator(json.loads(out))
+    for value in arguments:
+        if before.is_valid(value):
+            assert after.is_valid(value), (value, json.loads(out))

@@ -1,0 +1,108 @@
+"""Owns the view of the recorded exchanges that the tests here share: bodies by kind, pairs, and how a failure is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import permutations
+from typing import Literal
+
+import msgspec
+
+import dragoman
+from dragoman import profiles
+from dragoman.canon import Event, Request
+from dragoman.crossing import Crossing
+from dragoman.dialect import Dialect
+from dragoman.dialects import get
+from tests.judges import corpus
+from tests.wire.exceptions import EXCEPTIONS, REFUSED
+from tests.wire.spelling import CREATED
+
+Kind = Literal["request", "response", "stream", "fault"]
+KINDS: tuple[Kind, ...] = ("request", "response", "stream", "fault")
+DIALECTS = dragoman.dialects()
+PAIRS = list(permutations(DIALECTS, 2))
+
+# How many failures one message lists.
+SHOWN = 25
+
+
+class Case(msgspec.Struct, frozen=True, eq=False):
+    """One recorded body."""
+
+    id: str
+    dialect: str
+    kind: Kind
+    body: bytes
+    model: str
+    status: int = 200
+
+
+@cache
+def cases(dialect: str, kind: Kind) -> tuple[Case, ...]:
+    """Every recorded body of one kind."""
+    return tuple([case for record in corpus.records(dialect) for case in _of(record) if case.kind == kind])
+
+
+def _of(record: corpus.Record) -> Iterator[Case]:
+    model = corpus.model_of(record) or ""
+    if record.request is not None and record.id not in REFUSED:
+        yield Case(record.id, record.dialect, "request", msgspec.json.encode(record.request), model)
+    if record.stream is not None:
+        yield Case(record.id, record.dialect, "stream", record.raw, model)
+    elif isinstance(record.response, list):
+        # Gemini without alt=sse: the chunks of a stream as one array. Framed here, since framing is the transport's.
+        frames = [b"data: " + msgspec.json.encode(chunk) + b"\n\n" for chunk in record.response]
+        yield Case(record.id, record.dialect, "stream", b"".join(frames), model)
+    elif record.ok:
+        yield Case(record.id, record.dialect, "response", msgspec.json.encode(record.response), model)
+    else:
+        yield Case(record.id, record.dialect, "fault", msgspec.json.encode(record.response), model, _status(record))
+
+
+def _status(record: corpus.Record) -> int:
+    """The status of a fault; for bodies stored without one what the body says, else 400."""
+    if record.status is not None and record.status >= 400:
+        return record.status
+    code = record.response["error"].get("code") if isinstance(record.response.get("error"), dict) else None
+    return code if isinstance(code, int) and code >= 400 else 400
+
+
+def crossing(source: str, target: str, *, model: str = "") -> Crossing:
+    """A crossing with nothing but what the library itself would put in."""
+    return Crossing(source, target, model=model, created=CREATED)
+
+
+def read_request(case_dialect: str, body: bytes) -> Request:
+    return get(case_dialect).read_request(body, crossing(case_dialect, case_dialect))
+
+
+def written_again(dialect: Dialect, request: Request, under: Crossing) -> bytes:
+    """A request written in the dialect it was read from, with the profile that `translate` would use."""
+    under.profile = profiles.lookup(dialect.name, request.model)
+    return dialect.write_request(request, under)
+
+
+def events(dialect: str, raw: bytes, size: int = 0) -> list[Event]:
+    """The events of a stream, fed whole or in pieces of `size` bytes."""
+    return fed(dialect, [raw] if not size else [raw[i : i + size] for i in range(0, len(raw), size)])
+
+
+def fed(dialect: str, chunks: list[bytes]) -> list[Event]:
+    reader = get(dialect).reader(crossing(dialect, dialect))
+    out: list[Event] = []
+    for chunk in chunks:
+        out += reader.feed(chunk)
+    return out + reader.close()
+
+
+def settle(check: str, failures: dict[str, str], looked_at: set[str] | None = None) -> None:
+    """Fail with every record that failed `check` and is no known exception, and every exception that no longer fails."""
+    known = {entry.record: entry for entry in EXCEPTIONS if entry.check == check}
+    new = {record: text for record, text in failures.items() if record not in known}
+    healed = [record for record in known if record not in failures and (looked_at is None or record in looked_at)]
+    lines = [f"{record}: {text}" for record, text in new.items()]
+    lines += [f"{record}: passes now, take it out of exceptions.py ({known[record].reason})" for record in healed]
+    shown = "\n".join(lines[:SHOWN])
+    assert not lines, f"{check}: {len(new)} failures, {len(healed)} healed exceptions\n{shown}"
