@@ -44,5 +44,9 @@ format: $(READY)  ## Format the code
 bench: $(READY)  ## Cost of translation, against JSON libraries and (after bench-peers) other translators
 	$(BIN)/python -m bench.translate
 
+bench-peers:  ## Install the translators that `make bench` compares with, into an environment of their own
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -r bench/peers.txt
+
 clean:  ## Remove what the other commands made
 	rm -rf $(VENV) .venv-bench build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -260,7 +260,8 @@ def show_import(cost: dict[str, Any]) -> str:
     network = ", ".join(cost["network_modules"]) or "none"
     return (
         f"Import: {cost['modules']} modules (goal {cost['goal']}; {cost['own_modules']} of them ours), "
-        f"network modules: {network}, {cost['ms']:.0f} ms of CPU"
+        f"{cost['modules_all_dialects']} with every dialect in use, network modules: {network}, "
+        f"{cost['ms']:.0f} ms of CPU"
     )
 
 

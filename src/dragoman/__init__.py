@@ -3,7 +3,6 @@
 from .canon.losses import Loss
 from .canon.parts import Media, Text, ToolCall, ToolResult
 from .detect import detect
-from .dialects import names as dialects
 from .errors import ConfigError, DragomanError, FaultError, LossError, WireError
 from .tooling import tool_calls, tool_results
 from .translate import (
@@ -34,7 +33,6 @@ __all__ = [
     "WireError",
     "__version__",
     "detect",
-    "dialects",
     "tool_calls",
     "tool_results",
     "translate_fault",

@@ -34,7 +34,7 @@ def _blank_filled(call: ToolCall) -> ToolCall:
 
 
 def tool_results(
-    calls: Sequence[ToolCall] | Body,
+    calls: list[ToolCall] | tuple[ToolCall, ...] | Body,
     outputs: Mapping[str, Any] | Sequence[Any],
     *,
     dialect: str,
@@ -43,20 +43,21 @@ def tool_results(
     """The continuation of a tool turn, complete: what to append to the next request's messages, contents or input.
 
     `calls` is the answer that holds them (then everything in it that must go back goes back: text, thinking, seals), or
-    a list of ToolCall. `outputs` gives one output for each call: a mapping by call id, or a sequence in call order. An
-    output is text, a ToolResult, any JSON value, or `{"output": ..., "is_error": true}`.
+    a list of ToolCall. `outputs` gives one output for each call: a mapping by call id, or a sequence whose members all
+    name their call or else stand in call order. An output is text, a ToolResult, any JSON value, or
+    `{"id": ..., "output": ..., "is_error": true}`.
     """
     crossing = Crossing(dialect, dialect, model=model)
     speaker = get(dialect)
-    if isinstance(calls, list | tuple) and not any(isinstance(call, Mapping) for call in calls):
+    if isinstance(calls, tuple) or (isinstance(calls, list) and not any(isinstance(call, Mapping) for call in calls)):
         answer = Response(tuple([_checked(call) for call in calls]), Stop("tool_calls"))
     else:
         answer = speaker.read_response(as_bytes(calls, dialect), crossing)
     asked = [part for part in answer.parts if isinstance(part, ToolCall)]
     results: list[Part] = [_result(call, output) for call, output in zip(asked, _matched(asked, outputs), strict=True)]
     written = speaker.write_results(answer, Request((Turn("tool", tuple(results)),)), crossing)
-    value = jsontext.decode(written)
-    return value if isinstance(value, list) else [value]
+    continuation: list[Any] = jsontext.decode(written)
+    return continuation
 
 
 def _checked(call: Any) -> ToolCall:
@@ -71,12 +72,11 @@ def _matched(calls: list[ToolCall], outputs: Mapping[str, Any] | Sequence[Any]) 
     if isinstance(outputs, Mapping):
         by_id = dict(outputs)
     else:
-        named = [_call_id(output) for output in outputs]
-        if None in named:
-            if len(named) != len(ids):
-                raise ConfigError("number of outputs", str(len(named)), (str(len(ids)),))
-            named = [name or call_id for name, call_id in zip(named, ids, strict=True)]
-        by_id = dict(zip(named, outputs, strict=True))
+        by_id = {name: output for output in outputs if (name := _call_id(output)) is not None}
+        if not by_id or len(by_id) != len(outputs):
+            if len(outputs) != len(ids):
+                raise ConfigError("number of outputs", str(len(outputs)), (str(len(ids)),))
+            return list(outputs)
     for call_id in ids:
         if call_id not in by_id:
             raise ConfigError("output: there is none for call", call_id, tuple(map(str, by_id)))
@@ -90,18 +90,24 @@ def _call_id(output: Any) -> str | None:
     """The call an output in a sequence names, if it names one; else its place says which."""
     if isinstance(output, ToolResult):
         return output.call_id or None
-    if isinstance(output, Mapping) and "id" in output and _OUTPUT_KEYS.issuperset(output):
-        return str(output["id"])
-    return None
+    return str(output["id"]) if _is_output(output) and "id" in output else None
+
+
+def _is_output(output: Any) -> bool:
+    """Whether it is an output with its flags around it, not a JSON value that a tool gave."""
+    return (
+        isinstance(output, Mapping)
+        and ("output" in output or "outputText" in output)
+        and _OUTPUT_KEYS.issuperset(output)
+    )
 
 
 def _result(call: ToolCall, output: Any) -> ToolResult:
     if isinstance(output, ToolResult):
         return msgspec.structs.replace(output, call_id=call.id, name=output.name or call.name, custom=call.custom)
     is_error = False
-    if isinstance(output, Mapping) and ("output" in output or "outputText" in output):
-        if _OUTPUT_KEYS.issuperset(output):
-            is_error = bool(output.get("is_error") or output.get("isError"))
-            output = output["output"] if "output" in output else output["outputText"]
+    if _is_output(output):
+        is_error = bool(output.get("is_error") or output.get("isError"))
+        output = output["output"] if "output" in output else output["outputText"]
     text = output if isinstance(output, str) else jsontext.encode(output).decode()
     return ToolResult(call.id, (Text(text),), call.name, is_error, custom=call.custom)

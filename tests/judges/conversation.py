@@ -1,7 +1,7 @@
 """Owns the verdict on a request as a conversation: pairing, order, alternation and the other rules no schema can state.
 
-The rules are those of "Linter rules" in the protocol pages, under their ids. Each finding has a topic, the same in every
-dialect, so that a translation can be excused for what its source already breaks.
+The rules are those of "Linter rules" in the protocol pages, under their ids. Each finding has a topic, the same in
+every dialect, so that a translation can be excused for what its source already breaks.
 """
 
 from __future__ import annotations
@@ -118,6 +118,8 @@ def _responses(body: Json) -> Iterator[Finding]:
         yield Finding("OAR-001", "empty", "", "model and some input are required")
     items = body["input"] if isinstance(body.get("input"), list) else []
     held = bool(body.get("previous_response_id") or body.get("conversation"))
+    if held:
+        yield Finding("-", "pairing", "", "the server holds what came before (legal here)")
     yield from _responses_pairing(items, held)
     for i, item in enumerate(items):
         yield from _responses_item(item, f"/input/{i}")
@@ -175,7 +177,9 @@ def _responses_item(item: Json, where: str) -> Iterator[Finding]:
         return
     if not content:
         yield Finding("OAR-014", "empty", where, "a message without content")
-    legal = ("output_text", "refusal") if item.get("role") == "assistant" else ("input_text", "input_image", "input_file")
+    legal = (
+        ("output_text", "refusal") if item.get("role") == "assistant" else ("input_text", "input_image", "input_file")
+    )
     for part in content:
         kind = part.get("type")
         if kind not in legal:
@@ -227,7 +231,9 @@ def _anthropic_system(messages: Json, i: int) -> Iterator[Finding]:
     before = messages[i - 1]["role"] if i else ""
     after = messages[i + 1]["role"] if i + 1 < len(messages) else "assistant"
     if before not in ("user", "system") or after not in ("assistant", "system"):
-        yield Finding("ANT-015", "order", f"/messages/{i}", f"a system message between {before or 'nothing'} and {after}")
+        yield Finding(
+            "ANT-015", "order", f"/messages/{i}", f"a system message between {before or 'nothing'} and {after}"
+        )
 
 
 def _anthropic_block(block: Json, where: str, seen: set[str]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Owns the view of the recorded exchanges that the tests here share: bodies by kind, pairs, and how a failure is named."""
+"""Owns the view of the recorded exchanges that the tests here share: bodies by kind, pairs, how a failure is named."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from typing import Literal
 
 import msgspec
 
-import dragoman
 from dragoman import profiles
 from dragoman.canon import Event, Request
 from dragoman.crossing import Crossing
 from dragoman.dialect import Dialect
-from dragoman.dialects import get
+from dragoman.dialects import get, names
 from tests.judges import corpus
 from tests.wire.exceptions import EXCEPTIONS, REFUSED
 from tests.wire.spelling import CREATED
 
 Kind = Literal["request", "response", "stream", "fault"]
 KINDS: tuple[Kind, ...] = ("request", "response", "stream", "fault")
-DIALECTS = dragoman.dialects()
+DIALECTS = names()
 PAIRS = list(permutations(DIALECTS, 2))
 
 # How many failures one message lists.
@@ -98,7 +97,7 @@ def fed(dialect: str, chunks: list[bytes]) -> list[Event]:
 
 
 def settle(check: str, failures: dict[str, str], looked_at: set[str] | None = None) -> None:
-    """Fail with every record that failed `check` and is no known exception, and every exception that no longer fails."""
+    """Fail with every record that fails `check` and is no known exception, and every exception that no longer fails."""
     known = {entry.record: entry for entry in EXCEPTIONS if entry.check == check}
     new = {record: text for record, text in failures.items() if record not in known}
     healed = [record for record in known if record not in failures and (looked_at is None or record in looked_at)]

@@ -12,7 +12,7 @@ Json = Any
 
 
 def placeless(value: Any) -> Json:
-    """A canon value as a plain tree, without `at` (where things stood) and with JSON texts decoded where they are JSON."""
+    """A canon value as a plain tree, without `at` (where things stood), raw JSON decoded."""
     if isinstance(value, Raw):
         return {"json": msgspec.json.decode(value)}
     if isinstance(value, Struct):

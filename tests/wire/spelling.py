@@ -10,17 +10,40 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
+from dragoman.canon import Fault, Response, Usage
+from tests.judges import google
+from tests.wire.compare import placeless
+
 Json = Any
 Rule = Callable[[Json], Json]
 
 # Keys whose values belong to the user: an empty list or a null in there means something.
-_OWNED = {
+_OWNED: dict[str, set[str]] = {
     "openai-chat": {"parameters", "schema", "metadata", "arguments", "logit_bias"},
+    "openai-responses": {"parameters", "schema", "output_schema", "metadata"},
+    "anthropic": {"input_schema", "schema", "input"},
+    "gemini": {
+        "args",
+        "response",
+        "parameters",
+        "parametersJsonSchema",
+        "responseSchema",
+        "responseJsonSchema",
+        "response_schema",
+        "response_json_schema",
+        "parameters_json_schema",
+        "labels",
+    },
 }
 
 
 # A time that no clock gave: what the tests pass in for answers that have none.
 CREATED = 1_700_000_000
+
+# What every answer of openai-responses has, and compatible servers leave out.
+DEMANDED: dict[str, Json] = {"metadata": {}, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 
 _MADE = re.compile(r"[a-z]+_[0-9a-f]{20}")
 
@@ -42,17 +65,75 @@ def canonical(tree: Json) -> Json:
     if tree.get("is") == "Stop" and tree["reason"] == "unknown":
         # No dialect has a word for an end without a reason; each writes its plain one.
         tree["reason"] = "stop"
+    if tree.get("is") == "Usage":
+        # Figures that a dialect demands: nothing was counted where they are missing.
+        for name in ("cache_read", "cache_write", "reasoning"):
+            tree[name] = tree[name] or 0
     if tree.get("is") == "Response":
         if _MADE.fullmatch(tree["id"]):
             tree["id"] = ""
         if tree["created"] == CREATED:
             tree["created"] = None
+        own = (tree["extra"] or {}).get("openai-responses", {})
+        for name in [name for name, value in own.items() if value == {"json": DEMANDED.get(name, ...)}]:
+            del own[name]
+        if tree["extra"] == {"openai-responses": {}}:
+            tree["extra"] = None
     return tree
 
 
-def gathered(tree: Json) -> Json:
-    """The normal form of an answer that came as a stream: without `extra`, which a stream reports as it goes."""
-    return _without(canonical(tree), "extra")
+def gathered(dialect: str, answer: Response | Fault) -> Json:
+    """The normal form of an answer that came as a stream. `extra` is left out: a stream reports it as it goes."""
+    if isinstance(answer, Fault):
+        # Kind and status are approximated by what the dialect can say in the middle of a stream.
+        return {"is": "Fault", "message": answer.message}
+    tree = _without(canonical(placeless(answer)), "extra")
+    # Zeros and no figures at all: some dialects must write them.
+    tree["usage"] = tree["usage"] or _without(canonical(placeless(Usage(0, 0))), "extra")
+    for parts in (tree["parts"], *[other["parts"] for other in tree["alternatives"]]):
+        _gathered_parts(dialect, parts)
+    return tree
+
+
+def _gathered_parts(dialect: str, parts: list[Json]) -> None:
+    for i, part in enumerate(parts):
+        if part["is"] == "ToolCall":
+            # A whole answer may hold the arguments as an object: then only their value can be compared.
+            part["arguments"] = part["arguments"] if part["custom"] else _decoded(part["arguments"])
+            # An id that we made depends on the place, and a stream has other places.
+            part["id"] = "made" if _MADE.fullmatch(part["id"]) else part["id"]
+        if part["is"] == "Opaque":
+            part["value"] = _without_nulls(part["value"], set())
+        if part["is"] == "Text" and not part["text"] and part["seal"] is None:
+            # An empty text says nothing, and a stream has no place to say it.
+            part["is"] = "gone"
+        if dialect == "openai-responses":
+            # Encrypted anew in each event: done and completed never hold the same text.
+            if part["seal"] is not None:
+                part["seal"]["data"] = "encrypted"
+            if part["is"] == "Opaque":
+                _encrypted(part["value"])
+        if dialect == "gemini" and i and part["is"] == "Text" == parts[i - 1]["is"] and parts[i - 1]["seal"] is None:
+            # Text parts are increments: where one part ends and the next begins is not told.
+            part["text"] = parts[i - 1]["text"] + part["text"]
+            part["citations"] = parts[i - 1]["citations"] + part["citations"]
+            parts[i - 1] = {"is": "gone"}
+    parts[:] = [part for part in parts if part["is"] != "gone"]
+
+
+def _decoded(text: str) -> Json:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+
+
+def _encrypted(value: Json) -> None:
+    for inner in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
+        _encrypted(inner)
+    if isinstance(value, dict):
+        for name in value.keys() & {"encrypted_content", "fingerprint"}:
+            value[name] = "encrypted"
 
 
 def _without(tree: Json, name: str) -> Json:
@@ -189,7 +270,134 @@ def _chat_response(body: Json) -> Json:
 _CHAT_FIGURES = {"cached_tokens", "cache_write_tokens", "reasoning_tokens"}
 
 
+# openai-responses
+
+
+def _responses_request(body: Json) -> Json:
+    body = _without_nulls(body, _OWNED["openai-responses"])
+    _drop_empty(body, "tools", "include")
+    for tool in body.get("tools", ()):
+        _drop_empty(tool, "description")
+    if isinstance(body.get("input"), str):
+        # A text alone is one user message.
+        body["input"] = [{"role": "user", "content": body["input"]}]
+    for item in body.get("input", ()):
+        _responses_message(item)
+        if isinstance(item.get("output"), list):
+            item["output"] = _alone(item["output"], "input_text")
+    return body
+
+
+def _responses_message(item: Json) -> None:
+    if "role" in item:
+        # The easy form of a message leaves its type out.
+        item.setdefault("type", "message")
+    content = item.get("content")
+    if isinstance(content, list):
+        for part in content:
+            if part.get("type") == "output_text":
+                # Demanded by the type, left out by some clients.
+                part.setdefault("annotations", [])
+        item["content"] = _alone(content, "input_text", "output_text")
+
+
+def _alone(parts: Json, *kinds: str) -> Json:
+    """A text alone, without anything on it, may stand as a string or as a list of one part."""
+    if len(parts) == 1 and parts[0].get("type") in kinds:
+        if {name for name, value in parts[0].items() if value != []} == {"type", "text"}:
+            return parts[0]["text"]
+    return parts
+
+
+def _responses_response(body: Json) -> Json:
+    body = _without_nulls(body, _OWNED["openai-responses"])
+    for name, value in DEMANDED.items():
+        body.setdefault(name, value)
+    usage = body.get("usage")
+    if usage is not None:
+        # Figures the type demands; nothing was counted where they are missing.
+        usage.setdefault("input_tokens_details", {}).setdefault("cached_tokens", 0)
+        usage["input_tokens_details"].setdefault("cache_write_tokens", 0)
+        usage.setdefault("output_tokens_details", {}).setdefault("reasoning_tokens", 0)
+        usage.setdefault("total_tokens", usage["input_tokens"] + usage["output_tokens"])
+    return body
+
+
+# anthropic
+
+
+def _anthropic_request(body: Json) -> Json:
+    body = _without_nulls(body, _OWNED["anthropic"])
+    if isinstance(body.get("system"), list):
+        body["system"] = _alone(body["system"], "text")
+    for message in body["messages"]:
+        if isinstance(message["content"], str):
+            continue
+        for block in message["content"]:
+            if isinstance(block.get("content"), list) and block["type"] == "tool_result":
+                block["content"] = _alone(block["content"], "text")
+        message["content"] = _alone(message["content"], "text")
+    return body
+
+
+def _anthropic_response(body: Json) -> Json:
+    return _without_nulls(body, _OWNED["anthropic"])
+
+
+# gemini
+
+
+def _gemini_request(body: Json) -> Json:
+    # Requests may be in camelCase or snake_case: the judge's own walk along the schema, independent of the library.
+    body, _ = google.camel_cased(body, "GenerateContentRequest")
+    body = _without_nulls(body, _OWNED["gemini"])
+    # Words of enums are taken in lower case too; they are written in upper case.
+    thinking = body.get("generationConfig", {}).get("thinkingConfig", {})
+    if isinstance(thinking.get("thinkingLevel"), str):
+        thinking["thinkingLevel"] = thinking["thinkingLevel"].upper()
+    calling = body.get("toolConfig", {}).get("functionCallingConfig", {})
+    if isinstance(calling.get("mode"), str):
+        calling["mode"] = calling["mode"].upper()
+    for tool in body.get("tools", ()):
+        for declared in tool.get("functionDeclarations", ()):
+            _drop_empty(declared, "description")
+    for content in (*body.get("contents", ()), body.get("systemInstruction") or {}):
+        # Protobuf's JSON form takes one object for a list of one.
+        if isinstance(content.get("parts"), dict):
+            content["parts"] = [content["parts"]]
+        # A part must have a data field; one that has none holds an empty text.
+        for part in content.get("parts") or ():
+            if not set(part) & set(google.DATA_FIELDS):
+                part["text"] = ""
+    # An empty list of stop sequences, alone in an otherwise empty object.
+    _drop_empty(body.get("generationConfig", {}), "stopSequences")
+    _drop_empty(body, "generationConfig")
+    return body
+
+
+def _gemini_response(body: Json) -> Json:
+    body = _without_nulls(body, _OWNED["gemini"])
+    _drop_empty(body, "candidates")
+    for candidate in body.get("candidates", ()):
+        # Protobuf's JSON form leaves out numbers that are zero and lists that are empty.
+        candidate.setdefault("index", 0)
+        content = candidate.setdefault("content", {})
+        content.setdefault("role", "model")
+        content["parts"] = [part for part in content.get("parts", ()) if part]
+    usage = body.get("usageMetadata")
+    if usage is not None:
+        for name in ("candidatesTokenCount", "totalTokenCount"):
+            usage.setdefault(name, 0)
+    return body
+
+
 SPELLINGS: dict[tuple[str, str], Rule] = {
     ("openai-chat", "request"): _chat_request,
     ("openai-chat", "response"): _chat_response,
+    ("openai-responses", "request"): _responses_request,
+    ("openai-responses", "response"): _responses_response,
+    ("anthropic", "request"): _anthropic_request,
+    ("anthropic", "response"): _anthropic_response,
+    ("gemini", "request"): _gemini_request,
+    ("gemini", "response"): _gemini_response,
 }

@@ -84,6 +84,6 @@ def test_what_is_no_request_is_refused_with_its_place(record_id: str) -> None:
 
 
 def test_the_dialects_are_those_of_the_folder() -> None:
-    assert DIALECTS == dialects()
+    assert dialects() == DIALECTS
     for name in DIALECTS:
         assert get(name).name == name

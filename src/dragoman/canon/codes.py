@@ -114,6 +114,7 @@ CODES: dict[str, Code] = {
     "media.detail.dropped": _d(
         "info", "The wished resolution has no counterpart.", "openai-chat image detail low to anthropic."
     ),
+    "media.name.dropped": _d("info", "The file name of media has no place.", "openai-chat file.filename to gemini."),
     "citation.dropped": _d(
         "warning",
         "A citation without a counterpart in the target was left out.",
@@ -257,6 +258,11 @@ CODES: dict[str, Code] = {
         "warning",
         "Media in a result moved to a user turn after the results.",
         "An anthropic tool_result with an image, sent to openai-chat.",
+    ),
+    "result.texts.joined": _a(
+        "info",
+        "Several texts of one result became one, with line breaks between.",
+        "An anthropic tool_result with two text blocks, sent to gemini.",
     ),
     "result.duplicate": _d(
         "warning", "A second result for the same call was left out.", "Two tool messages with one tool_call_id."

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from .events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from .parts import Citation, Extra, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
+from .parts import Citation, Extra, Part, Reasoning, Seal, Text, ToolCall
 from .response import Alternative, Response, Stop, Usage
 
 
@@ -113,8 +113,6 @@ def _unfold_part(part: Part, index: int, answer: int, events: list[Event]) -> in
         text, empty = part.text, msgspec.structs.replace(part, text="")
     elif isinstance(part, ToolCall):
         text, empty = part.arguments, msgspec.structs.replace(part, arguments="")
-    elif not isinstance(part, Media | Opaque | ToolResult):
-        raise TypeError(f"not a part: {type(part).__name__}")
     events.append(PartStart(index, empty, answer))
     if text:
         events.append(PartDelta(index, text))

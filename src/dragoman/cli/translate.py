@@ -8,7 +8,7 @@ from typing import BinaryIO
 import click
 import msgspec
 
-from .. import dialects as known_dialects
+from ..dialects import names
 from ..canon.losses import Loss
 from ..detect import detect
 from ..errors import DragomanError, LossError
@@ -60,8 +60,8 @@ def translate(
 ) -> None:
     """Translate FILE (or standard input) into another dialect."""
     for name in (source, target):
-        if name is not None and name not in known_dialects():
-            fail(f"unknown dialect {name!r}; there are: {', '.join(known_dialects())}", 2)
+        if name is not None and name not in names():
+            fail(f"unknown dialect {name!r}; there are: {', '.join(names())}", 2)
     try:
         if stream:
             _stream(file, source, target, form, strict)

@@ -77,14 +77,17 @@ class Door(Generic[T]):
         spelled: dict[Path, str | int] = {}
         try:
             body = _strip(body, self._type, base, unknown, spelled)
+            before: msgspec.ValidationError | None = None
             for _ in range(_MAX_MISFITS):
                 try:
                     return Admitted(self._decode(body), unknown, spelled)
                 except msgspec.ValidationError as misfit:
                     cut = _cut_misfit(body, misfit, unknown, base) if self._lenient else None
                     if cut is None:
-                        raise self._error(misfit, base) from None
-                    body = cut
+                        # When the field that was cut out is required, what was wrong with it says more.
+                        cause = before if before is not None and "missing required" in str(misfit) else misfit
+                        raise self._error(cause, base) from None
+                    body, before = cut, misfit
         except _REFUSED as refused:
             raise self._error(refused, base) from None
         raise WireError(self._dialect, "", f"at most {_MAX_MISFITS} fields of a wrong type")
@@ -178,23 +181,15 @@ def _cut_misfit(body: bytes, misfit: msgspec.ValidationError, unknown: Unknown, 
         return None
     path = steps[:-1]
     key = str(steps[-1])
-    value = _at(body, path, key)
-    if value is None:
-        return None
-    unknown.setdefault(base + path, {})[key] = value
+    unknown.setdefault(base + path, {})[key] = _at(body, steps)
     return _without(body, path, key)
 
 
-def _at(body: bytes | Raw, path: Path, key: str) -> Raw | None:
+def _at(body: bytes | Raw, path: Path) -> Raw:
+    value = Raw(body)
     for step in path:
-        if isinstance(step, int):
-            body = _array(body)[step]
-        else:
-            found = _object(body).get(step)
-            if found is None:
-                return None
-            body = found
-    return _object(body).get(key)
+        value = _array(value)[step] if isinstance(step, int) else _object(value)[step]
+    return value
 
 
 def _without(body: bytes | Raw, path: Path, key: str) -> bytes:

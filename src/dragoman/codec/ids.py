@@ -23,10 +23,13 @@ def hashed(original: str, prefix: str = "call_") -> str:
     return prefix + hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-def minted(at: Path, crossing: Crossing) -> str:
-    """An id for a call that came without one, from where it stands: the same in every later turn."""
+def minted(at: Path, crossing: Crossing, salt: str = "") -> str:
+    """An id for a call that came without one, from where it stands: the same in every later turn.
+
+    In an answer the place says little, since it is the same in all of them: `salt` is what tells them apart.
+    """
     crossing.lose("call.id.invented", at)
-    return hashed("\x1f".join([str(step) for step in at]))
+    return hashed("\x1f".join([*[str(step) for step in at], salt] if salt else [str(step) for step in at]))
 
 
 def send(call_id: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -> str:

@@ -38,8 +38,9 @@ class Names:
         """A tool's name as the target takes it; a change is noted, and remembered for the way back.
 
         For targets without namespaces: `namespace` goes in front. Use it for declarations, calls and choices alike.
+        On the way back a name is the client's own, and legal because the client declared it.
         """
-        if not namespace and self._seen.get(name) == name:
+        if not namespace and (self._seen.get(name) == name or crossing.answers is not None):
             return name
         full = f"{namespace}__{name}" if namespace else name
         sent = self.legal(full)

@@ -8,7 +8,6 @@ such slot holds base64 already, and because the mark at its beginning is then co
 from __future__ import annotations
 
 import base64
-import binascii
 
 from ..canon.parts import Seal
 
@@ -33,7 +32,7 @@ def unpack(slot: str) -> Seal | None:
         return None
     try:
         plain = base64.b64decode(slot, validate=True).decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # not base64, or not UTF-8 in it
         return None
     if not plain.startswith(_HEAD) or plain.count(":") < 5:
         return None

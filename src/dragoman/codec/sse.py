@@ -1,6 +1,7 @@
 """Server-sent events: byte chunks to frames, the same frames however the bytes are cut.
 
-Takes LF, CRLF and CR line ends, comments, several data lines, a byte-order mark, a last frame without its blank line.
+Takes LF and CRLF line ends, comments, several data lines, a byte-order mark, a last frame without its blank line. (The
+standard's third line end, a lone CR, is sent by no provider and would need a look at every byte.)
 """
 
 from __future__ import annotations
@@ -11,121 +12,98 @@ Frame = tuple[bytes, bytes]
 """(event name or b"", data)."""
 
 MAX_FRAME = 64 * 1024 * 1024
+_LF, _CR = 10, 13
+_BOM = b"\xef\xbb\xbf"
 
 
 class Splitter:
     """Feed bytes, get whole frames."""
 
-    __slots__ = ("_dialect", "_held", "_started", "_tail")
+    __slots__ = ("_between", "_data", "_dialect", "_event", "_held", "_started", "_tail")
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
-        self._tail: list[bytes] = []
+        self._tail: list[bytes] = []  # pieces of a line whose end has not come
+        self._event = b""
+        self._data: list[bytes] = []
         self._held = 0
         self._started = False
+        self._between = False  # between two frames, with nothing held
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        # What nearly always comes: one whole frame of one data line.
-        if self._started and not self._tail and chunk.startswith(b"data: ") and b"\r" not in chunk:
-            end = chunk.find(b"\n", 6)
-            if end == len(chunk) - 2 and chunk.endswith(b"\n\n"):
-                return [(b"", chunk[6:end])]
-        if not self._started and chunk:
-            chunk = self._start(chunk)
-        if b"\r" in chunk or (self._tail and self._tail[-1].endswith(b"\r")):
-            chunk = self._unify(chunk)
+        if self._between:
+            # What nearly always comes: one whole frame of one data line, with or without its event line.
+            first = chunk.find(b"\n")
+            last = len(chunk) - 2
+            if first == last and first > 6:
+                if chunk[-1] == _LF and chunk[first - 1] != _CR and chunk.startswith(b"data: "):
+                    return [(b"", _utf8(chunk[6:last]))]
+            elif first > 7 and chunk.find(b"\n", first + 1) == last and chunk[-1] == _LF:
+                if chunk[last - 1] != _CR and chunk[first - 1] != _CR and chunk.startswith(b"event: "):
+                    if chunk.startswith(b"data: ", first + 1):
+                        return [(chunk[7:first].strip(), _utf8(chunk[first + 7 : last]))]
+        return self._lines(chunk)
+
+    def close(self) -> list[Frame]:
+        """The last frame, if the stream ended without the blank line after it."""
+        return self._lines(b"\n\n")
+
+    def _lines(self, chunk: bytes) -> list[Frame]:
+        if b"\n" not in chunk:
+            self._hold(chunk)
+            return []
         if self._tail:
-            # A frame's end can straddle the cut, so the last held byte is looked at with the new ones.
-            if b"\n\n" not in chunk and not (chunk.startswith(b"\n") and self._tail[-1].endswith(b"\n")):
-                return self._hold(chunk)
             self._tail.append(chunk)
             chunk = b"".join(self._tail)
             self._tail.clear()
             self._held = 0
-        elif b"\n\n" not in chunk:
-            return self._hold(chunk)
-        blocks = chunk.split(b"\n\n")
-        rest = blocks.pop()
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        if not self._started:
+            self._started = True
+            lines[0] = lines[0].removeprefix(_BOM)
+        frames: list[Frame] = []
+        for line in lines:
+            if line.endswith(b"\r"):
+                line = line[:-1]
+            if not line:
+                if self._data:
+                    frames.append((self._event, _utf8(b"\n".join(self._data))))
+                    self._data.clear()
+                    self._held = 0
+                self._event = b""
+            elif line.startswith(b"data:"):
+                self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+                self._hold_bytes(len(line))
+            elif line.startswith(b"event:"):
+                self._event = line[6:].strip()
+        self._between = not (rest or self._data or self._event)
         if rest:
             self._hold(rest)
-        if not chunk.isascii():
-            blocks = [_utf8(block) for block in blocks]
-        frames = []
-        for block in blocks:
-            if block.startswith(b"data: ") and b"\n" not in block:
-                frames.append((b"", block[6:]))
-            elif block:
-                frame = _frame(block)
-                if frame is not None:
-                    frames.append(frame)
         return frames
 
-    def close(self) -> list[Frame]:
-        """The last frame, if the stream ended without the blank line after it."""
-        rest = _utf8(b"".join(self._tail).replace(b"\r", b"\n"))
-        self._tail.clear()
-        self._held = 0
-        return [frame for frame in map(_frame, rest.split(b"\n\n")) if frame is not None]
+    def _hold(self, piece: bytes) -> None:
+        if piece:
+            self._between = False
+            self._tail.append(piece)
+            self._hold_bytes(len(piece))
 
-    def _hold(self, chunk: bytes) -> list[Frame]:
-        if chunk:
-            self._held += len(chunk)
-            if self._held > MAX_FRAME:
-                raise WireError(self._dialect, "", f"stream frames of at most {MAX_FRAME} bytes", "a longer one")
-            self._tail.append(chunk)
-        return []
-
-    def _start(self, chunk: bytes) -> bytes:
-        held = b"".join(self._tail) + chunk
-        if len(held) < 3 and b"\xef\xbb\xbf".startswith(held):
-            return chunk
-        self._started = True
-        if not held.startswith(b"\xef\xbb\xbf"):
-            return chunk
-        self._tail.clear()
-        self._held = 0
-        return held[3:]
-
-    def _unify(self, chunk: bytes) -> bytes:
-        """Line ends to LF. A CR at the very end waits in the tail, since an LF may follow it."""
-        if self._tail and self._tail[-1].endswith(b"\r"):
-            last = self._tail.pop()
-            self._held -= len(last)
-            chunk = last + chunk
-        waiting = chunk.endswith(b"\r")
-        if waiting:
-            chunk = chunk[:-1]
-        chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        return chunk + b"\r" if waiting else chunk
+    def _hold_bytes(self, count: int) -> None:
+        self._held += count
+        if self._held > MAX_FRAME:
+            raise WireError(self._dialect, "", f"stream frames of at most {MAX_FRAME} bytes", "a longer one")
 
 
-def _utf8(block: bytes) -> bytes:
-    """`block` with U+FFFD for what is not UTF-8, as the event-stream standard wants it decoded."""
-    try:
-        block.decode()
-    except UnicodeDecodeError:
-        return block.decode("utf-8", "replace").encode()
-    return block
-
-
-def _frame(block: bytes) -> Frame | None:
-    event = b""
-    data: list[bytes] = []
-    for line in block.split(b"\n"):
-        if line.startswith(b"data:"):
-            data.append(line[6:] if line.startswith(b"data: ") else line[5:])
-        elif line.startswith(b"event:"):
-            event = line[6:].strip()
-        elif line == b"data":
-            data.append(b"")
-    if not data:
-        return None
-    return event, data[0] if len(data) == 1 else b"\n".join(data)
-
-
-def frame(data: bytes) -> bytes:
-    return b"data: %b\n\n" % data
+def _utf8(data: bytes) -> bytes:
+    """`data` with U+FFFD for what is not UTF-8, as the event-stream standard wants it decoded."""
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return data.decode("utf-8", "replace").encode()
+    return data
 
 
 def named(event: bytes, data: bytes) -> bytes:
+    """A frame with an event line."""
     return b"event: %b\ndata: %b\n\n" % (event, data)

@@ -26,7 +26,15 @@ _TYPES = st.sampled_from(["string", "number", "integer", "boolean", "object", "a
 _SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from(["x", "y", "", 0.5]))
 _DATA = st.one_of(_SCALARS, st.lists(_SCALARS, max_size=2), st.dictionaries(_NAMES, _SCALARS, max_size=2))
 _TARGETS = st.sampled_from(
-    ["#", "#/$defs/a", "#/$defs/b", "#/definitions/a", "#/properties/a", "#/properties/a/items", "#/$defs/a/properties/b"]
+    [
+        "#",
+        "#/$defs/a",
+        "#/$defs/b",
+        "#/definitions/a",
+        "#/properties/a",
+        "#/properties/a/items",
+        "#/$defs/a/properties/b",
+    ]
     + ["#/$defs/x~1y", "#/$defs/%61", "#/$defs/none", "https://example.com/x", "#anchor", "urn:thing"]
 )
 _COUNT = st.integers(0, 3)
@@ -116,7 +124,7 @@ def _schemas(odd: bool) -> st.SearchStrategy[Any]:
         return _objects(words)
 
     leaf = st.one_of(st.booleans(), _objects(_LEAVES)) if not odd else st.one_of(_objects(_LEAVES), _DATA)
-    return st.recursive(leaf, grow, max_leaves=12)
+    return st.one_of(grow(leaf), grow(st.one_of(leaf, grow(leaf))))
 
 
 def _objects(words: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
@@ -134,7 +142,7 @@ def _rooted(odd: bool) -> st.SearchStrategy[Any]:
 
 ANY = _rooted(odd=True)
 LEGAL = _rooted(odd=False)
-MAX=int(__import__("os").environ.get("MAX","150"))
+MAX = int(__import__("os").environ.get("MAX", "150"))
 _SETTINGS = settings(
     max_examples=MAX, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
@@ -193,12 +201,16 @@ def test_what_the_quick_look_calls_clean_has_nothing_to_change(name: str, schema
             assert not job.changes
 
 
-_VALUES = st.recursive(
-    _SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_NAMES, inner, max_size=3)), max_leaves=6
+def _nest(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(inner, st.lists(inner, max_size=3), st.dictionaries(_NAMES, inner, max_size=3))
+
+
+_VALUES = _nest(_nest(_SCALARS))
+
+
+@pytest.mark.parametrize(
+    "name", ["loose", "loose-modern", "loose-complete", "json-schema", "template", "narrow", "openapi-untyped"]
 )
-
-
-@pytest.mark.parametrize("name", ["loose", "loose-modern", "loose-complete", "json-schema", "template", "narrow", "openapi-untyped"])
 @given(LEGAL, st.lists(st.dictionaries(_NAMES, _VALUES, max_size=4), min_size=3, max_size=8))
 @_SETTINGS
 def test_what_was_valid_stays_valid(name: str, schema: Any, arguments: list[Any]) -> None:

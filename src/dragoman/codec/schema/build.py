@@ -7,7 +7,7 @@ from typing import Any
 from .layers import MAX_COPIES, MAX_DEPTH, Job, Layer, Layers
 from .merge import Node, compose
 from .root import empty_root, object_root
-from .rules import RULES
+from .rules import RULES, refused
 from .subset import CUT, INVALID, REWRITTEN
 from .words import APPLIES, CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
 
@@ -88,7 +88,7 @@ def _taller(job: Job, schema: dict[str, Any], height: int) -> bool:
 
 def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
     """Apply the target's rules to a node and write it, then what stands below it."""
-    for rule in RULES:
+    for rule in (refused,) if node.alone else RULES:
         rule(job, node)
     out: dict[str, Any] = {}
     for name, word in node.words.items():
@@ -129,10 +129,17 @@ def _without_null(job: Job, node: Node, out: dict[str, Any]) -> dict[str, Any]:
         return {**rest, **out["anyOf"][0]}
     if gone and job.accepts("nullable", node.root):
         if job.subset.any_of_alone:
-            solid = [{**member, "nullable": True} for member in solid]
+            solid = [_nullable(job, member) for member in solid]
         else:
             rest["nullable"] = True
     return {**rest, **solid[0]} if len(solid) == 1 else {"anyOf": solid, **rest}
+
+
+def _nullable(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
+    """A written schema with `nullable`, inside its union where nothing may stand beside that."""
+    if "anyOf" in schema and job.subset.any_of_alone:
+        return {"anyOf": [_nullable(job, member) for member in schema["anyOf"]]}
+    return {**schema, "nullable": True}
 
 
 def _spelled(job: Job, value: Any) -> Any:
@@ -146,7 +153,7 @@ def _or_null(job: Job, schema: dict[str, Any]) -> dict[str, Any]:
     """A written schema that allows null as well."""
     null = {"type": "NULL" if job.subset.upper else "null"}
     if job.subset.types == "nullable":
-        return {**schema, "nullable": True} if schema.get("type") != null["type"] else schema
+        return _nullable(job, schema) if schema.get("type") != null["type"] else schema
     if job.ref_word in schema:
         return {"anyOf": [schema, null]}
     out = dict(schema)

@@ -110,10 +110,10 @@ def tell(job: Job, node: Node, name: str, word: Word, why: str = "") -> None:
 
 def lower(value: Any) -> Any:
     """A word's value as it stood in the original (of several layers, the first)."""
-    if isinstance(value, tuple):
-        return lower(value[0].schema)
     if isinstance(value, Lifted):
         return lower(value.value)
+    if isinstance(value, tuple):
+        return lower(value[0].schema)
     if isinstance(value, dict):
         return {key: lower(item) for key, item in value.items()}
     if isinstance(value, list):

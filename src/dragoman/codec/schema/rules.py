@@ -104,15 +104,16 @@ def null_branches(job: Job, node: Node) -> None:
         solid = [] if word is None else [member for member in word.value if not is_null(member)]
         if word is None or len(solid) == len(word.value):
             continue
-        for member in word.value:
-            if is_null(member) and not member[0].made:
-                job.report(REWRITTEN, member[0].path, "null is now said by nullable")
-        if solid:
-            node.put(name, solid)
-        else:
+        if not solid:
+            if not word.made:
+                job.report(REWRITTEN, word.path, "a union of null alone is now null")
             del node.words[name]
             node.put("type", "null")
             continue
+        for member in word.value:
+            if is_null(member) and not member[0].made:
+                job.report(REWRITTEN, member[0].path, "null is now said by nullable")
+        node.put(name, solid)
         if "null" in node.kinds or not node.kinds:
             set_nullable(job, node)
 
@@ -382,7 +383,7 @@ def describe(job: Job, node: Node) -> None:
 
 def union_alone(job: Job, node: Node) -> None:
     """Move everything beside `anyOf` into its branches."""
-    if not job.subset.any_of_alone or "anyOf" not in node.words or len(node.words) == 1:
+    if not job.subset.any_of_alone or "anyOf" not in node.words or (len(node.words) == 1 and not node.notes):
         return
     for name in _OUTER:
         if name in node.words:

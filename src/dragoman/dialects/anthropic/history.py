@@ -7,9 +7,10 @@ a message without content, system turns elsewhere than between a user's and an a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ...canon.parts import Media, Opaque, Part, Path, ToolCall, ToolResult
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.turns import Turn
 from ...codec.extras import restore
 from ...codec.ids import hashed
@@ -32,7 +33,7 @@ _SYSTEM = ("system", "developer")
 class History:
     """Messages written so far, and the calls in them that wait for results."""
 
-    __slots__ = ("_answered", "_at", "_crossing", "_open", "_role", "_used", "messages", "writer")
+    __slots__ = ("_answered", "_at", "_crossing", "_open", "_role", "_short", "_twins", "_used", "messages", "writer")
 
     def __init__(self, writer: BlockWriter) -> None:
         self.writer = writer
@@ -40,8 +41,10 @@ class History:
         self._crossing: Crossing = writer.crossing
         self._role = ""
         self._at: Path = ()
-        self._open: dict[str, list[str]] = {}  # call id as the source spells it -> ids as sent, unanswered
-        self._answered: set[str] = set()
+        self._open: dict[str, str] = {}  # calls of this step without result: id as the source spells it -> as sent
+        self._twins: list[tuple[str, str]] = []  # the same for calls that share their id with one in `_open`
+        self._answered: list[str] = []
+        self._short: list[Block] = []  # messages that began as one text
         self._used: set[str] = set()
 
     def write(self, turns: tuple[Turn, ...]) -> list[Any]:
@@ -59,7 +62,7 @@ class History:
         if not self.messages or self._first_role() == "assistant":
             self._crossing.lose("turn.invented", detail="a first user turn")
             self.messages.insert(0, {"role": "user", "content": FIRST_WORDS})
-        elif self._role == "assistant" and not self._crossing.profile.prefill:
+        elif self._role == "assistant" and not self._crossing.profile.prefill and not self.writer.own:
             self._crossing.lose(
                 "turn.invented", turns[-1].at, "the model refuses a history that ends with the assistant"
             )
@@ -70,30 +73,28 @@ class History:
         role = turn.role
         if turn.name:
             self._crossing.lose("name.dropped", turn.at, turn.name)
-        if role == "assistant":
-            self._assistant(turn)
-        elif role == "tool":
+        if role == "tool":
             self._results(turn)
-        elif role == "user":
+            return
+        if (self._open or self._twins) and not (role == "assistant" and self._role == "assistant"):
             self._settle()
-            if turn.parts and type(turn.parts[0]) is Opaque and turn.parts[0].kind.startswith(STRANGE_ROLE):
-                self._role = ""
-                self.messages.append(turn.parts[0].value)
-                return
-            self._place("user", self._said(turn.parts), turn)
+        if role == "assistant":
+            if self.writer.own:
+                self._assistant_as_sent(turn)
+            else:
+                self._assistant(turn.parts, turn, turn.at)
+        elif role == "user":
+            self._user(turn)
         else:
             self._later_system(turn, turns, i)
 
     def finish(self) -> list[Any]:
         """The messages, plain ones spelled as a string."""
         self._settle()
-        for message in self.messages:
-            if type(message) is dict:
-                content = message["content"]
-                if len(content) == 1:
-                    only = content[0]
-                    if type(only) is dict and len(only) == 2 and only["type"] == "text":
-                        message["content"] = only["text"]
+        for message in self._short:
+            content = message["content"]
+            if len(content) == 1 and len(content[0]) == 2:
+                message["content"] = content[0]["text"]
         return self.messages
 
     def _first_role(self) -> str:
@@ -111,60 +112,91 @@ class History:
                 out.append(block)
         return out
 
+    def _user(self, turn: Turn) -> None:
+        first = turn.parts[0] if turn.parts else None
+        if type(first) is Opaque and first.kind.startswith(STRANGE_ROLE):
+            self._role = ""
+            self.messages.append(first.value)
+            return
+        self._place("user", self._said(turn.parts), turn, turn.at)
+
     def _said(self, parts: tuple[Part, ...]) -> list[Any]:
-        said = self.writer.said
+        writer = self.writer
         blocks = []
         for part in parts:
-            block = said(part)
+            block = writer.text(part) if type(part) is Text else writer.said(part)
             if block is not None:
                 blocks.append(block)
         return blocks
 
-    def _assistant(self, turn: Turn) -> None:
-        blocks: list[Any] = []
+    def _assistant(self, parts: Sequence[Part], turn: Turn, at: Path) -> None:
         writer = self.writer
-        at = turn.at
-        if self._role != "assistant":
-            self._settle()
-        for part in turn.parts:
-            if writer.own and part.at[:2] != at[:2] and part.at and blocks:
-                # Neighbouring messages of one step, read as one turn: written as they came.
-                self._place("assistant", blocks, turn, at)
-                blocks, at = [], part.at
-            if isinstance(part, ToolCall):
-                blocks.append(writer.call(part, self._call_id(part)))
-                continue
-            block = writer.said(part, assistant=True)
+        blocks: list[Any] = []
+        for part in parts:
+            block: Any
+            if type(part) is ToolCall:
+                block = writer.call(part, self._call_id(part))
+            elif type(part) is Text:
+                block = writer.text(part)
+            else:
+                block = writer.said(part, assistant=True)
             if block is not None:
                 blocks.append(block)
         self._place("assistant", blocks, turn, at)
 
+    def _assistant_as_sent(self, turn: Turn) -> None:
+        """Neighbouring messages of one step are read as one turn: here they are written as they came."""
+        begin = 0
+        parts = turn.parts
+        for i in range(1, len(parts)):
+            if parts[i].at[:1] == ("messages",) and parts[i].at[:2] != parts[begin].at[:2]:
+                self._assistant(parts[begin:i], turn, parts[begin].at)
+                begin = i
+        self._assistant(parts[begin:], turn, parts[begin].at if parts else turn.at)
+
     def _call_id(self, call: ToolCall) -> str:
-        sent = send_id(call.id, IDS, self._crossing, call.at)
+        call_id = call.id
+        sent = send_id(call_id, IDS, self._crossing, call.at)
         if sent in self._used:
             self._crossing.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
             sent = hashed(f"{sent}\x1f{len(self._used)}")
         self._used.add(sent)
-        self._open.setdefault(call.id, []).append(sent)
+        if call_id in self._open:
+            self._twins.append((call_id, sent))
+        else:
+            self._open[call_id] = sent
         return sent
 
     def _results(self, turn: Turn) -> None:
         blocks: list[Any] = []
         orphans: list[Any] = []
+        waiting = self._open
+        writer = self.writer
         for part in turn.parts:
-            if not isinstance(part, ToolResult):
+            if type(part) is not ToolResult:
                 self._crossing.lose("part.dropped", part.at, type(part).__name__)
                 continue
-            waiting = self._open.get(part.call_id)
-            if waiting:
-                blocks.append(self.writer.result(part, waiting.pop(0)))
-                self._answered.add(part.call_id)
+            sent = waiting.pop(part.call_id, None) or (self._twin(part.call_id) if self._twins else None)
+            if sent is not None:
+                blocks.append(writer.result(part, sent))
+                self._answered.append(part.call_id)
             elif part.call_id in self._answered:
                 self._crossing.lose("result.duplicate", part.at)
             else:
                 orphans.extend(self._orphan(part))
-        blocks.extend(self._unanswered())
-        self._place("user", blocks + orphans, turn)
+        if waiting or self._twins:
+            blocks.extend(self._unanswered())
+        if orphans:
+            blocks.extend(orphans)
+        self._place("user", blocks, turn, turn.at)
+
+    def _twin(self, call_id: str) -> str | None:
+        """The id sent for the next of several calls of one step that share an id."""
+        for i, (original, sent) in enumerate(self._twins):
+            if original == call_id:
+                del self._twins[i]
+                return sent
+        return None
 
     def _orphan(self, result: ToolResult) -> list[Any]:
         self._crossing.lose("result.orphaned", result.at)
@@ -178,33 +210,30 @@ class History:
     def _unanswered(self) -> list[Block]:
         """Results for the calls that have none, which the upstream would refuse."""
         out: list[Block] = []
-        for call_id, waiting in self._open.items():
-            for sent in waiting:
-                self._crossing.lose("result.invented", self._at, call_id)
-                out.append({"type": "tool_result", "tool_use_id": sent, "content": NO_RESULT, "is_error": True})
-        self._open = {}
+        for call_id, sent in [*self._open.items(), *self._twins]:
+            self._crossing.lose("result.invented", self._at, call_id)
+            out.append({"type": "tool_result", "tool_use_id": sent, "content": NO_RESULT, "is_error": True})
+        self._open.clear()
+        self._twins.clear()
         return out
 
     def _settle(self) -> None:
         """Something other than results follows, or nothing: the step is over."""
-        if self._open:
-            blocks = self._unanswered()
-            if blocks:
-                self._role, self._at = "user", ()
-                self.messages.append({"role": "user", "content": blocks})
+        if self._open or self._twins:
+            self.messages.append({"role": "user", "content": self._unanswered()})
+            self._role, self._at = "user", ()
 
     def _later_system(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
-        self._settle()
         writer = self.writer
         if writer.own or (self._crossing.profile.system_turns and self._fits(turns, i)):
-            self._place("system", self._said(turn.parts), turn)
+            self._place("system", self._said(turn.parts), turn, turn.at)
             return
         self._crossing.lose("system.demoted", turn.at)
         blocks = self._said(turn.parts)
         for block in blocks:
             if type(block) is dict and block["type"] == "text" and "text" in block:
                 block["text"] = SYSTEM_MARK + block["text"]
-        self._place("user", blocks, turn)
+        self._place("user", blocks, turn, turn.at)
 
     def _fits(self, turns: tuple[Turn, ...], i: int) -> bool:
         """A system message stands directly after a user's, and before an assistant's or at the end."""
@@ -213,21 +242,22 @@ class History:
         following = next((turn.role for turn in turns[i + 1 :] if turn.role not in _SYSTEM), "assistant")
         return self._role == "user" and following == "assistant"
 
-    def _place(self, role: str, blocks: list[Any], turn: Turn, at: Path | None = None) -> None:
+    def _place(self, role: str, blocks: list[Any], turn: Turn, at: Path) -> None:
         """Add blocks to the open message when it has the same role, else begin a new one."""
-        where = turn.at if at is None else at
         if not blocks:
             if turn.role != "tool" and turn.parts:
                 self._crossing.lose("turn.dropped", turn.at)
             return
-        if self._role == role and (not self.writer.own or where[:2] == self._at[:2]):
+        if self._role == role and (not self.writer.own or at[:2] == self._at[:2]):
             message = self.messages[-1]
             message["content"].extend(blocks)
         else:
             if role == "assistant":
-                self._answered = set()
+                self._answered.clear()
             message = {"role": role, "content": blocks}
             self.messages.append(message)
-            self._role, self._at = role, where
+            self._role, self._at = role, at
+            if len(blocks) == 1 and type(blocks[0]) is dict and blocks[0]["type"] == "text":
+                self._short.append(message)
         if turn.extra is not None:
             restore(message, turn.extra, wire.NAME)

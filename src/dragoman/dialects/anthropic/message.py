@@ -6,12 +6,12 @@ The way back is in `blocks.py`.
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult, pointer
+from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather, restore
@@ -34,7 +34,15 @@ class _Unparsed(Struct, forbid_unknown_fields=True):
     raw: str = msgspec.field(name="__raw")
 
 
+class _PlainBlock(Struct, forbid_unknown_fields=True, gc=False):
+    """A text block on which nothing hangs."""
+
+    type: Literal["text"]
+    text: str
+
+
 _unparsed = msgspec.json.Decoder(_Unparsed).decode
+_plain_block = msgspec.json.Decoder(_PlainBlock).decode
 
 
 def marked(extra: Extra | None, name: str, value: Raw) -> Extra:
@@ -52,24 +60,39 @@ def read_content(
     """The parts of a content that stands at `at`."""
     if isinstance(content, str):
         return [Text(content, at=at)]
-    return [read_block(block, (*at, i), crossing, unknown, model) for i, block in enumerate(content)]
+    parts: list[Part] = []
+    for i, block in enumerate(content):
+        # Nearly all blocks are one of these three with nothing hanging on them; the rest goes the long way.
+        part: Part | None = None
+        if block.cache_control is None and not unknown:
+            kind = block.type
+            if kind == "tool_use":
+                if not (block.caller or block.toolset_name) and block.id and block.name and block.input:
+                    arguments = str(block.input, "utf-8")
+                    if '"__raw"' not in arguments[:16]:
+                        part = ToolCall(block.id, block.name, arguments, at=at + (i,))
+            elif kind == "tool_result":
+                inside = block.content
+                if type(inside) is str and block.tool_use_id and block.is_error is None and not block.toolset_name:
+                    part = ToolResult(block.tool_use_id, (Text(inside, at=at + (i, "content")),), at=at + (i,))
+            elif kind == "text" and block.text is not None and not block.citations:
+                part = Text(block.text, at=at + (i,))
+        parts.append(part if part is not None else read_block(block, at + (i,), crossing, unknown, model))
+    return parts
 
 
 def read_block(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown, model: str = "") -> Part:
     kind = block.type
-    if kind == "text" and block.text is not None:
-        cache, extra = None, None
-        if unknown or block.cache_control is not None:
-            cache, extra = _hangings(block, (), at, crossing, unknown)
-        if not block.citations or block.citations == NULL:
-            return Text(block.text, cache=cache, extra=extra, at=at)
-        return Text(
-            block.text, citations=read_citations(block.citations, at, crossing), cache=cache, extra=extra, at=at
-        )
     if kind == "tool_use" and block.name is not None:
         return read_call(block, at, crossing, unknown)
     if kind == "tool_result" and block.tool_use_id is not None:
         return _read_result(block, at, crossing, unknown)
+    if kind == "text" and block.text is not None:
+        cache, extra = _hangings(block, (), at, crossing, unknown)
+        citations: tuple[Citation, ...] = ()
+        if block.citations and block.citations != NULL:
+            citations = read_citations(block.citations, at, crossing)
+        return Text(block.text, citations=citations, cache=cache, extra=extra, at=at)
     if kind == "thinking" and block.thinking is not None:
         extra = gather(crossing, at, unknown) if unknown else None
         seal = origin(block.signature, wire.NAME, "", model) if block.signature else None
@@ -97,51 +120,63 @@ def _hangings(
 
 
 def read_call(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> ToolCall:
-    extra = None
-    cache = None
-    if unknown or block.caller or block.toolset_name or block.cache_control is not None:
-        if block.caller and _DIRECT in bytes(block.caller):
-            # The model itself called, as in every other dialect: nothing to lose.
-            cache, extra = _hangings(block, ("toolset_name",), at, crossing, unknown)
-            extra = marked(extra, "caller", block.caller)
-        else:
-            cache, extra = _hangings(block, wire.CALL_EXTRAS, at, crossing, unknown)
     call_id = block.id or minted(at, crossing)
-    arguments = read_arguments(block.input) if block.input else ""
-    return ToolCall(call_id, block.name or "", arguments, cache=cache, extra=extra, at=at)
+    name = block.name or ""
+    text = ""
+    if block.input:
+        text = str(block.input, "utf-8")
+        if '"__raw"' in text[:16]:
+            text = _unwrapped(text)
+    if not (unknown or block.caller or block.toolset_name or block.cache_control):
+        return ToolCall(call_id, name, text, at=at)
+    if block.caller and _DIRECT in bytes(block.caller):
+        # The model itself called, as in every other dialect: nothing to lose.
+        cache, extra = _hangings(block, ("toolset_name",), at, crossing, unknown)
+        extra = marked(extra, "caller", block.caller)
+    else:
+        cache, extra = _hangings(block, wire.CALL_EXTRAS, at, crossing, unknown)
+    return ToolCall(call_id, name, text, cache=cache, extra=extra, at=at)
 
 
-def read_arguments(value: Raw) -> str:
-    """The exact text of a call's input; text that could not cross as an object is unwrapped."""
-    text = jsontext.text(value)
-    if text.find('"__raw"', 0, 16) >= 0:
-        try:
-            return _unparsed(text).raw
-        except msgspec.DecodeError:
-            return text
-    return text
+def _unwrapped(text: str) -> str:
+    """Arguments that could not cross as an object, out of the object they stand in."""
+    try:
+        return _unparsed(text).raw
+    except msgspec.DecodeError:
+        return text
 
 
 def _read_result(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> ToolResult:
-    parts: tuple[Part, ...] = ()
     content = block.content
-    if content and content != NULL:
-        inside = (*at, "content")
-        try:
-            value, below, _ = wire.CONTENT.admit(content)
-        except WireError as error:
-            raise WireError(wire.NAME, pointer(inside) + error.path, error.expected, error.got) from None
-        if below:
-            below = {(*inside, *path): fields for path, fields in below.items()}
-        parts = tuple(read_content(value, inside, crossing, below))
-        if below:
-            unknown.update(below)
-    cache, extra = None, None
-    if unknown or block.toolset_name or block.cache_control is not None:
-        cache, extra = _hangings(block, wire.RESULT_EXTRAS, at, crossing, unknown)
+    parts: tuple[Part, ...] = ()
+    inside = at + ("content",)
+    if isinstance(content, str):
+        parts = (Text(content, at=inside),)
+    elif content:
+        parts = _read_inside(content, inside, crossing, unknown)
+    if not (unknown or block.toolset_name or block.cache_control or block.is_error is not None):
+        return ToolResult(block.tool_use_id or "", parts, at=at)
+    cache, extra = _hangings(block, wire.RESULT_EXTRAS, at, crossing, unknown)
     if block.is_error is False:
         extra = marked(extra, "is_error", Raw(b"false"))
-    return ToolResult(block.tool_use_id or "", parts, is_error=bool(block.is_error), cache=cache, extra=extra, at=at)
+    return ToolResult(block.tool_use_id or "", parts, "", bool(block.is_error), cache=cache, extra=extra, at=at)
+
+
+def _read_inside(
+    content: list[Raw] | dict[str, Raw], at: Path, crossing: Crossing, unknown: Unknown
+) -> tuple[Part, ...]:
+    """The blocks inside a result."""
+    if len(content) == 1 and type(content) is list:
+        # Most often one text and nothing else.
+        try:
+            return (Text(_plain_block(content[0]).text, at=at + (0,)),)
+        except msgspec.DecodeError:
+            pass
+    blocks, below, _ = wire.CONTENT.admit(jsontext.raw(content), at)
+    parts = tuple(read_content(blocks, at, crossing, below))
+    if below:
+        unknown.update(below)
+    return parts
 
 
 def _read_media(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> Part | None:
@@ -190,8 +225,13 @@ def _passages(value: Raw) -> str:
     if isinstance(source, dict):
         content = source.get("content")
     blocks = [content] if isinstance(content, str) else content if isinstance(content, list) else []
-    texts = [block.get("text") if isinstance(block, dict) else block for block in blocks]
-    if not texts or not all(isinstance(text, str) for text in texts):
+    texts: list[str] = []
+    for block in blocks:
+        text = block.get("text") if isinstance(block, dict) else block
+        if not isinstance(text, str):
+            return ""
+        texts.append(text)
+    if not texts:
         return ""
     head = [word for word in (found.get("title"), source, found.get("context")) if isinstance(word, str) and word]
     return "\n".join([*head, *texts])
@@ -205,7 +245,7 @@ def read_citations(value: Raw, at: Path, crossing: Crossing) -> tuple[Citation, 
         crossing.keep(at, {"citations": value})
         return ()
     return tuple(
-        [read_citation(one, (*at, "citations", i), crossing, unknown.get((i,), {})) for i, one in enumerate(cited)]
+        [read_citation(one, at + ("citations", i), crossing, unknown.get((i,), {})) for i, one in enumerate(cited)]
     )
 
 

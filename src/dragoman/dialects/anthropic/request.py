@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.parts import Opaque, Part, Path, ToolResult
+from ...canon.parts import Extra, Opaque, Part, Path, ToolResult
 from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import jsontext
@@ -15,9 +15,9 @@ from ...crossing import Crossing
 from . import wire
 from .blocks import BlockWriter
 from .history import STRANGE_ROLE, History
-from .message import read_content
-from .settings import make_room, read_settings, write_settings
-from .tools import offered, read_choice, tools_from, tools_to, write_choice
+from .message import marked, read_content
+from .settings import empty_fields, make_room, read_settings, write_settings
+from .tools import MEMO, offered, read_choice, write_choice, write_offered
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
@@ -26,14 +26,20 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     turns = _read_turns(request, crossing, unknown)
     settings, extras = read_settings(request)
     extras.update(carried(request, wire.REQUEST_EXTRAS) or {})
+    tools = MEMO.read(request.tools, crossing) if request.tools else ()
+    extra = gather(crossing, (), unknown, extras or None)
+    if request.tools and not tools:
+        extra = marked(extra, "tools", request.tools)
+    for name, value in empty_fields(request).items():
+        extra = marked(extra, name, value)
     return Request(
         turns,
         request.model or "",
-        tools_from(request.tools, crossing, unknown, ("tools",)) if request.tools else (),
+        tools,
         read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None,
         settings,
         request.stream,
-        gather(crossing, (), unknown, extras or None),
+        extra,
     )
 
 
@@ -45,7 +51,7 @@ def _read_turns(request: wire.MessagesRequest, crossing: Crossing, unknown: Unkn
     for i, message in enumerate(request.messages):
         at = ("messages", i)
         role = message.role
-        parts = read_content(message.content, (*at, "content"), crossing, unknown)
+        parts = read_content(message.content, ("messages", i, "content"), crossing, unknown)
         extra = gather(crossing, at, unknown) if unknown else None
         if role == "user":
             _read_user(parts, at, extra, turns)
@@ -55,48 +61,52 @@ def _read_turns(request: wire.MessagesRequest, crossing: Crossing, unknown: Unkn
                 # Neighbours are one turn to the upstream, and one step in canon.
                 turns[-1] = Turn("assistant", (*before.parts, *parts), at=before.at)
             else:
-                turns.append(Turn("assistant", tuple(parts), extra=extra, at=at))
+                turns.append(Turn("assistant", tuple(parts), "", extra, at))
         elif role == "system":
-            turns.append(Turn("system", tuple(parts), extra=extra, at=at))
+            turns.append(Turn("system", tuple(parts), "", extra, at))
         else:
             value = jsontext.raw(restore({"role": role, "content": message.content}, extra, wire.NAME))
             turns.append(Turn("user", (Opaque(wire.NAME, STRANGE_ROLE + role, value, at=at),), at=at))
     return tuple(turns)
 
 
-def _read_user(parts: list[Part], at: Path, extra: Any, turns: list[Turn]) -> None:
+def _read_user(parts: list[Part], at: Path, extra: Extra | None, turns: list[Turn]) -> None:
     """A user's message: results become a tool turn of their own, in the order of the wire."""
     begin = 0
-    while begin < len(parts):
-        results = type(parts[begin]) is ToolResult
-        end = begin + 1
-        while end < len(parts) and (type(parts[end]) is ToolResult) == results:
-            end += 1
-        group = tuple(parts[begin:end])
-        if results and turns and turns[-1].role == "tool" and extra is None and turns[-1].extra is None:
-            turns[-1] = Turn("tool", turns[-1].parts + group, at=turns[-1].at)
-        else:
-            turns.append(Turn("tool" if results else "user", group, extra=extra, at=at))
-        begin, extra = end, None
-    if not parts:
-        turns.append(Turn("user", (), extra=extra, at=at))
+    results = bool(parts) and type(parts[0]) is ToolResult
+    for i, part in enumerate(parts):
+        if (type(part) is ToolResult) is not results:
+            _add_user(tuple(parts[begin:i]), results, at, extra, turns)
+            begin, extra, results = i, None, not results
+    _add_user(tuple(parts[begin:]), results, at, extra, turns)
+
+
+def _add_user(parts: tuple[Part, ...], results: bool, at: Path, extra: Extra | None, turns: list[Turn]) -> None:
+    if not results:
+        turns.append(Turn("user", parts, "", extra, at))
+        return
+    before = turns[-1] if turns else None
+    if before is not None and before.role == "tool" and extra is None and before.extra is None:
+        turns[-1] = Turn("tool", before.parts + parts, at=before.at)
+    else:
+        turns.append(Turn("tool", parts, "", extra, at))
 
 
 def write_request(request: Request, crossing: Crossing) -> bytes:
     model = crossing.model or request.model
-    if not model:
+    if not model and crossing.source != wire.NAME:
         crossing.lose("model.invented")
+        model = "unspecified"
     writer = BlockWriter(crossing)
-    out: dict[str, Any] = {"model": model or "unspecified"}
+    out: dict[str, Any] = {"model": model} if model else {}
     words: list[str] = []
     write_settings(request, out, words, crossing, writer.marks)
-    tools = tools_to(offered(request, crossing), crossing, writer.marks) if request.tools else []
+    tools = write_offered(offered(request, crossing), crossing, writer.marks) if request.tools else None
     history = History(writer)
     system = history.write(arrange(request.turns, crossing))
     if tools:
         out["tools"] = tools
-    forced = crossing.profile.forced_choice == "refused" or out.get("thinking", {}).get("type") == "enabled"
-    choice, order = write_choice(request, tools, forced, crossing)
+    choice, order = write_choice(request, tools, _refuses_force(out, crossing), crossing)
     if choice is not None:
         out["tool_choice"] = choice
     if order:
@@ -114,3 +124,10 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         make_room(out, request.extra)
         restore(out, request.extra, wire.NAME)
     return jsontext.encode(out)
+
+
+def _refuses_force(out: dict[str, Any], crossing: Crossing) -> bool:
+    """Whether the model refuses a forced choice: some always, all with a thinking budget."""
+    if crossing.source == wire.NAME:
+        return False
+    return crossing.profile.forced_choice == "refused" or out.get("thinking", {}).get("type") == "enabled"

@@ -11,8 +11,9 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Extra, Path
+from ...canon.parts import Extra, Path, Reasoning
 from ...canon.request import Format, Request, Settings
+from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.effort import BUDGETS, from_budget, nearest
 from ...codec.fit import fit
@@ -46,6 +47,20 @@ _AT_ADAPTIVE = {**_AT, "budget": ("thinking",)}
 _AT_DISABLED = {**_AT, "effort": ("thinking",)}
 _OLD_FORMAT: Path = ("output_format",)
 """Where the beta of structured output had its format."""
+
+
+def empty_fields(request: wire.MessagesRequest) -> dict[str, Raw]:
+    """Fields that were sent with nothing in them: no loss to anybody, but they go back as they came."""
+    found: dict[str, Raw] = {}
+    if request.system is not None and not request.system:
+        found["system"] = jsontext.raw(request.system)
+    if request.stop_sequences is not None and not request.stop_sequences:
+        found["stop_sequences"] = Raw(b"[]")
+    if request.metadata is not None and request.metadata.user_id is None:
+        found["metadata"] = Raw(b"{}")
+    if request.output_config is not None and request.output_config == wire.OutputConfig():
+        found["output_config"] = Raw(b"{}")
+    return found
 
 
 def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Raw]]:
@@ -109,7 +124,7 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cros
     settings = request.settings
     at = settings.at
     own = crossing.source == wire.NAME
-    thinks = _write_thinking(settings, out, crossing, own)
+    thinks = _write_thinking(request, out, crossing, own)
     _write_limit(settings, out, crossing)
     _write_sampling(settings, out, crossing, thinks and not own)
     stop = settings.stop if own else tuple([s for s in settings.stop if s.strip()])
@@ -137,8 +152,9 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cros
 
 def _drop_foreign(settings: Settings, crossing: Crossing) -> None:
     at = settings.at
+    if settings.seed is not None:
+        crossing.lose("sampling.dropped", at.get("seed", ()), "seed")
     for value, name, code in (
-        (settings.seed, "seed", "sampling.dropped"),
         (settings.presence_penalty, "presence_penalty", "sampling.dropped"),
         (settings.frequency_penalty, "frequency_penalty", "sampling.dropped"),
         (settings.logprobs, "logprobs", "logprobs.dropped"),
@@ -161,7 +177,7 @@ def _write_limit(settings: Settings, out: dict[str, Any], crossing: Crossing) ->
     if limit is None:
         limit = usual + budget
         crossing.lose("limit.invented", detail=f"max_tokens {limit}")
-    elif budget >= limit:
+    elif budget and budget >= limit:
         crossing.lose("limit.raised", settings.at.get("max_tokens", ()), f"from {limit} to {limit + budget}")
         limit += budget
     out["max_tokens"] = limit
@@ -169,29 +185,40 @@ def _write_limit(settings: Settings, out: dict[str, Any], crossing: Crossing) ->
 
 def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing, thinks: bool) -> None:
     at = settings.at
-    profile = crossing.profile
+    own = crossing.source == wire.NAME
+    sampling = crossing.profile.sampling or own
     for value, name, taken, most in (
         # Neither temperature nor top_k may be set while the model thinks.
-        (settings.temperature, "temperature", profile.sampling and not thinks, 1.0),
-        (settings.top_p, "top_p", profile.sampling, 1.0),
-        (settings.top_k, "top_k", profile.sampling and profile.top_k and not thinks, None),
+        (settings.temperature, "temperature", sampling and not thinks, 1.0),
+        (settings.top_p, "top_p", sampling, 1.0),
+        (settings.top_k, "top_k", sampling and not thinks, None),
     ):
         if value is None:
             continue
         if not taken:
-            crossing.lose("sampling.dropped", at.get(name, ()), name)
+            if name != "temperature" or value != 1:  # which is what it is anyway
+                crossing.lose("sampling.dropped", at.get(name, ()), name)
             continue
-        own = value
-        if most is not None and not 0 <= value <= most:
-            own = min(max(value, 0.0), most)
-            crossing.lose("sampling.clamped", at.get(name, ()), f"{name} {value} is sent as {own}")
-        out[name] = int(own) if most is None else own
+        sent = value
+        if most is not None and not 0 <= value <= most and not own:
+            sent = min(max(value, 0.0), most)
+            crossing.lose("sampling.clamped", at.get(name, ()), f"{name} {value} is sent as {sent}")
+        out[name] = sent if most is not None or own else int(sent)
 
 
-def _write_thinking(settings: Settings, out: dict[str, Any], crossing: Crossing, own: bool) -> bool:
+def _write_thinking(request: Request, out: dict[str, Any], crossing: Crossing, own: bool) -> bool:
     """`thinking` and `output_config.effort`; says whether the model is asked to think."""
-    effort, budget = settings.effort, settings.budget
-    thinking, word = _thinking(settings, crossing, own) if effort is not None or budget is not None else (None, None)
+    settings = request.settings
+    if settings.effort is None and settings.budget is None and settings.thoughts is None:
+        return False
+    thinking: dict[str, Any] | None = None
+    word = None
+    if settings.effort is not None or settings.budget is not None:
+        thinking, word = _thinking(settings, crossing, own)
+        if thinking is not None and thinking["type"] == "enabled" and not own and _thoughtless(request.turns):
+            at = settings.at.get("budget" if settings.effort is None else "effort", ())
+            crossing.lose("effort.dropped", at, "the step under way has no thoughts of this model to go on from")
+            thinking = None
     if settings.thoughts is not None:
         if thinking is None and settings.thoughts and not own and "adaptive" in crossing.profile.thinking:
             thinking = {"type": "adaptive"}
@@ -206,18 +233,34 @@ def _write_thinking(settings: Settings, out: dict[str, Any], crossing: Crossing,
     return thinking is not None and thinking["type"] != "disabled"
 
 
+def _thoughtless(turns: tuple[Turn, ...]) -> bool:
+    """Whether the history ends with results of a step that does not begin with this dialect's sealed thoughts.
+
+    With a budget the upstream refuses to go on from such a step (protocol page, section 5, rule 2).
+    """
+    if not turns or turns[-1].role != "tool":
+        return False
+    last = next((turn for turn in reversed(turns) if turn.role == "assistant"), None)
+    first = last.parts[0] if last is not None and last.parts else None
+    return not (type(first) is Reasoning and first.seal is not None and first.seal.dialect == wire.NAME)
+
+
 def _thinking(settings: Settings, crossing: Crossing, own: bool) -> tuple[dict[str, Any] | None, str | None]:
     """The `thinking` object and the effort word that say what was asked, in a form the model takes."""
     effort, budget = settings.effort, settings.budget
+    if own:
+        return _thinking_as_said(effort, budget), None if effort == "none" else effort
     modes = crossing.profile.thinking
     at = settings.at.get("effort" if effort is not None else "budget", ())
-    if effort == "none" or (effort is None and budget == 0):
+    off = effort == "none" or (effort is None and budget == 0)
+    if not crossing.profile.thinks:
+        if not off:
+            crossing.lose("effort.dropped", at, f"{crossing.model or 'the model'} does not think")
+        return None, None
+    if off:
         return _not_thinking(modes, at, crossing)
-    if own and budget is None:
-        return None, _effort_word(str(effort), at, crossing)
-    if budget is not None and budget > 0 and ("enabled" in modes or (own and not modes)):
-        word = _effort_word(effort, at, crossing) if own and effort is not None else None
-        return {"type": "enabled", "budget_tokens": _budget(budget, settings, crossing)}, word
+    if budget is not None and budget > 0 and "enabled" in modes:
+        return {"type": "enabled", "budget_tokens": _budget(budget, at, crossing)}, None
     if not modes or "adaptive" in modes:
         if effort is None and budget is not None:
             effort = from_budget(budget)
@@ -232,6 +275,14 @@ def _thinking(settings: Settings, crossing: Crossing, own: bool) -> tuple[dict[s
     return None, None
 
 
+def _thinking_as_said(effort: str | None, budget: int | None) -> dict[str, Any] | None:
+    if effort == "none":
+        return {"type": "disabled"}
+    if budget is None:
+        return None
+    return {"type": "adaptive"} if budget < 0 else {"type": "enabled", "budget_tokens": budget}
+
+
 def _not_thinking(modes: tuple[str, ...], at: Path, crossing: Crossing) -> tuple[dict[str, Any] | None, str | None]:
     if not modes or "disabled" in modes:
         return {"type": "disabled"}, None
@@ -240,10 +291,9 @@ def _not_thinking(modes: tuple[str, ...], at: Path, crossing: Crossing) -> tuple
     return {"type": least}, "low"
 
 
-def _budget(budget: int, settings: Settings, crossing: Crossing) -> int:
+def _budget(budget: int, at: Path, crossing: Crossing) -> int:
     if budget >= LEAST_BUDGET:
         return budget
-    at = settings.at.get("budget", ())
     crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as {LEAST_BUDGET}")
     return LEAST_BUDGET
 

@@ -16,16 +16,17 @@ from ...codec.admit import Unknown
 from ...codec.custom import wrap_tool
 from ...codec.extras import carried, gather, restore
 from ...codec.fit import fit
-from ...codec.names import send
+from ...codec.memo import ToolMemo
+from ...codec.names import Names
 from ...codec.schema import Subset
 from ...crossing import Crossing
 from . import wire
 from .marks import Marks
 from .message import marked
 
-NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 """What the documentation promises."""
-OWN_NAMES = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")
+OWN_NAMES = Names(r"[a-zA-Z0-9_-]{1,128}")
 """What the upstream takes, and so may have come from a client of this dialect."""
 IDS = re.compile(r"[a-zA-Z0-9_-]+\Z")
 
@@ -80,20 +81,15 @@ MOST_STRICT = 20
 """Strict tools a request may have."""
 
 NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
+NO_PARAMETERS_STRICT = Raw(b'{"type":"object","properties":{},"additionalProperties":false}')
 _SCHEMA_AT = ("input_schema",)
 
 
 def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
-    admitted = wire.TOOLS.admit(body)
-    return tools_from(admitted.value, crossing, admitted.unknown, ())
-
-
-def tools_from(
-    tools: list[wire.ToolDef], crossing: Crossing, unknown: Unknown, base: Path
-) -> tuple[Tool | HostedTool, ...]:
+    tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
     out: list[Tool | HostedTool] = []
-    for i, tool in enumerate(tools):
-        at = (*base, i)
+    for i, tool in enumerate(tools or ()):
+        at: Path = ("tools", i)
         if (tool.type is None or tool.type == "custom") and tool.name is not None:
             mark = tool.cache_control
             out.append(
@@ -123,23 +119,24 @@ def tools_from(
 
 
 def _tool_extra(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> Extra | None:
-    extra = None
-    if unknown or tool.allowed_callers or tool.input_examples or tool.eager_input_streaming:
-        extra = gather(crossing, at, unknown, carried(tool, wire.TOOL_EXTRAS))
+    extra = gather(crossing, at, unknown, carried(tool, wire.TOOL_EXTRAS))
     if tool.type is not None:
         extra = marked(extra, "type", Raw(b'"custom"'))
+    if tool.description == "":
+        extra = marked(extra, "description", Raw(b'""'))
     if tool.defer_loading is False:
         extra = marked(extra, "defer_loading", Raw(b"false"))
     return extra
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return jsontext.encode(tools_to(tools, crossing, Marks(crossing)))
+    return jsontext.encode(tools_to(tools, crossing))
 
 
-def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing, marks: Marks) -> list[Any]:
+def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing, marks: Marks | None = None) -> list[Any]:
+    marks = marks or Marks(crossing)
     own = crossing.source == wire.NAME
-    pattern = OWN_NAMES if own else NAMES
+    names = OWN_NAMES if own else NAMES
     out: list[Any] = []
     strict = 0
     for tool in tools:
@@ -148,7 +145,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing, marks: Mark
             if written is not None:
                 out.append(written)
             continue
-        name = send(tool.name, tool.namespace, pattern, crossing, tool.at)
+        name = names.send(tool.name, tool.namespace, crossing, tool.at)
         if tool.custom:
             tool = wrap_tool(tool, name, crossing)
         if tool.output_schema is not None:
@@ -176,7 +173,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing, marks: Mark
 
 def _schema(tool: Tool, crossing: Crossing, own: bool, strict: bool) -> Raw:
     if tool.schema is None:
-        return NO_PARAMETERS
+        return NO_PARAMETERS_STRICT if tool.strict and strict else NO_PARAMETERS
     if own:
         return Raw(tool.schema)
     return fit(tool.schema, STRICT if tool.strict and strict else LOOSE, crossing, (*tool.at, *tool.schema_at))
@@ -193,11 +190,22 @@ def _hosted(tool: HostedTool, crossing: Crossing, marks: Marks) -> Any:
     return fields
 
 
+MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
+
+
+def write_offered(tools: tuple[Tool | HostedTool, ...], crossing: Crossing, marks: Marks) -> Any:
+    """The `tools` value of a request, from memory where no cache mark has to be counted."""
+    for tool in tools:
+        if isinstance(tool, HostedTool) or tool.cache is not None:
+            return tools_to(tools, crossing, marks)
+    return MEMO.write(tools, crossing)
+
+
 def read_choice(choice: wire.ToolChoice, crossing: Crossing) -> Choice:
     at = ("tool_choice",)
     kind = choice.type
-    if kind == "auto" or kind == "none":
-        return Choice(kind, at=at)
+    if kind in ("auto", "none"):
+        return Choice("auto" if kind == "auto" else "none", at=at)
     if kind == "any":
         return Choice("required", at=at)
     if kind == "tool" and choice.name is not None:
@@ -214,11 +222,11 @@ def offered(request: Request, crossing: Crossing) -> tuple[Tool | HostedTool, ..
     return tuple([tool for tool in request.tools if isinstance(tool, HostedTool) or tool.name in choice.names])
 
 
-def write_choice(request: Request, tools: list[Any], refused: bool, crossing: Crossing) -> tuple[Any, str]:
+def write_choice(request: Request, tools: Any, refused: bool, crossing: Crossing) -> tuple[Any, str]:
     """The `tool_choice` value or None, and the words for the system prompt if the model refuses to be forced."""
     choice = request.choice
     single = request.settings.parallel is False
-    if not tools:
+    if not tools and crossing.source != wire.NAME:
         if choice is not None and choice.mode in ("required", "one"):
             crossing.lose("choice.dropped", choice.at, "no tools")
         return None, ""
@@ -250,7 +258,7 @@ def _said(choice: Choice, request: Request, refused: bool, crossing: Crossing) -
         crossing.lose("choice.dropped", choice.at, f"{choice.names[0]} is not declared")
         return {"type": "auto"}, ""
     namespace = named.namespace if named is not None else ""
-    name = send(choice.names[0], namespace, OWN_NAMES if own else NAMES, crossing, choice.at)
+    name = (OWN_NAMES if own else NAMES).send(choice.names[0], namespace, crossing, choice.at)
     if not refused:
         return {"type": "tool", "name": name}, ""
     crossing.lose("choice.weakened", choice.at)

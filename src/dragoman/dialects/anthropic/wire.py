@@ -1,14 +1,14 @@
 """Messages as sent and received: requests, answers, stream events. Shapes only, no meaning.
 
-Fields typed `Raw` are carried, never looked into. Blocks and tools that the upstream runs itself have their fields here
-too, so that traffic with them takes the fast path; they are put together again by `jsontext.raw`.
+Fields typed `Raw` are carried, never looked into. The commonest blocks and tools that the upstream runs itself have
+their fields here too, so that traffic with them takes the fast path; `jsontext.raw` puts them together again.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from msgspec import Raw, Struct, field
+from msgspec import Raw, Struct
 
 from ...codec.admit import Door
 
@@ -16,7 +16,7 @@ NAME = "anthropic"
 NONE = Raw()
 
 
-class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True):
+class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Base of all shapes here."""
 
 
@@ -52,7 +52,7 @@ class Block(Wire):
     name: str | None = None
     input: Raw = NONE
     tool_use_id: str | None = None
-    content: Raw = NONE
+    content: str | list[Raw] | dict[str, Raw] | None = None
     is_error: bool | None = None
     cache_control: CacheControl | None = None
     source: Source | str | None = None
@@ -65,14 +65,6 @@ class Block(Wire):
     caller: Raw = NONE
     toolset_name: Raw = NONE
     transformations: Raw = NONE
-    server_name: Raw = NONE
-    file_id: Raw = NONE
-    tool_name: Raw = NONE
-    tool: Raw = NONE
-    encrypted_content: Raw = NONE
-    from_: Raw = field(default=NONE, name="from")
-    to: Raw = NONE
-    trigger: Raw = NONE
     strange: Raw = NONE
 
 
@@ -142,7 +134,8 @@ class ToolDef(Wire):
     strange: Raw = NONE
 
 
-TOOL_EXTRAS = ("allowed_callers", "input_examples", "eager_input_streaming")
+TOOL_EXTRAS = tuple([field for field in ToolDef.__struct_fields__ if ToolDef.__annotations__[field] == "Raw"][1:-1])
+"""Every carried field but the schema and `strange`."""
 
 
 class ToolChoice(Wire):
@@ -178,7 +171,7 @@ class MessagesRequest(Wire):
     model: str | None = None
     max_tokens: int | None = None
     system: str | list[Block] | None = None
-    tools: list[ToolDef] | None = None
+    tools: Raw = NONE
     tool_choice: ToolChoice | None = None
     thinking: Thinking | None = None
     output_config: OutputConfig | None = None
@@ -300,7 +293,7 @@ class Delta(Wire):
 
 
 class StreamEvent(Wire):
-    type: str
+    type: str = ""
     index: int | None = None
     delta: Delta | None = None
     content_block: Block | None = None
@@ -314,9 +307,9 @@ class StreamEvent(Wire):
 
 EVENT_EXTRAS = ("context_management", "input_transformations")
 
-REQUEST = Door(NAME, MessagesRequest)
-TOOLS = Door(NAME, list[ToolDef])
-CONTENT = Door(NAME, str | list[Block])  # type: ignore[arg-type]
-CITATIONS = Door(NAME, list[Cited], lenient=True)
-ANSWER = Door(NAME, Answer, lenient=True)
-EVENT = Door(NAME, StreamEvent, lenient=True)
+REQUEST = Door[MessagesRequest](NAME, MessagesRequest)
+TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
+CONTENT = Door[list[Block]](NAME, list[Block])
+CITATIONS = Door[list[Cited]](NAME, list[Cited], lenient=True)
+ANSWER = Door[Answer](NAME, Answer, lenient=True)
+EVENT = Door[StreamEvent](NAME, StreamEvent, lenient=True)

@@ -1,4 +1,4 @@
-"""Marks: what must be remembered of a Gemini document so that the same value goes back, and says nothing to anyone else.
+"""Marks: what is remembered of a Gemini document so that the same value goes back, and says nothing to anyone else.
 
 A mark is an extra under a name that no wire has ("dragoman. ..."). Extras made here are not kept in the Crossing, so
 they are never counted as losses: nothing that a reader of another dialect would miss stands in them.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Extra
@@ -19,6 +20,9 @@ KEY = "dragoman.key"
 """The key of `response` under which a result's value stood; "" for the whole object."""
 URLSAFE = "dragoman.urlsafe"
 """The media's bytes were spelled in the URL-safe alphabet."""
+
+ABSENT = "dragoman.absent"
+"""Fields that were absent and that the writer would write: zeros and empty objects, mostly."""
 
 NULL = Raw(b"null")
 TRUE = Raw(b"true")
@@ -49,8 +53,9 @@ def put_back(out: dict[str, Any], extra: Extra | None) -> dict[str, Any]:
         return out
     for name, value in extra[wire.NAME].items():
         if name.startswith(_PREFIX):
-            continue
-        if "/" not in name:
+            if name == ABSENT:
+                _take_out(out, value)
+        elif "/" not in name:
             out.setdefault(_plain(name), value)
         else:
             _put_below(out, name.split("/"), value)
@@ -69,7 +74,15 @@ def _put_below(out: Any, steps: list[str], value: Raw) -> None:
         else:
             return
     if isinstance(out, dict):
-        out.setdefault(_plain(steps[-1]), value)
+        if steps[-1] == ABSENT:
+            _take_out(out, value)
+        else:
+            out.setdefault(_plain(steps[-1]), value)
+
+
+def _take_out(out: dict[str, Any], names: Raw) -> None:
+    for name in msgspec.json.decode(names, type=list[str]):
+        out.pop(name, None)
 
 
 def _spelled(step: str, out: dict[str, Any]) -> str:

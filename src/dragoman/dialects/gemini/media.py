@@ -49,7 +49,7 @@ def read_detail(resolution: Raw) -> str:
     return _DETAILS.get(level, "") if isinstance(level, str) else ""
 
 
-def write_media(media: Media, crossing: Crossing) -> dict[str, Any]:
+def write_media(media: Media, crossing: Crossing, *, nested: bool = False) -> dict[str, Any]:
     """Media as a part of its own; a text says what it was where the API cannot be given it."""
     mine = crossing.source == wire.NAME
     if media.name and not mine:
@@ -75,14 +75,14 @@ def write_media(media: Media, crossing: Crossing) -> dict[str, Any]:
         crossing.lose("media.dropped", media.at, media.mime or media.kind)
         return {"text": note(media)}
     if media.detail and not mine:
-        _write_detail(media, out, crossing)
+        _write_detail(media, out, nested, crossing)
     return out
 
 
-def _write_detail(media: Media, out: dict[str, Any], crossing: Crossing) -> None:
-    """Single parts have a resolution since Gemini 3, the first models that think in levels."""
+def _write_detail(media: Media, out: dict[str, Any], nested: bool, crossing: Crossing) -> None:
+    """Single parts have a resolution since Gemini 3, the first models that think in levels; not inside a result."""
     level = _LEVELS.get(media.detail)
-    if level is not None and crossing.profile.thinking_levels:
+    if level is not None and crossing.profile.thinking_levels and not nested:
         out["mediaResolution"] = {"level": level}
     elif media.detail != "auto":
         crossing.lose("media.detail.dropped", media.at, media.detail)

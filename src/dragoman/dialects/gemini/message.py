@@ -41,15 +41,40 @@ class _RawArguments(Struct, forbid_unknown_fields=True):
 _raw_arguments = msgspec.json.Decoder(_RawArguments).decode
 
 
+def read_parts(content: wire.Content, base: Path, ids: Ids, unknown: Unknown) -> list[Part]:
+    """What a content says. Three kinds of parts are nearly all of an agent's history, so they are asked for first."""
+    out: list[Part] = []
+    parts = content.parts
+    if not isinstance(parts, list):
+        if parts is not None:
+            read_part(parts, base + ("parts",), ids, unknown, out)
+        return out
+    only_text, only_call, only_result = ids.only
+    for j, part in enumerate(parts):
+        at = base + ("parts", j)
+        if not unknown:
+            if part.text is not None:
+                only_text.text = part.text
+                if part == only_text:
+                    out.append(Text(part.text, at=at))
+                    continue
+            elif part.functionCall is not None:
+                only_call.functionCall = part.functionCall
+                only_call.thoughtSignature = part.thoughtSignature
+                if part == only_call:
+                    out.append(_read_call(part.functionCall, part, at, ids))
+                    continue
+            elif part.functionResponse is not None:
+                only_result.functionResponse = part.functionResponse
+                if part == only_result:
+                    out.append(read_result(part.functionResponse, at, ids))
+                    continue
+        read_part(part, at, ids, unknown, out)
+    return out
+
+
 def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
     """Append what one part says; a part with several data fields says several things."""
-    text = part.text
-    if text is not None and not unknown:
-        only = ids.only
-        only.text = text
-        if part == only:
-            out.append(Text(text, at=at))
-            return
     if part.inline_data or part.file_data or part.function_call or part.function_response or part.thought_signature:
         _untwin(part)
     _read_fields(part, at, ids, unknown, out)
@@ -64,15 +89,16 @@ def _read_fields(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: lis
         _read_hosted(part, at, ids, unknown, out)
         return
     extra = _read_extra(part, at, unknown, ids.crossing)
+    if call is not None:
+        out.append(_read_call(call, part, at, ids, extra))
+        return
     seal = None
     if part.thoughtSignature is not None:
         if part.thoughtSignature in _DUMMIES:
             extra = with_field(extra, "thoughtSignature", jsontext.raw(part.thoughtSignature))
         else:
             seal = read_seal(part.thoughtSignature)
-    if call is not None:
-        out.append(_read_call(call, part, at, ids, seal, extra))
-    elif result is not None:
+    if result is not None:
         out.append(read_result(result, at, ids, seal, _flagged(part, extra)))
     elif blob is not None:
         out.append(read_blob(blob, at, seal, _flagged(part, extra), _detail(part)))
@@ -129,7 +155,13 @@ def _untwin(part: wire.Part) -> None:
 
 def _read_extra(part: wire.Part, at: Path, unknown: Unknown, crossing: Crossing) -> Extra | None:
     more = None
-    if part.videoMetadata or part.partMetadata or part.mediaProcessing or part.audioTranscription or part.speechMetadata:
+    if (
+        part.videoMetadata
+        or part.mediaProcessing
+        or part.partMetadata
+        or part.audioTranscription
+        or part.speechMetadata
+    ):
         more = carried(part, wire.PART_EXTRAS)
     extra = gather(crossing, at, unknown, more) if unknown or more else None
     if part.mediaResolution:
@@ -159,22 +191,32 @@ def read_seal(slot: str) -> Seal:
     return origin(slot, wire.NAME)
 
 
-def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, seal: Seal | None, extra: Extra | None) -> ToolCall:
-    call_id = ids.of_call(call, at)
+def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extra | None = None) -> ToolCall:
+    call_id, name, arguments, slot = call.id, call.name or "", str(call.args, "utf-8"), part.thoughtSignature
+    if call_id:
+        ids.waiting.append((call_id, name, True))
+    else:
+        call_id = ids.mint(at)
+        ids.waiting.append((call_id, name, False))
+        extra = _NO_ID if extra is None else with_field(extra, ID, NULL)
     if part.thought is not None:
         extra = _flagged(part, extra)
-    if not call.id:
-        extra = _NO_ID if extra is None else with_field(extra, ID, NULL)
     if call.partialArgs is not None:
         extra = with_field(extra, "functionCall/partialArgs", jsontext.raw(call.partialArgs))
     if call.willContinue is not None:
         extra = with_field(extra, "functionCall/willContinue", jsontext.raw(call.willContinue))
-    return ToolCall(call_id, call.name or "", read_arguments(call.args), seal=seal, extra=extra, at=at)
+    if arguments == "null" or arguments.startswith('{"__raw"'):
+        arguments = read_arguments(arguments)
+    if slot is None:
+        return ToolCall(call_id, name, arguments, extra=extra, at=at)
+    if slot in _DUMMIES:
+        extra = with_field(extra, "thoughtSignature", jsontext.raw(slot))
+        return ToolCall(call_id, name, arguments, extra=extra, at=at)
+    return ToolCall(call_id, name, arguments, seal=read_seal(slot), extra=extra, at=at)
 
 
-def read_arguments(args: Raw) -> str:
-    """The exact text of `args`; what an earlier crossing had to wrap comes back as it was."""
-    text = str(args, "utf-8")
+def read_arguments(text: str) -> str:
+    """`args` as arguments; what an earlier crossing had to wrap comes back as it was."""
     if text == "null":
         return ""
     if text.startswith('{"__raw"'):
@@ -187,13 +229,16 @@ def read_arguments(args: Raw) -> str:
 
 def write_part(part: Part, crossing: Crossing, *, request: bool) -> Any:
     """One part as the wire has it; None when nothing of it can be said. Results are not written here."""
+    if type(part) is Text and part.text and part.seal is None and part.extra is None and part.cache is None:
+        if not part.refusal and not (part.citations and request):
+            return {"text": part.text}
+    if type(part) is ToolCall:
+        return write_call(part, crossing, request=request)
     if part.cache is not None:
         crossing.lose("cache.dropped", part.at)
     out: dict[str, Any] | None
     if isinstance(part, Text):
         out = _write_text(part, crossing, request)
-    elif isinstance(part, ToolCall):
-        out = _write_call(part, crossing, request)
     elif isinstance(part, Reasoning):
         out = _write_thought(part, crossing, request)
     elif isinstance(part, Media):
@@ -250,25 +295,34 @@ def _write_thought(part: Reasoning, crossing: Crossing, request: bool) -> dict[s
     return {"text": part.text, "thought": True}
 
 
-def _write_call(call: ToolCall, crossing: Crossing, request: bool) -> dict[str, Any]:
-    inner: dict[str, Any] = {}
-    if call.id and (call.extra is None or own(call.extra, ID) is None):
-        inner["id"] = call.id
-    names = NAMES if request and crossing.source != wire.NAME else ANY_NAMES
-    inner["name"] = names.send(call.name, call.namespace, crossing, call.at)
+def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str, Any]:
+    mine = crossing.source == wire.NAME
+    names = NAMES if request and not mine else ANY_NAMES
+    inner: dict[str, Any] = {
+        "id": call.id,
+        "name": names.send(call.name, call.namespace, crossing, call.at),
+        "args": jsontext.object_raw(call.arguments),
+    }
+    if inner["args"] is None or call.custom or not call.arguments:
+        _write_arguments(call, inner, crossing)
+    out: dict[str, Any] = {"functionCall": inner}
+    if call.cache is not None:
+        crossing.lose("cache.dropped", call.at)
+    if call.seal is not None:
+        write_seal(call.seal, out, call.at, crossing, request)
+    if not call.id or (call.extra is not None and own(call.extra, ID) is not None):
+        del inner["id"]
+    return out if call.extra is None else put_back(out, call.extra)
+
+
+def _write_arguments(call: ToolCall, inner: dict[str, Any], crossing: Crossing) -> None:
+    """`args` is an object: what is none stands under __raw, by which the reader knows it again."""
     if call.custom:
         crossing.lose("call.custom.wrapped", call.at)
         inner["args"] = Raw(wrap_input(call.arguments))
-    elif call.arguments or crossing.source != wire.NAME:
-        inner["args"] = write_arguments(call.arguments, call.at, crossing)
-    return {"functionCall": inner}
-
-
-def write_arguments(arguments: str, at: Path, crossing: Crossing) -> Any:
-    """`args` is an object: what is none stands under __raw, by which the reader knows it again."""
-    args = jsontext.object_raw(arguments)
-    if args is not None:
-        return args
-    if crossing.source != wire.NAME:
-        crossing.lose("arguments.invalid", at)
-    return {"__raw": arguments}
+    elif call.arguments:
+        inner["args"] = {"__raw": call.arguments}
+        if crossing.source != wire.NAME:
+            crossing.lose("arguments.invalid", call.at)
+    elif crossing.source == wire.NAME:
+        del inner["args"]

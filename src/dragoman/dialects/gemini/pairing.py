@@ -1,4 +1,4 @@
-"""Call ids in documents whose calls may have none: given, or made from the place; results paired by id, name and order."""
+"""Call ids where calls may have none: given, or made from the place; results paired by id, else by name and order."""
 
 from __future__ import annotations
 
@@ -15,37 +15,30 @@ from .marks import NULL
 class Ids:
     """The ids of calls and results in one document."""
 
-    __slots__ = ("_seed", "_waiting", "crossing", "only")
+    __slots__ = ("_made", "_seed", "crossing", "only", "waiting")
 
     def __init__(self, crossing: Crossing, seed: str = "") -> None:
         """`seed` tells one answer from another: a place alone would give the calls of two answers the same id."""
         self.crossing = crossing
-        self.only = wire.Part()
-        """Scratch: a part with one field set, to ask whether another part has no field but that."""
+        self.only = (wire.Part(), wire.Part(), wire.Part())
+        """Scratch: parts in which one field is set, to ask whether another part has no field but that."""
         self._seed = seed
-        self._waiting: list[tuple[str, str, bool]] = []
-
-    def step(self) -> None:
-        """The model speaks again: what it asked before is answered or never will be."""
-        self._waiting.clear()
-
-    def of_call(self, call: wire.Call, at: Path) -> str:
-        call_id = call.id or self.mint(at)
-        self._waiting.append((call_id, call.name or "", bool(call.id)))
-        return call_id
+        self.waiting: list[tuple[str, str, bool]] = []
+        """The calls of the last step that no result was found for yet: id, name, whether the id was given."""
+        self._made: dict[str | int, int] = {}
 
     def of_result(self, result: wire.Result, at: Path) -> tuple[str, Raw | None]:
         """The id of the call that a result answers, and the id's mark where the wire had another or none."""
         given = result.id
         if given:
-            for place, waiting in enumerate(self._waiting):
+            for waiting in self.waiting:
                 if waiting[0] == given:
-                    del self._waiting[place]
+                    self.waiting.remove(waiting)
                     return given, None
         name = result.name or ""
-        for place, (call_id, called, had_id) in enumerate(self._waiting):
+        for place, (call_id, called, had_id) in enumerate(self.waiting):
             if called == name and not (given and had_id):
-                del self._waiting[place]
+                del self.waiting[place]
                 return call_id, jsontext.raw(given) if given else NULL
         if given:
             return given, None
@@ -54,4 +47,9 @@ class Ids:
     def mint(self, at: Path) -> str:
         if self.crossing.target != wire.NAME:
             self.crossing.lose("call.id.invented", at)
-        return hashed(self._seed + "\x1f".join([str(step) for step in at]))
+        if not self._seed:
+            return hashed("\x1f".join([str(step) for step in at]))
+        # Of an answer the calls are counted, for a stream cuts the parts between them as it likes.
+        answer = at[1]
+        self._made[answer] = self._made.get(answer, 0) + 1
+        return hashed(f"{self._seed}{answer}\x1f{self._made[answer]}")

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.parts import Extra, Media, Opaque, Part, Path, Seal, Text, ToolResult
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Seal, Text, ToolResult, plain_text
 from ...codec import jsontext
 from ...codec.extras import carried
 from ...codec.media import note
@@ -19,11 +19,13 @@ from . import wire
 from .marks import ID, KEY, NULL, own, put_back, with_field
 from .media import read_blob, read_file, write_media
 from .pairing import Ids
+from .tools import NAMES
 
 NESTED = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
 """What may stand inside a function response."""
 
 _UNNAMED = "unknown_tool"
+NO_RESULT = "No result was recorded for this call."
 
 
 class _Output(Struct, forbid_unknown_fields=True):
@@ -43,10 +45,17 @@ class _Said(Struct):
     key: str | None = None
 
 
-def read_result(result: wire.Result, at: Path, ids: Ids, seal: Seal | None, extra: Extra | None) -> ToolResult:
-    call_id, mark = ids.of_result(result, at)
-    if mark is not None:
-        extra = with_field(extra, ID, mark)
+def read_result(
+    result: wire.Result, at: Path, ids: Ids, seal: Seal | None = None, extra: Extra | None = None
+) -> ToolResult:
+    waiting = ids.waiting
+    call_id = result.id
+    if call_id and waiting and waiting[0][0] == call_id:
+        del waiting[0]
+    else:
+        call_id, mark = ids.of_result(result, at)
+        if mark is not None:
+            extra = with_field(extra, ID, mark)
     if result.willContinue or result.scheduling:
         fields = carried(result, ("willContinue", "scheduling")) or {}
         ids.crossing.keep((*at, "functionResponse"), fields)
@@ -104,21 +113,18 @@ def _read_part(part: wire.ResultPart, place: int, base: Path) -> Part:
     return Opaque(wire.NAME, "functionResponse.parts", jsontext.raw(part), at=at)
 
 
-def write_result(result: ToolResult, names: dict[str, str], siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
+def write_result(result: ToolResult, name: str, siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
     """A functionResponse part. Media that cannot stand inside it goes to `siblings`, which follow all results."""
-    inner: dict[str, Any] = {}
-    mark = own(result.extra, ID)
-    call_id = result.call_id if mark is None else jsontext.plain(mark)
-    if call_id:
-        inner["id"] = call_id
-    inner["name"] = _name(result, names, crossing)
-    parts = result.parts
-    if len(parts) == 1 and type(parts[0]) is Text and not result.structured:
-        text = parts[0].text
-        nested = None
-    else:
+    nested: list[Any] = []
+    text = plain_text(result.parts)
+    if text is None:
         text, nested = _write_content(result, siblings, crossing)
-    inner["response"] = _write_response(result, text, crossing)
+    response: Any
+    if text is None or result.structured:
+        response = _write_response(result, text)
+    else:
+        response = {"error" if result.is_error else "output": text}
+    inner = {"id": result.call_id, "name": name or _name(result, crossing), "response": response}
     if nested:
         inner["parts"] = nested
     out: dict[str, Any] = {"functionResponse": inner}
@@ -129,27 +135,49 @@ def write_result(result: ToolResult, names: dict[str, str], siblings: list[Any],
             out["thoughtSignature"] = result.seal.data
         else:
             crossing.lose("seal.dropped", result.at)
-    return out if result.extra is None else put_back(out, result.extra)
+    if not result.call_id:
+        del inner["id"]
+    if result.extra is None:
+        return out
+    mark = own(result.extra, ID)
+    if mark is not None:
+        inner["id"] = jsontext.plain(mark)
+        if inner["id"] is None:
+            del inner["id"]
+    return put_back(out, result.extra)
 
 
-def _name(result: ToolResult, names: dict[str, str], crossing: Crossing) -> str:
-    name = names.get(result.call_id)
+def _name(result: ToolResult, crossing: Crossing) -> str:
+    """The name for a result whose call is not known."""
     if crossing.source == wire.NAME and result.name:
         return result.name
-    if name is None:
-        name = result.name
-        if not name:
-            crossing.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
-            name = _UNNAMED
-    return name
+    if result.name:
+        return NAMES.send(result.name, "", crossing, result.at)
+    crossing.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
+    return _UNNAMED
 
 
-def _write_response(result: ToolResult, text: str | None, crossing: Crossing) -> Any:
-    """The `response` object: under `output` or `error`, or the structured value itself."""
+def write_missing(call_id: str, name: str) -> dict[str, Any]:
+    """A result for a call that has none, which the upstream would refuse."""
+    inner: dict[str, Any] = {"id": call_id} if call_id else {}
+    return {"functionResponse": {**inner, "name": name, "response": {"error": NO_RESULT}}}
+
+
+def write_orphan(result: ToolResult, siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
+    """A result whose call is not in the history, as the user's words."""
+    of = f" of {result.name}" if result.name else ""
+    head = f"[result{of}, call {result.call_id}]" if result.call_id else f"[result{of}]"
+    text = plain_text(result.parts)
+    if text is None:
+        text, nested = _write_content(result, siblings, crossing)
+        siblings.extend(nested)
+    return {"text": f"{head}\n{text}" if text else head}
+
+
+def _write_response(result: ToolResult, text: str | None) -> Any:
+    """The `response` object of a structured result: the value itself, or under `output` or `error`."""
     if text is None:
         return {}
-    if not result.structured:
-        return {"error" if result.is_error else "output": text}
     mark = own(result.extra, KEY)
     key = jsontext.plain(mark) if mark is not None else None
     if key == "" or (key is None and not result.is_error and jsontext.is_object(text)):
@@ -191,9 +219,7 @@ def _write_content(result: ToolResult, siblings: list[Any], crossing: Crossing) 
     return (None if nested else ""), nested
 
 
-def _write_nested(
-    media: Media, texts: list[str], nested: list[Any], siblings: list[Any], crossing: Crossing
-) -> bool:
+def _write_nested(media: Media, texts: list[str], nested: list[Any], siblings: list[Any], crossing: Crossing) -> bool:
     """Puts media where it may stand; True when that is beside the result."""
     if crossing.binary == "summarise":
         crossing.lose("media.summarised", media.at)
@@ -201,7 +227,7 @@ def _write_nested(
         return False
     mine = crossing.source == wire.NAME
     if crossing.profile.nested_media and (mine or (media.data and media.mime in NESTED)):
-        nested.append(put_back(write_media(media, crossing), media.extra))
+        nested.append(put_back(write_media(media, crossing, nested=True), media.extra))
         return False
     crossing.lose("result.media.moved", media.at)
     siblings.append(put_back(write_media(media, crossing), media.extra))

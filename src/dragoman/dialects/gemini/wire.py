@@ -218,7 +218,7 @@ CONFIG_EXTRAS = (
 class GenerateRequest(Wire):
     contents: list[Content] | Content | str
     systemInstruction: Content | str | None = None
-    tools: list[ToolDef] | None = None
+    tools: Raw = NONE
     toolConfig: ToolConfig | None = None
     generationConfig: GenerationConfig | None = None
     model: str | None = None
@@ -239,7 +239,7 @@ class Candidate(Wire):
     content: Content | None = None
     finishReason: str | int | None = None
     finishMessage: str | None = None
-    index: int = 0
+    index: int | None = None
     safetyRatings: Raw = NONE
     avgLogprobs: Raw = NONE
     logprobsResult: Raw = NONE
@@ -314,6 +314,6 @@ for _struct in Wire.__subclasses__():
     _struct.__alias__ = {snake(field): field for field in _struct.__struct_fields__ if snake(field) != field}
 
 
-REQUEST = Door(NAME, GenerateRequest)
-TOOLS = Door(NAME, list[ToolDef])
-ANSWER = Door(NAME, Answer, lenient=True)
+REQUEST = Door[GenerateRequest](NAME, GenerateRequest)
+TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
+ANSWER = Door[Answer](NAME, Answer, lenient=True)

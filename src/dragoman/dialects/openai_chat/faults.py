@@ -51,12 +51,13 @@ _TYPES: dict[FaultKind, tuple[str, str | None]] = {
     "overloaded": ("server_error", "overloaded"),
     "timeout": ("server_error", "timeout"),
 }
+_STATUSES: dict[FaultKind, int] = {"billing": 429}
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     try:
         value = jsontext.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     error = value.get("error", value) if isinstance(value, dict) else value
     request_id = headers.get("x-request-id", "")
@@ -76,7 +77,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
     message = error.get("message")
     known = {"message", "type", "param", "code"}
     rest = {name: jsontext.raw(value) for name, value in error.items() if name not in known}
-    if isinstance(type_, str):
+    if isinstance(type_, str) and type_ != _TYPES[kind][0]:
         rest["type"] = jsontext.raw(type_)
     return Fault(
         kind,
@@ -94,7 +95,7 @@ def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
     headers = retry_headers(fault)
     if fault.request_id:
         headers["x-request-id"] = fault.request_id
-    return jsontext.encode({"error": error_object(fault)}), status_of_kind(fault.kind, fault.status), headers
+    return jsontext.encode({"error": error_object(fault)}), status_of_kind(fault.kind, own=_STATUSES), headers
 
 
 def error_object(fault: Fault) -> dict[str, Any]:

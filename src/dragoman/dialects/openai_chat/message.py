@@ -15,17 +15,20 @@ from ...codec.ids import send as send_id
 from ...codec.media import data_url, guess_mime, kind_of, note, split_data_url
 from ...crossing import Crossing
 from . import wire
-from .tools import IDS, NAMES
+from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 
 
+_SAME_FILES = frozenset({wire.NAME, "openai-responses"})
+"""Dialects whose file ids one upstream holds."""
+_DETAILS = frozenset({"auto", "low", "high", "original"})
 _FIELD = "dragoman.field"
 
 
 def field_mark(field: str, extra: Extra | None = None) -> Extra:
     """Remembers which of the hosts' fields for thinking text was used."""
-    return {wire.NAME: {**(extra or {}).get(wire.NAME, {}), _FIELD: jsontext.raw(field)}}
+    return with_own(extra, _FIELD, jsontext.raw(field))
 
 
 def marked_field(part: Part) -> str:
@@ -51,13 +54,13 @@ def read_content(
 
 
 def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
-    extra = None
+    extra = gather(crossing, at, unknown) if unknown else None
     cache = None
-    if unknown or part.prompt_cache_breakpoint or part.cache_control:
-        extra = gather(crossing, at, unknown, carried(part, ("cache_control",)))
-        if part.prompt_cache_breakpoint:
-            mark = jsontext.plain(part.prompt_cache_breakpoint)
-            cache = str(mark.get("ttl", "")) if isinstance(mark, dict) else ""
+    if part.prompt_cache_breakpoint:
+        cache = lifetime(part.prompt_cache_breakpoint)
+    elif part.cache_control:
+        cache = lifetime(part.cache_control)
+        extra = with_own(extra, CACHE_CONTROL, part.cache_control)
     kind = part.type
     if kind == "text" and part.text is not None:
         return Text(part.text, cache=cache, extra=extra, at=at)
@@ -94,16 +97,21 @@ def _read_file(file: wire.File, cache: str | None, extra: Any, at: Path) -> Medi
     name = file.filename or ""
     if file.file_data is None:
         return Media("document", guess_mime(name), file=file.file_id or "", name=name, cache=cache, extra=extra, at=at)
+    if file.file_data.startswith(("https://", "http://")):  # OpenRouter's hosts take an address there
+        mime = guess_mime(name) or guess_mime(file.file_data)
+        return Media(kind_of(mime), mime, url=file.file_data, name=name, cache=cache, extra=extra, at=at)
     mime, data = split_data_url(file.file_data) or (guess_mime(name), file.file_data)
     return Media(kind_of(mime), mime, data, name=name, cache=cache, extra=extra, at=at)
 
 
-def read_assistant(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown) -> list[Part]:
-    """Parts of an assistant's message in the one order Chat has: thinking, content, refusal, calls."""
+def read_assistant(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> list[Part]:
+    """Parts of an assistant's message in the one order Chat has: thinking, content, refusal, calls.
+
+    `salt` tells one answer from another where a call has no id: their places are the same in all answers."""
     parts: list[Part] = []
     thought = message.reasoning_content
     field = "reasoning_content"
-    if thought is None:
+    if not thought:
         thought, field = message.reasoning, "reasoning"
     if thought:
         extra = field_mark(field)
@@ -114,27 +122,29 @@ def read_assistant(message: wire.Message, at: Path, crossing: Crossing, unknown:
                 crossing.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
         parts.append(Reasoning(thought, extra=extra, at=at + (field,)))
     content = message.content
-    if isinstance(content, str):
+    if content and isinstance(content, str):
+        citations = read_annotations(message, at, crossing) if message.annotations else ()
+        parts.append(Text(content, citations=citations, at=at + ("content",)))
+    else:
         if content:
-            citations = read_annotations(message, at, crossing) if message.annotations else ()
-            parts.append(Text(content, citations=citations, at=at + ("content",)))
-    elif content is not None:
-        parts.extend(read_content(content, at, crossing, unknown))
+            parts.extend(read_content(content, at, crossing, unknown))
+        if message.annotations:
+            crossing.lose("citation.dropped", at + ("annotations",), "there is no one text they belong to")
     if message.refusal:
         parts.append(Text(message.refusal, True, at=at + ("refusal",)))
     if message.tool_calls:
         for i, call in enumerate(message.tool_calls):
-            parts.append(read_call(call, at + ("tool_calls", i), crossing, unknown))
+            parts.append(read_call(call, at + ("tool_calls", i), crossing, unknown, salt))
     return parts
 
 
-def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown) -> ToolCall:
+def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> ToolCall:
     seal = None
     extra = None
     if unknown or call.extra_content:
         seal = read_seal(call.extra_content) if call.extra_content else None
         extra = gather(crossing, at, unknown, carried(call, ("extra_content",)) if seal is None else None)
-    call_id = call.id or minted(at, crossing)
+    call_id = call.id or minted(at, crossing, salt)
     if call.custom is not None and (call.type == "custom" or call.function is None):
         return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)
     function = call.function
@@ -200,10 +210,10 @@ def _write_part(part: Part, crossing: Crossing) -> Any:
     else:
         crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
-    if part.cache is not None:
-        out["prompt_cache_breakpoint"] = breakpoint_mark(part.cache, part.at, crossing)
     out = restore(out, part.extra, wire.NAME)
     out.pop(_FIELD, None)
+    if part.cache is not None and CACHE_CONTROL not in out:
+        out["prompt_cache_breakpoint"] = breakpoint_mark(part.cache, part.at, crossing)
     return out
 
 
@@ -219,23 +229,37 @@ def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str]:
 
 
 def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
-    if media.kind == "image":
+    own = crossing.source == wire.NAME
+    if media.kind == "image" or (media.kind == "video" and own):
         if not (media.data or media.url):
             return None
         image = {"url": media.url or data_url(media.mime, media.data)}
-        if media.detail:
+        if media.detail in _DETAILS or (media.detail and own):
             image["detail"] = media.detail
-        return {"type": "image_url", "image_url": image}
+        elif media.detail:
+            crossing.lose("media.detail.dropped", media.at, media.detail)
+        return {"type": f"{media.kind}_url", f"{media.kind}_url": image}
     if media.kind == "audio":
-        format_ = _AUDIO.get(media.mime)
+        format_ = _AUDIO.get(media.mime) or (media.mime.partition("/")[2] if own else None)
         if format_ is None or not media.data:
             return None
         return {"type": "input_audio", "input_audio": {"data": media.data, "format": format_}}
-    if media.kind == "document" and media.data:
+    if media.kind == "document":
+        return _write_file(media, crossing, own)
+    return None
+
+
+def _write_file(media: Media, crossing: Crossing, own: bool) -> dict[str, Any] | None:
+    if media.data:
         name = media.name or "document" + {"application/pdf": ".pdf", "text/plain": ".txt"}.get(media.mime, "")
         return {"type": "file", "file": {"filename": name, "file_data": data_url(media.mime, media.data)}}
-    if media.kind == "document" and media.file:
-        return {"type": "file", "file": {"file_id": media.file}}
+    name_field = {"filename": media.name} if media.name else {}
+    if media.file:
+        if crossing.source not in _SAME_FILES:
+            crossing.lose("media.reference", media.at, f"file {media.file} of {crossing.source}")
+        return {"type": "file", "file": {"file_id": media.file, **name_field}}
+    if media.url and own:
+        return {"type": "file", "file": {"file_data": media.url, **name_field}}
     return None
 
 
@@ -333,10 +357,12 @@ def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str
     if call.custom:
         out = {"id": call_id, "type": "custom", "custom": {"name": name, "input": call.arguments}}
     else:
-        function = {"name": name, "arguments": call.arguments or "{}"}
+        function = {"name": name, "arguments": call.arguments if call.arguments.strip() else "{}"}
         out = {"id": call_id, "type": "function", "function": function}
+    if call.cache is not None:
+        crossing.lose("cache.dropped", call.at, "on a call")
     if call.seal is not None:
-        if call.seal.dialect == "gemini" and not request:
+        if call.seal.dialect == "gemini" and (not request or crossing.source == wire.NAME):
             out["extra_content"] = {"google": {"thought_signature": call.seal.data}}
         else:
             crossing.lose("seal.dropped", call.at)

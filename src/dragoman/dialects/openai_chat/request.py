@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Raw
-
 from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.request import Format, Request, Settings
 from ...canon.turns import Role, Turn
@@ -17,8 +15,8 @@ from ...codec.ids import send as send_id
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
-from .message import read_assistant, read_content, text_value, write_assistant, write_content
-from .tools import IDS, MEMO, functions_from, read_choice, write_choice
+from .message import breakpoint_mark, read_assistant, read_content, text_value, write_assistant, write_content
+from .tools import IDS, MEMO, fit_schema, functions_from, read_choice, write_choice
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -55,6 +53,9 @@ _AT: dict[str, Path] = {
     "cache_key": ("prompt_cache_key",),
     "stream_usage": ("stream_options", "include_usage"),
 }
+_MAX_USER = 128
+_TIERS = frozenset({"auto", "default", "flex", "scale", "priority", "fast"})
+NO_RESULT = "Error: no result was recorded for this call."
 _AT_LEGACY_LIMIT = {**_AT, "max_tokens": ("max_tokens",)}
 
 
@@ -106,7 +107,8 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
         at: Path = ("messages", i)
         role = _ROLES.get(message.role)
         if role == "tool":
-            results.append(_read_result(message, at, crossing, unknown, legacy))
+            call_id = message.tool_call_id or _unsaid_id(message, turns, results, legacy)
+            results.append(_read_result(message, call_id, at, crossing, unknown))
             continue
         if results:
             turns.append(Turn("tool", tuple(results), "", None, results[0].at))
@@ -136,10 +138,18 @@ def _legacy_call(call: wire.Function, number: int, at: Path) -> ToolCall:
     return ToolCall(f"call_legacy_{number}", call.name or "", text_value(call.arguments), at=at + ("function_call",))
 
 
-def _read_result(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown, legacy: int) -> ToolResult:
-    call_id = message.tool_call_id
-    if call_id is None:
-        call_id = f"call_legacy_{legacy}" if message.role == "function" else ""
+def _unsaid_id(message: wire.Message, turns: list[Turn], results: list[Part], legacy: int) -> str:
+    """The id of the call that a message without one answers: the next open call of the step, by name if it has one."""
+    if message.role == "function":
+        return f"call_legacy_{legacy}"
+    answered = [result.call_id for result in results if isinstance(result, ToolResult)]
+    for part in turns[-1].parts if turns else ():
+        if isinstance(part, ToolCall) and part.id not in answered and message.name in (None, part.name):
+            return part.id
+    return ""
+
+
+def _read_result(message: wire.Message, call_id: str, at: Path, crossing: Crossing, unknown: Unknown) -> ToolResult:
     parts = read_content(message.content, at, crossing, unknown)
     extra = gather(crossing, at, unknown) if unknown else None
     if message.name is not None:
@@ -192,9 +202,7 @@ def _read_format(shape: wire.ResponseFormat) -> Format | None:
 
 
 def write_request(request: Request, crossing: Crossing) -> bytes:
-    messages: list[Any] = []
-    for turn in arrange(request.turns, crossing):
-        _write_turn(turn, messages, crossing)
+    messages = _write_turns(request, crossing)
     model = crossing.model or request.model
     if not model and crossing.source != wire.NAME:
         crossing.lose("model.invented")
@@ -204,11 +212,12 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         tools = MEMO.write(request.tools, crossing)
         if tools:
             out["tools"] = tools
-    choice = write_choice(request, crossing)
-    if choice is not None and ("tools" in out or choice == "none"):
-        out["tool_choice"] = choice
-    elif choice is not None and choice != "auto":
-        crossing.lose("choice.dropped", request.choice.at if request.choice else ())
+    if request.choice is not None:
+        choice = write_choice(request, request.choice, crossing)
+        if choice is not None and ("tools" in out or crossing.source == wire.NAME):
+            out["tool_choice"] = choice
+        elif choice not in (None, "auto", "none"):
+            crossing.lose("choice.dropped", request.choice.at, "there is no tool to choose")
     if request.stream is not None:
         out["stream"] = request.stream
     _write_settings(request.settings, out, crossing)
@@ -218,77 +227,157 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     return jsontext.encode(restore(out, request.extra, wire.NAME))
 
 
+def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
+    messages: list[Any] = []
+    if crossing.source == wire.NAME:
+        for turn in request.turns:
+            if turn.role == "tool":
+                write_results_messages(turn, None, messages, crossing)
+            else:
+                _write_turn(turn, messages, crossing)
+        return messages
+    calls: list[ToolCall] = []  # those of the last step that have no result yet
+    for turn in arrange(request.turns, crossing):
+        if turn.role == "tool":
+            write_results_messages(turn, calls, messages, crossing)
+            calls = []
+            continue
+        if calls:
+            _answer_for(calls, messages, crossing)
+        _write_turn(turn, messages, crossing)
+        calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
+    if calls:
+        _answer_for(calls, messages, crossing)
+    return messages
+
+
 def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
     role: str = turn.role
-    if role == "tool":
-        write_result_messages(turn, messages, crossing)
-        return
+    message: dict[str, Any] | None
     if role == "assistant":
         message = write_assistant(turn.parts, crossing, request=True)
-        if message is None:
-            crossing.lose("turn.dropped", turn.at)
-            return
     else:
+        parts = turn.parts
         if role != "user" and crossing.source != wire.NAME:
             role = "developer" if crossing.profile.reasoning else "system"
-        if turn.parts and isinstance(turn.parts[0], Opaque) and turn.parts[0].at == turn.at:
-            _write_stranger(turn.parts[0], messages, crossing)
+            parts = _words_only(parts, crossing)
+        if (
+            len(parts) == 1
+            and isinstance(parts[0], Opaque)
+            and parts[0].dialect == wire.NAME
+            and parts[0].at == turn.at
+        ):
+            messages.append(parts[0].value)  # a whole message of a role nobody knows
             return
-        message = {"role": role, "content": write_content(turn.parts, crossing)}
+        content = write_content(parts, crossing)
+        message = {"role": role, "content": content}
+        if not content and turn.parts and not all(type(part) is Text for part in turn.parts):
+            message = None
+    if message is None:
+        crossing.lose("turn.dropped", turn.at)
+        return
     if turn.name:
         message["name"] = turn.name
     messages.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
 
 
-def _write_stranger(message: Opaque, messages: list[Any], crossing: Crossing) -> None:
-    """A whole message of a role nobody knows."""
-    if message.dialect == wire.NAME:
-        messages.append(message.value)
-    else:
-        crossing.lose("part.dropped", message.at, message.kind)
+def _words_only(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:
+    """A system message holds text only."""
+    kept = []
+    for part in parts:
+        if isinstance(part, Media):
+            crossing.lose("system.media.dropped", part.at, part.mime or part.kind)
+        else:
+            kept.append(part)
+    return tuple(kept)
 
 
-def write_result_messages(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
-    """One message a result; media, which a tool message cannot hold, in one user message after the last of them."""
+def write_results_messages(turn: Turn, calls: list[ToolCall] | None, messages: list[Any], crossing: Crossing) -> None:
+    """One message a result, one result a call (where `calls` are known: the host refuses anything else). Media, which a
+    tool message cannot hold, and results without a call go into one user message after the last of them."""
     moved: list[Part] = []
+    open_ids = None if calls is None else [call.id for call in calls]
+    answered: set[str] = set()
     for result in turn.parts:
         if not isinstance(result, ToolResult):
             crossing.lose("part.dropped", result.at)
             continue
-        content: Any = plain_text(result.parts)
-        if content is None:
-            content = _result_content(result, moved, crossing)
-        if result.is_error:
-            crossing.lose("result.error.as_text", result.at)
-            content = _as_error(content)
-        if result.structured:
-            crossing.lose("result.structured.as_text", result.at)
-        call_id = send_id(result.call_id, IDS, crossing, result.at)
-        message = {"role": "tool", "tool_call_id": call_id, "content": content}
-        messages.append(message if result.extra is None else restore(message, result.extra, wire.NAME))
+        if open_ids is not None:
+            if result.call_id in open_ids:
+                open_ids.remove(result.call_id)
+                answered.add(result.call_id)
+            elif result.call_id in answered:
+                crossing.lose("result.duplicate", result.at)
+                continue
+            else:
+                crossing.lose("result.orphaned", result.at)
+                moved.append(Text(_orphan_head(result)))
+                moved.extend(result.parts)
+                continue
+        messages.append(_write_result(result, moved, crossing))
+    if open_ids and calls:
+        _answer_for([call for call in calls if call.id in open_ids], messages, crossing)
     if moved:
         messages.append({"role": "user", "content": write_content(tuple(moved), crossing)})
 
 
-def _result_content(result: ToolResult, moved: list[Part], crossing: Crossing) -> Any:
+def _write_result(result: ToolResult, moved: list[Part], crossing: Crossing) -> dict[str, Any]:
+    content: Any = plain_text(result.parts)
+    call_id = send_id(result.call_id, IDS, crossing, result.at)
+    if content is None:
+        content = _result_content(result, call_id, moved, crossing)
+    if result.is_error:
+        crossing.lose("result.error.as_text", result.at)
+        content = _as_error(content)
+    if result.structured:
+        crossing.lose("result.structured.as_text", result.at)
+    if result.cache is not None:
+        content = _with_mark(content, breakpoint_mark(result.cache, result.at, crossing))
+    message = {"role": "tool", "tool_call_id": call_id, "content": content}
+    return message if result.extra is None else restore(message, result.extra, wire.NAME)
+
+
+def _answer_for(calls: list[ToolCall], messages: list[Any], crossing: Crossing) -> None:
+    """Results for calls that have none, which the host would refuse."""
+    for call in calls:
+        crossing.lose("result.invented", call.at, call.id)
+        call_id = send_id(call.id, IDS, crossing, call.at)
+        messages.append({"role": "tool", "tool_call_id": call_id, "content": NO_RESULT})
+
+
+def _orphan_head(result: ToolResult) -> str:
+    of = f" of {result.name}" if result.name else ""
+    call = f", call {result.call_id}" if result.call_id else ""
+    return f"[result{of}{call}{', failed' if result.is_error else ''}]"
+
+
+def _with_mark(content: Any, mark: dict[str, str]) -> Any:
+    """Content with a cache mark on its last part."""
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    last = {**parts[-1], "prompt_cache_breakpoint": mark}
+    return [*parts[:-1], last]
+
+
+def _result_content(result: ToolResult, call_id: str, moved: list[Part], crossing: Crossing) -> Any:
     texts: list[Part] = []
     for part in result.parts:
-        if isinstance(part, Media) and crossing.source != wire.NAME:
-            texts.append(_move(part, result, moved, crossing))
+        # What this dialect's client wrote itself stays: some hosts do take it.
+        if isinstance(part, Media) and not (crossing.source == wire.NAME and part.at):
+            texts.append(_move(part, call_id, moved, crossing))
         else:
             texts.append(part)
     return write_content(tuple(texts), crossing)
 
 
-def _move(media: Media, result: ToolResult, moved: list[Part], crossing: Crossing) -> Text:
+def _move(media: Media, call_id: str, moved: list[Part], crossing: Crossing) -> Text:
     what = media.mime or media.kind
     if crossing.binary == "summarise":
         crossing.lose("media.summarised", media.at)
         return Text(f"Binary content of type {what} was processed.")
     crossing.lose("result.media.moved", media.at)
-    moved.append(Text(f"[returned by tool call {result.call_id}]"))
+    moved.append(Text(f"[returned by tool call {call_id}]"))
     moved.append(media)
-    return Text(f"[tool call {result.call_id} returned {what}, attached below]")
+    return Text(f"[tool call {call_id} returned {what}, attached below]")
 
 
 def _as_error(content: Any) -> Any:
@@ -308,20 +397,28 @@ def _write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing)
     if settings.thoughts is not None:
         crossing.lose("thoughts.dropped", at.get("thoughts", ()))
     if settings.format is not None:
-        out["response_format"] = _write_format(settings.format)
+        out["response_format"] = _write_format(settings.format, at.get("format", ()), crossing)
     if settings.stream_usage is not None:
         out["stream_options"] = {"include_usage": settings.stream_usage}
     if settings.cache is not None:
         crossing.lose("cache.dropped", at.get("cache", ()))
     for value, name in (
         (settings.verbosity, "verbosity"),
-        (settings.user, "safety_identifier" if at.get("user") != ("user",) else "user"),
         (settings.metadata, "metadata"),
-        (settings.tier, "service_tier"),
         (settings.cache_key, "prompt_cache_key"),
     ):
         if value is not None:
             out[name] = value
+    if settings.user is not None:
+        if len(settings.user) <= _MAX_USER or crossing.source == wire.NAME:
+            out["user" if at.get("user") == ("user",) else "safety_identifier"] = settings.user
+        else:
+            crossing.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
+    if settings.tier is not None:
+        if settings.tier in _TIERS or crossing.source == wire.NAME:
+            out["service_tier"] = settings.tier
+        else:
+            crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
 
 
 def _write_effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
@@ -364,14 +461,14 @@ def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing)
             crossing.lose("stop.truncated", at.get("stop", ()), f"{len(settings.stop)} sequences, 4 are sent")
 
 
-def _write_format(shape: Format) -> dict[str, Any]:
+def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]:
     if shape.kind == "json":
         return {"type": "json_object"}
     schema: dict[str, Any] = {"name": shape.name or "answer"}
     if shape.description:
         schema["description"] = shape.description
     if shape.schema is not None:
-        schema["schema"] = Raw(shape.schema)
+        schema["schema"] = fit_schema(shape.schema, shape.strict, at, crossing)
     if shape.strict is not None:
         schema["strict"] = shape.strict
     return {"type": "json_schema", "json_schema": schema}

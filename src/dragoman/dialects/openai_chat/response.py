@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.parts import Part, Text, ToolCall
+from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import jsontext
@@ -14,14 +14,16 @@ from ...codec.ids import hashed
 from ...crossing import Crossing
 from . import wire
 from .message import read_assistant, text_value, write_assistant
-from .request import write_result_messages
+from .request import write_results_messages
 
+_MESSAGE_EXTRAS = ("audio", "reasoning_details")
 _REASONS: dict[str, StopReason] = {
     "stop": "stop",
     "length": "length",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
     "content_filter": "content_filter",
+    "error": "error",
 }
 _WORDS: dict[StopReason, str] = {
     "stop": "stop",
@@ -40,24 +42,12 @@ _EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls", "cont
 
 
 def read_response(body: bytes, crossing: Crossing) -> Response:
+    if b'"choices"' not in body:
+        message, unknown, _ = wire.MESSAGE.admit(body)
+        if message.role == "assistant" or message.tool_calls:
+            return _read_message(message, crossing, unknown)
     answer, unknown, _ = wire.COMPLETION.admit(body)
-    answers: list[Alternative] = []
-    for i, choice in enumerate(answer.choices):
-        at = ("choices", i)
-        message_at = at + ("message",)
-        message = choice.message
-        parts = read_assistant(message, message_at, crossing, unknown)
-        if message.function_call is not None and message.function_call.name:  # some hosts send it with empty fields
-            legacy = message.function_call
-            call_id = hashed(f"{answer.id}:{i}")
-            crossing.lose("call.id.invented", (*message_at, "function_call"))
-            parts.append(
-                ToolCall(call_id, legacy.name or "", text_value(legacy.arguments), at=message_at + ("function_call",))
-            )
-        # Fields of the message itself are gathered with its choice.
-        more = {f"message/{k}": v for k, v in (carried(message, ("audio", "reasoning_details")) or {}).items()}
-        extra = gather(crossing, at, unknown, {**(carried(choice, wire.CHOICE_EXTRAS) or {}), **more} or None)
-        answers.append(Alternative(tuple(parts), read_stop(choice.finish_reason, parts, crossing), extra))
+    answers = [_read_choice(choice, i, answer.id or "", crossing, unknown) for i, choice in enumerate(answer.choices)]
     first = answers[0] if answers else Alternative((), Stop("unknown"))
     usage = read_usage(answer.usage, crossing, unknown) if answer.usage is not None else None
     extra = gather(crossing, (), unknown, carried(answer, wire.COMPLETION_EXTRAS))
@@ -75,11 +65,41 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     )
 
 
+def _read_message(message: wire.Message, crossing: Crossing, unknown: Unknown) -> Response:
+    """An assistant's message by itself, as clients keep it in their history."""
+    parts = _read_parts(message, "", (), crossing, unknown)
+    extra = gather(crossing, (), unknown, carried(message, _MESSAGE_EXTRAS))
+    if extra is not None:
+        extra = {wire.NAME: {f"choices/0/message/{name}": value for name, value in extra[wire.NAME].items()}}
+    return Response(tuple(parts), read_stop(None, parts, (), crossing), extra=extra)
+
+
+def _read_choice(
+    choice: wire.AnswerChoice, number: int, answer_id: str, crossing: Crossing, unknown: Unknown
+) -> Alternative:
+    at: Path = ("choices", number)
+    parts = _read_parts(choice.message, f"{answer_id}:{number}", at + ("message",), crossing, unknown)
+    # Fields of the message itself are gathered with its choice.
+    more = {f"message/{name}": value for name, value in (carried(choice.message, _MESSAGE_EXTRAS) or {}).items()}
+    extra = gather(crossing, at, unknown, {**(carried(choice, wire.CHOICE_EXTRAS) or {}), **more} or None)
+    return Alternative(tuple(parts), read_stop(choice.finish_reason, parts, at, crossing), extra)
+
+
+def _read_parts(message: wire.Message, salt: str, at: Path, crossing: Crossing, unknown: Unknown) -> list[Part]:
+    parts = read_assistant(message, at, crossing, unknown, salt)
+    legacy = message.function_call
+    if legacy is not None and legacy.name:  # some hosts send it with empty fields
+        at = at + ("function_call",)
+        crossing.lose("call.id.invented", at)
+        parts.append(ToolCall(hashed(f"{salt}:{legacy.name}"), legacy.name, text_value(legacy.arguments), at=at))
+    return parts
+
+
 def _below_first(fields: dict[str, Any]) -> dict[str, Any]:
     return {f"choices/0/{name}": value for name, value in fields.items()}
 
 
-def read_stop(word: str | None, parts: list[Part], crossing: Crossing) -> Stop:
+def read_stop(word: str | None, parts: list[Part], at: Path, crossing: Crossing) -> Stop:
     """Why it ended, decided by the content where the word is too weak: hosts say `stop` after calls, too."""
     reason = _REASONS.get(word or "", "unknown")
     if reason in ("stop", "unknown"):
@@ -88,11 +108,11 @@ def read_stop(word: str | None, parts: list[Part], crossing: Crossing) -> Stop:
         elif any(isinstance(part, Text) and part.refusal for part in parts):
             reason = "refusal"
         elif word and word not in _REASONS:
-            reason = "error" if word == "error" else "stop"
+            reason = "stop"
     if not word or word == _WORDS[reason]:
         return Stop(reason)
     own = {"finish_reason": jsontext.raw(word)}
-    return Stop(reason, extra={wire.NAME: own} if word in _REASONS else crossing.keep(("choices", 0), own))
+    return Stop(reason, extra={wire.NAME: own} if word in _REASONS else crossing.keep(at, own))
 
 
 def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage:
@@ -143,30 +163,39 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
 
 def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, crossing: Crossing) -> dict[str, Any]:
     message = write_assistant(parts, crossing, request=False)
-    return {"index": index, "message": message, "finish_reason": write_stop(stop, crossing)}
+    refused = any(isinstance(part, Text) and part.refusal for part in parts)
+    return {"index": index, "message": message, "finish_reason": write_stop(stop, refused, crossing)}
 
 
-def write_stop(stop: Stop, crossing: Crossing) -> Any:
+def write_stop(stop: Stop, refused: bool, crossing: Crossing) -> Any:
+    """The finish reason. `refused`: the message says in its refusal that the model said no."""
     if stop.extra is not None and wire.NAME in stop.extra:
         return stop.extra[wire.NAME]["finish_reason"]
-    if stop.reason not in _EXACT:
-        crossing.lose("stop.approximated", (), f"{stop.reason} is sent as {_WORDS[stop.reason]}")
-    return _WORDS[stop.reason]
+    word = _WORDS[stop.reason]
+    if stop.reason == "refusal" and not refused:
+        word = "content_filter"
+    elif stop.reason in _EXACT and not stop.detail:
+        return word
+    crossing.lose("stop.approximated", (), f"{stop.detail or stop.sequence or stop.reason} is sent as {word}")
+    return word
 
 
 def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     prompt, completion = usage.input or 0, usage.output or 0
+    if usage.input is None or usage.output is None:
+        crossing.lose("usage.invented")
     out: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": completion}
-    details: dict[str, int] = {}
+    asked: dict[str, Any] = {}
     if usage.cache_read is not None:
-        details["cached_tokens"] = usage.cache_read
+        asked["cached_tokens"] = usage.cache_read
     if usage.cache_write is not None:
-        details["cache_write_tokens"] = usage.cache_write
-    if details:
-        out["prompt_tokens_details"] = details
-    if usage.reasoning is not None:
-        out["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
+        asked["cache_write_tokens"] = usage.cache_write
+    said: dict[str, Any] = {} if usage.reasoning is None else {"reasoning_tokens": usage.reasoning}
+    out["prompt_tokens_details"], out["completion_tokens_details"] = asked, said
     out = restore(out, usage.extra, wire.NAME)
+    for name, details in (("prompt_tokens_details", asked), ("completion_tokens_details", said)):
+        if not details:
+            del out[name]
     out.setdefault("total_tokens", prompt + completion)
     return out
 
@@ -174,9 +203,10 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
     """What to append to `messages`: the assistant's message, then one message a result."""
     messages: list[Any] = []
+    calls = [part for part in response.parts if isinstance(part, ToolCall)]
     assistant = write_assistant(response.parts, crossing, request=True)
     if assistant is not None:
         messages.append(assistant)
     for turn in results.turns:
-        write_result_messages(turn, messages, crossing)
+        write_results_messages(turn, calls, messages, crossing)
     return jsontext.encode(messages)

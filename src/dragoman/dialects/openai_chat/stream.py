@@ -32,6 +32,7 @@ from .tools import IDS, NAMES
 
 _strict = msgspec.json.Decoder(wire.Chunk).decode
 _CHUNK_EXTRAS = ("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
+_BESIDE_CALLS = ("content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details")
 _CHOICE_EXTRAS = ("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
 
 
@@ -53,13 +54,15 @@ class _Call:
 class _Answer:
     """What is open in one answer."""
 
-    __slots__ = ("by_index", "call", "index", "kind", "number", "seen", "waiting", "word")
+    __slots__ = ("by_index", "call", "calls", "index", "kind", "latest", "number", "seen", "waiting", "word")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.index = -1
         self.kind = ""  # text, refusal, reasoning, call, or "" when no part is open
         self.call: _Call | None = None
+        self.calls = 0
+        self.latest: _Call | None = None
         self.by_index: dict[int, _Call] = {}
         self.waiting: list[_Call | tuple[str, str]] = []
         self.seen: list[Part] = []
@@ -143,12 +146,12 @@ class StreamReader:
             if answer is None:
                 answer = self._answers[choice.index] = _Answer(choice.index)
                 self._first = self._first or answer
-        if choice.logprobs is not None or choice.content_filter_results is not None:
+        if choice.logprobs is not None or choice.content_filter_results is not None or choice.stop_reason is not None:
             self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
         delta = choice.delta
         if delta is not None:
             calls = delta.tool_calls
-            if not calls or delta.content or delta.reasoning_content or delta.reasoning or delta.refusal:
+            if not calls or any([getattr(delta, name) for name in _BESIDE_CALLS]):
                 self._said(answer, delta, events)
             if calls:
                 for call in calls:
@@ -190,32 +193,32 @@ class StreamReader:
     def _parts(self, answer: _Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
         """Mistral's answers: content as a list, with thinking in it."""
         for part in content:
-            if part.text:
-                self._words(answer, "text", part.text, events)
-            elif isinstance(part.thinking, str):
-                self._words(answer, "reasoning", part.thinking, events)
-            elif part.thinking:
-                self._words(answer, "reasoning", "".join([piece.text for piece in part.thinking]), events)
-            else:
-                self._crossing.lose("part.dropped", ("choices", answer.number, "delta", "content"), part.type)
+            thought = part.thinking
+            if isinstance(thought, list):
+                thought = "".join([piece.text for piece in thought])
+            for kind, text in (("text", part.text), ("refusal", part.refusal), ("reasoning", thought)):
+                if text:
+                    self._words(answer, kind, text, events)
+            if part.type not in ("text", "refusal", "thinking"):
+                kind = jsontext.kind(part.strange) if part.strange else part.type
+                self._crossing.lose("part.dropped", ("choices", answer.number, "delta", "content"), kind)
 
     def _piece(self, answer: _Answer, piece: wire.Call, events: list[Event]) -> None:
-        key = piece.index
-        if key is None:
-            # No index: an id begins a call, anything else continues the last one.
-            key = len(answer.by_index) - (0 if piece.id else 1)
-        call = answer.by_index.get(key)
-        function = piece.function
-        name = (function.name if function is not None else piece.custom.name if piece.custom else None) or ""
-        if call is None or (piece.id and name and piece.id != call.part.id):
-            call = self._new_call(answer, key, piece, name)
-            answer.by_index[key] = call
+        function, custom = piece.function, piece.custom
+        if function is not None:
+            name, text = function.name or "", text_value(function.arguments)
+        elif custom is not None:
+            name, text = custom.name or "", custom.input or ""
+        else:
+            name = text = ""
+        call = answer.latest if piece.index is None else answer.by_index.get(piece.index)
+        if call is None or _begins(piece, name, text, call):
+            call = self._new_call(answer, piece, name)
             if not answer.waiting and (answer.call is None or answer.call.whole()):
                 self._end(answer, events)
                 self._begin_call(answer, call, events)
             else:
                 answer.waiting.append(call)
-        text = text_value(function.arguments) if function is not None else (piece.custom and piece.custom.input) or ""
         if not text:
             return
         call.pieces.append(text)
@@ -225,15 +228,23 @@ class StreamReader:
                 self._release(answer, events)
         elif call.index < 0:
             call.held.append(text)
-        # else: the call was whole and has ended; what follows a whole JSON object is not part of it
+        elif not text.isspace():  # the call was whole and has ended: what follows a whole JSON object is not part of it
+            at = ("choices", answer.number, "delta", "tool_calls")
+            self._crossing.lose("event.dropped", at, "arguments behind a whole JSON object")
 
-    def _new_call(self, answer: _Answer, key: int, piece: wire.Call, name: str) -> _Call:
-        call_id = piece.id or hashed(f"{self._id}:{answer.number}:{key}:{len(answer.by_index)}")
-        if not piece.id:
+    def _new_call(self, answer: _Answer, piece: wire.Call, name: str) -> _Call:
+        call_id = piece.id
+        if not call_id:
+            call_id = hashed(f"{self._id}:{answer.number}:{answer.calls}:{name}")
             self._crossing.lose("call.id.invented", ("choices", answer.number, "delta", "tool_calls"))
         seal = read_seal(piece.extra_content) if piece.extra_content else None
         custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
-        return _Call(ToolCall(call_id, name, "", custom, seal=seal))
+        call = _Call(ToolCall(call_id, name, "", custom, seal=seal))
+        answer.calls += 1
+        answer.latest = call
+        if piece.index is not None:
+            answer.by_index[piece.index] = call
+        return call
 
     def _release(self, answer: _Answer, events: list[Event], *, all_of_them: bool = False) -> None:
         """Begin what was held back, as far as the open call is whole."""
@@ -286,7 +297,7 @@ class StreamReader:
         for answer in answers:
             self._release(answer, events, all_of_them=True)
             self._end(answer, events)
-            stop = read_stop(answer.word, answer.seen, self._crossing)
+            stop = read_stop(answer.word, answer.seen, ("choices", answer.number), self._crossing)
             last = answer is answers[-1]
             events.append(Finish(stop, self._usage if last else None, answer.number, last))
 
@@ -296,6 +307,17 @@ class StreamReader:
         if fresh:
             self._kept.update([(at, name) for name in fresh])
             self._crossing.keep(at, fresh)
+
+
+def _begins(piece: wire.Call, name: str, text: str, call: _Call) -> bool:
+    """Whether a piece that comes under the index of `call`, or under none after it, begins a call of its own.
+
+    Hosts give parallel calls one index, no index, or no id; and they repeat ids and names in later pieces."""
+    if piece.id and piece.id != call.part.id:
+        return bool(name) or piece.index is None
+    if piece.id or not name:
+        return False
+    return name != call.part.name or (call.whole() and (piece.index is None or bool(text)))
 
 
 def _sent(value: Any, names: tuple[str, ...]) -> dict[str, Raw]:
@@ -311,9 +333,10 @@ class StreamWriter:
         self._head = b""
         self._tail = b""
         self._open: dict[int, tuple[bytes, bytes]] = {}
-        self._parts: dict[int, Part] = {}
+        self._parts: dict[int, tuple[Part, int]] = {}  # with its answer
         self._calls: dict[int, int] = {}  # answer -> calls so far
-        self._ended = False
+        self._silent: set[int] = set()  # calls that have no arguments yet
+        self._refused: set[int] = set()  # answers with a refusal
         asked = crossing.answers.settings.stream_usage if crossing.answers is not None else True
         self._usage_wanted = bool(asked)
 
@@ -323,8 +346,7 @@ class StreamWriter:
         if isinstance(event, PartStart):
             return self._part_start(event)
         if isinstance(event, PartEnd):
-            self._open.pop(event.index, None)
-            return b""
+            return self._part_end(event.index)
         if isinstance(event, Start):
             return self._start(event)
         if isinstance(event, Finish):
@@ -348,7 +370,14 @@ class StreamWriter:
         }
         self._head = b"data: " + jsontext.encode(head)[:-1] + b',"choices":['
         self._tail = b'],"usage":null}\n\n' if self._usage_wanted and crossing.answers is not None else b"]}\n\n"
-        return self._chunk(0, b'{"role":"assistant","content":""}')
+        return self._opened(0)
+
+    def _opened(self, answer: int) -> bytes:
+        """The first chunk of an answer, unless it was sent."""
+        if answer in self._calls:
+            return b""
+        self._calls[answer] = 0
+        return self._chunk(answer, b'{"role":"assistant","content":""}')
 
     def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:
         choice = b'{"index":%d,"delta":%b,"logprobs":null,"finish_reason":%b}' % (answer, delta, finish)
@@ -363,20 +392,23 @@ class StreamWriter:
 
     def _part_start(self, event: PartStart) -> bytes:
         part, answer = event.part, event.answer
-        out = b""
-        if answer and answer not in self._calls:
-            out = self._chunk(answer, b'{"role":"assistant","content":""}')
-        calls = self._calls.setdefault(answer, 0)
-        self._parts[event.index] = part
+        out = self._opened(answer)
+        self._parts[event.index] = part, answer
         if part.seal is not None and not isinstance(part, ToolCall):
             self._crossing.lose("seal.dropped", part.at)
         if isinstance(part, Text):
-            key = b'{"refusal":' if part.refusal else b'{"content":'
+            key = b'{"content":'
+            if part.refusal:
+                key = b'{"refusal":'
+                self._refused.add(answer)
             self._open[event.index] = self._frame_around(answer, key, b"}")
         elif isinstance(part, Reasoning):
             self._open[event.index] = self._frame_around(answer, b'{"reasoning_content":', b"}")
         elif isinstance(part, ToolCall):
+            calls = self._calls[answer]
             self._calls[answer] = calls + 1
+            if not part.custom:
+                self._silent.add(event.index)
             inner = (b'"custom":{"input":', b"}}]}") if part.custom else (b'"function":{"arguments":', b"}}]}")
             before = b'{"tool_calls":[{"index":%d,' % calls + inner[0]
             self._open[event.index] = self._frame_around(answer, before, inner[1])
@@ -384,9 +416,16 @@ class StreamWriter:
         elif isinstance(part, Media):
             self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._chunk(answer, jsontext.encode({"content": note(part)}))
-        elif isinstance(part, Opaque):
-            self._crossing.lose("hosted.dropped", part.at, part.kind)
+        else:
+            self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return out
+
+    def _part_end(self, index: int) -> bytes:
+        frame = self._open.pop(index, None)
+        if frame is None or index not in self._silent:
+            return b""
+        self._silent.discard(index)
+        return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and nothing is not JSON
 
     def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
         name = NAMES.send(part.name, part.namespace, self._crossing, part.at)
@@ -409,25 +448,26 @@ class StreamWriter:
         out = b""
         if event.text:
             out = frame[0] + jsontext.encode(event.text) + frame[1]
+            if self._silent:
+                self._silent.discard(event.index)
         if event.seal is not None:
-            self._crossing.lose("seal.dropped", self._parts[event.index].at)
+            self._crossing.lose("seal.dropped", self._parts[event.index][0].at)
         if event.citations:
-            part = self._parts[event.index]
+            part, answer = self._parts[event.index]
             notes = annotations_to(event.citations, part.at, self._crossing)
             if notes:
-                out += self._chunk(0, jsontext.encode({"annotations": notes}))
+                out += self._chunk(answer, jsontext.encode({"annotations": notes}))
         return out
 
     def _finish(self, event: Finish) -> bytes:
-        out = self._chunk(event.answer, b"{}", jsontext.encode(write_stop(event.stop, self._crossing)))
+        word = write_stop(event.stop, event.answer in self._refused, self._crossing)
+        out = self._opened(event.answer) + self._chunk(event.answer, b"{}", jsontext.encode(word))
         if not event.last:
             return out
-        self._ended = True
         if event.usage is not None and self._usage_wanted:
             usage = jsontext.encode(write_usage(event.usage, self._crossing))
             out += self._head + b'],"usage":' + usage + b"}\n\n"
         return out + b"data: [DONE]\n\n"
 
     def _fault(self, fault: Fault) -> bytes:
-        self._ended = True
         return b"data: " + jsontext.encode({"error": error_object(fault)}) + b"\n\n"

@@ -8,13 +8,15 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Path
+from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import jsontext
-from ...codec.extras import carried, gather, restore
+from ...codec.extras import gather, restore
+from ...codec.fit import fit
 from ...codec.memo import ToolMemo
 from ...codec.names import Names
+from ...codec.schema import Subset
 from ...crossing import Crossing
 from . import wire
 
@@ -23,6 +25,47 @@ NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 IDS = re.compile(r"[!-~]{1,40}\Z")
 """Hosts make ids of many forms; older OpenAI models take 40 characters."""
 
+LOOSE = Subset(root_object=True)
+"""Without strict the server looks at the root only."""
+
+STRICT = Subset(
+    keywords=frozenset(
+        [
+            "$defs",
+            "$ref",
+            "additionalProperties",
+            "anyOf",
+            "const",
+            "description",
+            "enum",
+            "exclusiveMaximum",
+            "exclusiveMinimum",
+            "format",
+            "items",
+            "maxItems",
+            "maximum",
+            "minItems",
+            "minimum",
+            "multipleOf",
+            "pattern",
+            "properties",
+            "required",
+            "title",
+            "type",
+        ]
+    ),
+    ref_siblings=False,
+    one_of="any_of",
+    all_of="merge",
+    modern=True,
+    formats=frozenset({"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"}),
+    root_object=True,
+    closed=True,
+    all_required=True,
+)
+
+_SAME_SCHEMAS = frozenset({wire.NAME, "openai-responses"})
+CACHE_CONTROL = "cache_control"
 _SCHEMA_AT = ("function", "parameters")
 
 
@@ -32,17 +75,19 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
     for i, tool in enumerate(tools or ()):
         at: Path = ("tools", i)
         function = tool.function
-        extra = None
-        if unknown or tool.cache_control:
-            extra = gather(crossing, at, unknown, carried(tool, ("cache_control",)))
+        extra = gather(crossing, at, unknown) if unknown else None
+        cache = None
+        if tool.cache_control:
+            cache = lifetime(tool.cache_control)
+            extra = with_own(extra, CACHE_CONTROL, tool.cache_control)
         if function is not None and tool.type == "function":
-            schema = jsontext.text(function.parameters) if function.parameters else None
             out.append(
                 Tool(
                     function.name,
                     function.description or "",
-                    None if schema == "null" else schema,
+                    _schema(function),
                     function.strict,
+                    cache=cache,
                     extra=extra,
                     at=at,
                     schema_at=_SCHEMA_AT,
@@ -53,11 +98,29 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
             if tool.custom.format is not None and tool.custom.format.grammar is not None:
                 grammar = Grammar(tool.custom.format.grammar.syntax, tool.custom.format.grammar.definition)
             description = tool.custom.description or ""
-            out.append(Tool(tool.custom.name, description, custom=True, grammar=grammar, extra=extra, at=at))
+            out.append(
+                Tool(tool.custom.name, description, custom=True, grammar=grammar, cache=cache, extra=extra, at=at)
+            )
         else:
             value = tool.strange or jsontext.raw(tool)
             out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at=at))
     return tuple(out)
+
+
+def lifetime(mark: Raw) -> str:
+    """The time to live in a cache mark of OpenAI or of Anthropic, whose form many hosts take."""
+    value = jsontext.plain(mark)
+    return str(value.get("ttl") or "") if isinstance(value, dict) else ""
+
+
+def with_own(extra: Extra | None, name: str, value: Raw) -> Extra:
+    """One more field of this dialect that the canon holds in another form: put back, but no loss elsewhere."""
+    return {wire.NAME: {**(extra or {}).get(wire.NAME, {}), name: value}}
+
+
+def _schema(function: wire.FunctionDef) -> str | None:
+    schema = jsontext.text(function.parameters) if function.parameters else "null"
+    return None if schema == "null" else schema
 
 
 def functions_from(functions: list[wire.FunctionDef]) -> tuple[Tool, ...]:
@@ -67,7 +130,7 @@ def functions_from(functions: list[wire.FunctionDef]) -> tuple[Tool, ...]:
             Tool(
                 f.name,
                 f.description or "",
-                jsontext.text(f.parameters) if f.parameters else None,
+                _schema(f),
                 at=("functions", i),
                 schema_at=("parameters",),
             )
@@ -93,7 +156,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
             crossing.lose("tool.deferred.expanded", tool.at)
         if tool.output_schema is not None:
             crossing.lose("tool.output_schema.dropped", tool.at)
-        if tool.cache is not None:
+        if tool.cache is not None and crossing.source != wire.NAME:
             crossing.lose("cache.dropped", tool.at, "on a tool")
         inner: dict[str, Any] = {"name": NAMES.send(tool.name, tool.namespace, crossing, tool.at)}
         if tool.description:
@@ -105,12 +168,19 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
             out.append(restore({"type": "custom", "custom": inner}, tool.extra, wire.NAME))
             continue
         if tool.schema is not None:
-            inner["parameters"] = Raw(tool.schema)
+            inner["parameters"] = fit_schema(tool.schema, tool.strict, tool.at + tool.schema_at, crossing)
         if tool.strict is not None:
             inner["strict"] = tool.strict
         written = {"type": "function", "function": inner}
         out.append(written if tool.extra is None else restore(written, tool.extra, wire.NAME))
     return out
+
+
+def fit_schema(schema: str, strict: bool | None, at: Path, crossing: Crossing) -> Raw:
+    """A schema as OpenAI takes it; what its own dialects sent is left alone."""
+    if crossing.source in _SAME_SCHEMAS:
+        return Raw(schema)
+    return fit(schema, STRICT if strict else LOOSE, crossing, at)
 
 
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
@@ -135,20 +205,24 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing) -> Choice | N
     return Choice("auto", extra=crossing.keep((), {"tool_choice": value}), at=at)
 
 
-def write_choice(request: Request, crossing: Crossing) -> Any:
-    """The `tool_choice` value, or None when there is nothing to say."""
-    choice = request.choice
-    if choice is None:
-        return None
+def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
+    """The `tool_choice` value, or None when it cannot be said."""
     if choice.extra is not None and wire.NAME in choice.extra:
         return choice.extra[wire.NAME]["tool_choice"]
-    customs = {tool.name for tool in request.tools if isinstance(tool, Tool) and tool.custom}
+    if not choice.names:
+        return choice.mode
+    declared = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
     named = []
     for name in choice.names:
-        kind = "custom" if name in customs else "function"
-        named.append({"type": kind, kind: {"name": NAMES.send(name, "", crossing, choice.at)}})
+        tool = declared.get(name)
+        if tool is None and crossing.source != wire.NAME:
+            crossing.lose("choice.dropped", choice.at, f"{name} is not among the tools")
+            continue
+        kind = "custom" if tool is not None and tool.custom else "function"
+        sent = NAMES.send(name, tool.namespace if tool is not None else "", crossing, choice.at)
+        named.append({"type": kind, kind: {"name": sent}})
+    if not named:
+        return None
     if choice.mode == "one":
         return named[0]
-    if named:
-        return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}}
-    return choice.mode
+    return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}}

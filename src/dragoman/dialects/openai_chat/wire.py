@@ -320,4 +320,5 @@ class Chunk(Wire):
 REQUEST = Door[ChatRequest](NAME, ChatRequest)
 TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
 COMPLETION = Door[Completion](NAME, Completion, lenient=True)
+MESSAGE = Door[Message](NAME, Message, lenient=True)
 CHUNK = Door[Chunk](NAME, Chunk, lenient=True)

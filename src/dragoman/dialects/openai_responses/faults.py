@@ -1,4 +1,4 @@
-"""Responses faults: `{"error": {message, type, param, code}}` as an answer, `response.failed` or `error` in a stream."""
+"""Responses faults: an `error` object as an answer, `response.failed` or an `error` event in a stream."""
 
 from __future__ import annotations
 
@@ -66,6 +66,19 @@ _STREAM_CODES: dict[FaultKind, str] = {
     "too_large": "invalid_prompt",
     "unprocessable": "invalid_prompt",
 }
+_OWN_CODES = frozenset(
+    {
+        "server_error",
+        "rate_limit_exceeded",
+        "invalid_prompt",
+        "data_residency_mismatch",
+        "bio_policy",
+        "misalignment_policy_violation",
+        "vector_store_timeout",
+        "context_length_exceeded",
+        "insufficient_quota",
+    }
+)
 _POLICIES = ("invalid_", "image_", "bio_", "misalignment_", "unsupported_", "empty_image", "failed_to_download")
 
 
@@ -77,10 +90,10 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     error = value.get("error", value) if isinstance(value, dict) else value
     request_id = headers.get("x-request-id", "")
     if isinstance(error, str) and isinstance(value, dict):
-        # xAI: {"code": ..., "error": "the message"}
+        # xAI writes the message where others write the object, and the code beside it.
         error = {**{name: field for name, field in value.items() if name != "error"}, "message": error}
     elif isinstance(error, dict) and isinstance(error.get("detail"), str) and "message" not in error:
-        # ChatGPT's own back end: {"detail": "the message"}
+        # ChatGPT's own back end writes the message as `detail`, and nothing else.
         error = {**{name: field for name, field in error.items() if name != "detail"}, "message": error["detail"]}
     if not isinstance(error, dict):
         message = error if isinstance(error, str) else body[:2000].decode("utf-8", "replace")
@@ -151,4 +164,5 @@ def error_event(fault: Fault, number: int) -> dict[str, Any]:
 
 def response_error(fault: Fault) -> dict[str, Any]:
     """`response.error` of a response that failed on the way."""
-    return {"code": _STREAM_CODES.get(fault.kind, "server_error"), "message": fault.message}
+    code = fault.code if fault.code in _OWN_CODES else _STREAM_CODES.get(fault.kind, "server_error")
+    return {"code": code, "message": fault.message}

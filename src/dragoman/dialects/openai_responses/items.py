@@ -6,43 +6,53 @@ hang on its first part under `item/`.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, plain_text
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import gather, restore
 from ...codec.ids import hashed, minted
 from ...codec.ids import send as send_id
 from ...codec.media import note
-from ...codec.names import send
 from ...codec.seals import MARK, origin, pack
 from ...crossing import Crossing
 from . import wire
-from .message import own_fields, read_content, with_fields, write_output_text
-from .tools import NAMES
-
-IDS = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
-"""Legal call ids."""
+from .message import read_content, write_output_text
+from .tools import IDS, NAMES, own_fields, with_fields
 
 MADE_HERE = "rs_" + MARK
 """How the ids of reasoning items begin that no upstream of this dialect made: they are never sent to one."""
 
+_CONTENT: Path = ("content",)
 _COMPLETED = Raw(b'"completed"')
-_SEAL_KIND = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
-_STRAY_IN_MESSAGE = ("call_id", "name", "namespace", "arguments", "input", "output", "summary", "encrypted_content")
-_STRAY_IN_CALL = ("role", "content", "phase", "output", "summary", "encrypted_content", "action")
+_STRAY_IN_MESSAGE = (
+    "phase",
+    "call_id",
+    "name",
+    "namespace",
+    "arguments",
+    "input",
+    "output",
+    "summary",
+    "encrypted_content",
+    "action",
+)
+_STRAY_IN_CALL = ("caller", "role", "content", "phase", "output", "summary", "encrypted_content", "action")
 _STRAY_IN_REASONING = ("role", "phase", "call_id", "name", "namespace", "arguments", "input", "output", "action")
 
 
-def read_item(item: wire.Item, at: Path, parts: list[Part], crossing: Crossing, unknown: Unknown) -> None:
-    """Append the parts of one item of the assistant's side."""
+def read_item(
+    item: wire.Item, at: Path, parts: list[Part], crossing: Crossing, unknown: Unknown, salt: str = ""
+) -> None:
+    """Append the parts of one item of the assistant's side.
+
+    `salt` tells one answer from another where a call has no id: their places are the same in all answers."""
     kind = item.type
     if kind == "function_call" or kind == "custom_tool_call":
-        parts.append(_read_call(item, at, crossing, unknown))
+        parts.append(read_call(item, at, crossing, unknown, salt))
     elif kind == "message" and item.role == "assistant":
         _read_message(item, at, parts, crossing, unknown)
     elif kind == "reasoning":
@@ -70,14 +80,15 @@ def stray_fields(item: wire.Item, names: tuple[str, ...]) -> dict[str, Raw]:
     return out
 
 
-def _read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown) -> ToolCall:
-    extra = None
+def read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> ToolCall:
     custom = item.type == "custom_tool_call"
-    text = (item.input if custom else item.arguments) or ""
-    namespace = item.namespace or ""
-    more: dict[str, Raw] | None = None
-    if (
-        item.caller
+    text = item.input if custom else item.arguments
+    if not (
+        unknown
+        or item.id
+        or item.status
+        or item.namespace
+        or item.caller
         or item.async_
         or item.role
         or item.content
@@ -88,54 +99,56 @@ def _read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown) 
         or item.action
         or (item.arguments if custom else item.input)
     ):
-        more = stray_fields(item, (*_STRAY_IN_CALL, "caller", "arguments" if custom else "input"))
-        if item.async_:
-            more["async"] = item.async_
-    if more or unknown:
-        extra = gather(crossing, at, unknown, more)
+        return ToolCall(item.call_id or minted(at, crossing, salt), item.name or "", text or "", custom, at=at)
+    namespace = item.namespace or ""
     if namespace and namespace == item.name:
         # Tool search reports a tool outside of any namespace as if it stood in one of its own name.
         namespace = ""
-    if crossing.target == wire.NAME:
-        handles = _handles(item)
-        if item.namespace and not namespace:
-            handles["namespace"] = jsontext.raw(item.namespace)
-        extra = with_fields(extra, handles)
-    return ToolCall(
-        item.call_id or minted(at, crossing), item.name or "", text, custom, namespace, extra=extra, at=at
-    )
+    more = stray_fields(item, (*_STRAY_IN_CALL, "arguments" if custom else "input"))
+    if item.async_:
+        more["async"] = item.async_
+    extra = item_extra(item, at, crossing, unknown, more)
+    if item.namespace and not namespace:
+        extra = with_fields(extra, {"namespace": jsontext.raw(item.namespace)})
+    call_id = item.call_id or minted(at, crossing, salt)
+    return ToolCall(call_id, item.name or "", text or "", custom, namespace, extra=extra, at=at)
 
 
-def _handles(item: wire.Item) -> dict[str, Raw]:
-    """What a server writes on items for its own book-keeping: nobody else can use it, so it is no loss elsewhere."""
-    out: dict[str, Raw] = {}
+def item_extra(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, more: dict[str, Raw]) -> Extra | None:
+    """`more`, what is unknown, and what a server writes on every item for its own book-keeping: an id and a status."""
     if item.id:
-        out["id"] = item.id
-    if item.status:
-        out["status"] = item.status
-    return out
+        more["id"] = item.id
+    quiet = item.status == _COMPLETED
+    if item.status and not quiet:
+        more["status"] = item.status
+    if crossing.target != wire.NAME and not unknown:
+        if more:
+            crossing.keep(at, more)
+        return None
+    extra = gather(crossing, at, unknown, more) if more or unknown else None
+    return with_fields(extra, {"status": _COMPLETED}) if quiet else extra
 
 
 def _read_message(item: wire.Item, at: Path, parts: list[Part], crossing: Crossing, unknown: Unknown) -> None:
-    content = item.content
-    if isinstance(content, str):
-        found: list[Part] = [Text(content, at=(*at, "content"))]
-    else:
-        found = read_content(content, (*at, "content"), crossing, unknown)
+    found = read_content(item.content, at + _CONTENT, crossing, unknown)
     extra = message_extra(item, at, crossing, unknown)
     if extra is not None:
         fields = {f"item/{name}": value for name, value in own_fields(extra).items()}
         if not found:
-            found = [Text("", at=(*at, "content"))]
-        found[0] = _with_extra(found[0], with_fields(found[0].extra, fields))
+            if crossing.target != wire.NAME:
+                return
+            found = (Text("", at=at + _CONTENT),)
+        found = (_with_extra(found[0], with_fields(found[0].extra, fields)), *found[1:])
     parts.extend(found)
 
 
 def message_extra(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown) -> Extra | None:
     """Fields of a message item beside its role and content."""
-    more: dict[str, Raw] | None = None
-    if (
-        item.phase
+    if not (
+        unknown
+        or item.id
+        or item.status
+        or item.phase
         or item.call_id
         or item.name
         or item.namespace
@@ -146,13 +159,11 @@ def message_extra(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknow
         or item.encrypted_content
         or item.action
     ):
-        more = stray_fields(item, ("phase", *_STRAY_IN_MESSAGE, "action"))
-        if item.role != "assistant":
-            more.pop("name", None)  # the turn's own
-    extra = gather(crossing, at, unknown, more) if more or unknown else None
-    if crossing.target == wire.NAME and (item.id or item.status):
-        extra = with_fields(extra, _handles(item))
-    return extra
+        return None
+    more = stray_fields(item, _STRAY_IN_MESSAGE)
+    if item.role != "assistant":
+        more.pop("name", None)  # the turn's own
+    return item_extra(item, at, crossing, unknown, more)
 
 
 def _with_extra(part: Part, extra: Extra | None) -> Part:
@@ -169,18 +180,15 @@ def _with_extra(part: Part, extra: Extra | None) -> Part:
 def _read_reasoning(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown) -> Reasoning | None:
     seal = None
     if item.encrypted_content:
-        # The item's id travels with the seal, so that it is there again when another dialect's client brings it back.
-        name = item_id(item.id)
-        seal = origin(item.encrypted_content, wire.NAME, name if _SEAL_KIND.match(name) else "")
+        seal = origin(item.encrypted_content, wire.NAME)
     text = reasoning_text(item)
-    more = None
-    if item.role or item.phase or item.call_id or item.name or item.arguments or item.input or item.output:
-        more = stray_fields(item, _STRAY_IN_REASONING)
-    elif isinstance(item.content, str):
-        more = {"content": jsontext.raw(item.content)}
-    extra = gather(crossing, at, unknown, more) if more or unknown else None
+    more = stray_fields(item, _STRAY_IN_REASONING)
+    if isinstance(item.content, str):
+        more["content"] = jsontext.raw(item.content)
+    extra = item_extra(item, at, crossing, unknown, more)
     if crossing.target == wire.NAME:
-        return Reasoning(text, seal=seal, extra=with_fields(extra, reasoning_fields(item)), at=at)
+        return Reasoning(text, seal=seal, extra=with_fields(extra, _exact_texts(item)), at=at)
+    _lose_strangers(item, at, crossing)
     return Reasoning(text, seal=seal, extra=extra, at=at) if text or seal is not None else None
 
 
@@ -197,82 +205,98 @@ def reasoning_text(item: wire.Item) -> str:
     return "\n\n".join([piece.text for piece in pieces if piece.text])
 
 
-def reasoning_fields(item: wire.Item) -> dict[str, Raw]:
-    """What this dialect needs to say a reasoning item again exactly: its id, and its texts unless they are one summary."""
-    out = _handles(item)
-    if item.summary and len(item.summary) > 1:
-        out["summary"] = jsontext.raw(item.summary)
+def _lose_strangers(item: wire.Item, at: Path, crossing: Crossing) -> None:
+    """Pieces of a kind nobody knows show no text."""
+    for name, pieces in (("summary", item.summary), ("content", item.content)):
+        for i, piece in enumerate(pieces if isinstance(pieces, list) else ()):
+            if piece.strange:
+                crossing.lose("part.dropped", at + (name, i), jsontext.kind(piece.strange))
+
+
+def _exact_texts(item: wire.Item) -> dict[str, Raw]:
+    """The texts of a reasoning item as they were, unless they are the one summary that is written anyway."""
+    out: dict[str, Raw] = {}
+    if item.summary and (len(item.summary) > 1 or not item.summary[0].text):
+        out["summary"] = _exact(item.summary)
     if isinstance(item.content, list):
-        out["content"] = jsontext.raw(item.content)
-        out["summary"] = jsontext.raw(item.summary or [])
+        out["content"] = _exact(item.content)
+        out["summary"] = _exact(item.summary or [])
     return out
 
 
-def write_items(parts: tuple[Part, ...], items: list[Any], crossing: Crossing, customs: set[str]) -> bool:
+def _exact(pieces: list[wire.ContentPart]) -> Raw:
+    return jsontext.raw([piece.strange or piece for piece in pieces])
+
+
+def write_items(parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -> bool:
     """Append an assistant's turn to `items` of a request; False when nothing is left of it.
 
     When a reasoning item cannot go along, the ids of the items after it stay behind too: the server would miss it.
     """
     before = len(items)
+    own = crossing.source == wire.NAME
     orphaned = False
     message: dict[str, Any] | None = None
     place: Path = ()
     for part in parts:
-        if isinstance(part, Text):
-            if not part.text and crossing.source != wire.NAME:
-                continue
-            if message is None or (crossing.source == wire.NAME and part.at[:2] != place):
-                message, place = _open_message(part, orphaned), part.at[:2]
-                items.append(message)
-            message["content"].append(write_output_text(part, crossing, request=True))
-            continue
-        if isinstance(part, Media):
-            crossing.lose("media.dropped", part.at, part.mime or part.kind)
-            if message is None:
-                message, place = _open_message(part, orphaned), part.at[:2]
-                items.append(message)
-            message["content"].append({"type": "output_text", "text": note(part), "annotations": []})
-            continue
-        if isinstance(part, Opaque) and part.dialect == wire.NAME and part.at[2:3] == ("content",) and message:
-            message["content"].append(part.value)
-            continue
-        message = None
-        if isinstance(part, ToolCall):
-            if part.custom:
-                customs.add(part.id)
+        if type(part) is ToolCall:
+            message = None
             items.append(write_call(part, crossing, orphaned=orphaned))
+        elif isinstance(part, Text | Media) or _is_content(part, message):
+            if isinstance(part, Text) and not part.text and not own:
+                continue
+            if message is None or (own and part.at[:2] != place):
+                message, place = _open_message(part, orphaned), part.at[:2]
+                items.append(message)
+            _add_content(message, part, crossing)
         elif isinstance(part, Reasoning):
+            message = None
             written = _write_reasoning(part, crossing)
             if written is None:
                 orphaned = True
             else:
                 items.append(written)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+            message = None
             items.append(part.value)
         else:
             crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
-    for item in items[before:]:
-        if isinstance(item, dict) and "content" in item:
-            _simplify(item)
     return len(items) > before
 
 
+def _is_content(part: Part, message: dict[str, Any] | None) -> bool:
+    """A piece of a message, of a kind only this dialect knows."""
+    return message is not None and type(part) is Opaque and part.dialect == wire.NAME and part.at[2:3] == ("content",)
+
+
 def _open_message(part: Part, orphaned: bool) -> dict[str, Any]:
-    message: dict[str, Any] = {"type": "message", "role": "assistant", "content": []}
-    for name, value in own_fields(part.extra).items():
-        if name.startswith("item/") and not (orphaned and name == "item/id"):
-            message[name[5:]] = value
+    message: dict[str, Any] = {"type": "message", "role": "assistant", "content": None}
+    if part.extra is not None:
+        for name, value in own_fields(part.extra).items():
+            if name.startswith("item/") and not (orphaned and name == "item/id"):
+                message[name[5:]] = value
     return message
 
 
-def _simplify(message: dict[str, Any]) -> None:
-    """One plain text without an id is said as a string: in this form the types ask for no id."""
-    content = message.get("content")
-    if type(content) is not list or message.get("type") != "message" or "id" in message or len(content) != 1:
-        return
-    only = content[0]
-    if isinstance(only, dict) and only.get("type") == "output_text" and not only["annotations"] and len(only) == 3:
-        message["content"] = only["text"]
+def _add_content(message: dict[str, Any], part: Part, crossing: Crossing) -> None:
+    """One more piece of a message. One plain text without an id is a string: in that form the types ask for no id."""
+    content = message["content"]
+    if content is None and "id" not in message:
+        text = plain_text((part,))
+        if text is not None:
+            message["content"] = text
+            return
+    if content is None:
+        content = message["content"] = []
+    elif isinstance(content, str):
+        content = message["content"] = [{"type": "output_text", "text": content, "annotations": []}]
+    if isinstance(part, Text):
+        content.append(write_output_text(part, crossing, request=True))
+    elif isinstance(part, Media):
+        crossing.lose("media.dropped", part.at, part.mime or part.kind)
+        content.append({"type": "output_text", "text": note(part), "annotations": []})
+    elif isinstance(part, Opaque):
+        content.append(part.value)
 
 
 def write_call(call: ToolCall, crossing: Crossing, *, orphaned: bool = False) -> dict[str, Any]:
@@ -280,13 +304,14 @@ def write_call(call: ToolCall, crossing: Crossing, *, orphaned: bool = False) ->
     own = crossing.source == wire.NAME
     out: dict[str, Any] = {"type": "custom_tool_call" if call.custom else "function_call"}
     out["call_id"] = call.id if own else send_id(call.id, IDS, crossing, call.at)
-    out["name"] = call.name if own else send(call.name, "", NAMES, crossing, call.at)
+    out["name"] = call.name if own else NAMES.send(call.name, "", crossing, call.at)
     if call.namespace:
         out["namespace"] = call.namespace
     if call.custom:
         out["input"] = call.arguments
     else:
-        out["arguments"] = call.arguments if own else call.arguments or "{}"
+        text = call.arguments
+        out["arguments"] = text if own or not (not text or text == "null" or text.isspace()) else "{}"
     if call.seal is not None:
         crossing.lose("seal.dropped", call.at)
     if call.cache is not None:
@@ -310,7 +335,6 @@ def _write_reasoning(part: Reasoning, crossing: Crossing) -> dict[str, Any] | No
         mine = seal is None and crossing.source == wire.NAME
     if seal is not None and seal.dialect == wire.NAME:
         mine = True
-        name = name or seal.kind
     if not mine:
         if seal is not None:
             crossing.lose("seal.dropped", part.at)
@@ -320,10 +344,18 @@ def _write_reasoning(part: Reasoning, crossing: Crossing) -> dict[str, Any] | No
     out: dict[str, Any] = {"type": "reasoning"}
     if name:
         out["id"] = name
-    out["summary"] = own.get("summary") or ([{"type": "summary_text", "text": part.text}] if part.text else [])
+    out["summary"] = _summary(part, own)
+    if "content" in own:
+        out["content"] = jsontext.plain(own["content"])
     if seal is not None:
         out["encrypted_content"] = seal.data
     return restore(out, part.extra, wire.NAME)
+
+
+def _summary(part: Reasoning, own: dict[str, Raw]) -> Any:
+    if "summary" in own:
+        return jsontext.plain(own["summary"])
+    return [{"type": "summary_text", "text": part.text}] if part.text else []
 
 
 def answer_id(response_id: str, place: int, prefix: str) -> str:
@@ -334,8 +366,9 @@ def answer_id(response_id: str, place: int, prefix: str) -> str:
 def answer_reasoning(part: Reasoning, name: Any) -> dict[str, Any]:
     """A reasoning item for a client: thoughts in the summary, a foreign seal packed into the slot clients echo."""
     own = own_fields(part.extra)
-    summary = own.get("summary") or ([{"type": "summary_text", "text": part.text}] if part.text else [])
-    out: dict[str, Any] = {"id": own.get("id") or name, "type": "reasoning", "summary": summary}
+    out: dict[str, Any] = {"id": own.get("id") or name, "type": "reasoning", "summary": _summary(part, own)}
+    if "content" in own:
+        out["content"] = jsontext.plain(own["content"])
     if part.seal is not None:
         out["encrypted_content"] = part.seal.data if part.seal.dialect == wire.NAME else pack(part.seal)
     return restore(out, part.extra, wire.NAME)
@@ -356,14 +389,14 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
                 items.append(message)
             message["content"].append(answer_part(part, crossing))
             continue
-        if isinstance(part, Opaque) and part.dialect == wire.NAME and part.at[2:3] == ("content",) and message:
+        if message is not None and isinstance(part, Opaque) and _is_content(part, message):
             message["content"].append(part.value)
             continue
         message = None
         if isinstance(part, ToolCall):
             items.append(answer_call(part, answer_id(response_id, len(items), call_prefix(part)), crossing))
         elif isinstance(part, Reasoning):
-            if part.text or part.seal is not None or own_fields(part.extra):
+            if part.text or part.seal is not None or crossing.source == wire.NAME:
                 items.append(answer_reasoning(part, answer_id(response_id, len(items), MADE_HERE)))
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             items.append(part.value)

@@ -6,56 +6,62 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path, Text
+from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path, Text, plain_text
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import gather, restore
 from ...codec.media import data_url, guess_mime, kind_of, note, split_data_url
 from ...crossing import Crossing
 from . import wire
+from .tools import own_fields, with_fields
 
+_FIRST = (0,)
 EMPTY_LIST = Raw(b"[]")
 
 _TEXTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
 _DETAILS = frozenset({"auto", "low", "high", "original"})
+_SAME_FILES = frozenset({wire.NAME, "openai-chat"})
+"""Dialects whose file ids one upstream holds."""
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _ENDINGS = {"application/pdf": ".pdf", "text/plain": ".txt", "text/markdown": ".md", "text/csv": ".csv"}
 
 
-def own_fields(extra: Extra | None) -> dict[str, Raw]:
-    """This dialect's fields in an extra."""
-    return extra.get(wire.NAME, {}) if extra is not None else {}
-
-
-def with_fields(extra: Extra | None, fields: dict[str, Raw]) -> Extra | None:
-    """`extra` and some fields that are worth keeping for this dialect, and no loss for any other."""
-    if not fields:
-        return extra
-    return {wire.NAME: {**fields, **own_fields(extra)}}
-
-
 def read_content(
     content: str | list[wire.ContentPart] | None, at: Path, crossing: Crossing, unknown: Unknown
-) -> list[Part]:
+) -> tuple[Part, ...]:
     """The parts of a message's `content` or an output's `output`; `at` is that field's place."""
     if content is None:
-        return []
+        return ()
     if isinstance(content, str):
-        return [Text(content, at=at)]
-    return [read_part(part, (*at, i), crossing, unknown) for i, part in enumerate(content)]
+        return (Text(content, at=at),)
+    if len(content) == 1:
+        return (read_part(content[0], at + _FIRST, crossing, unknown),)
+    return tuple([read_part(part, at + (i,), crossing, unknown) for i, part in enumerate(content)])
 
 
 def read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
     kind = part.type
+    text = part.text
     extra: Extra | None = None
     cache: str | None = None
-    if unknown or part.logprobs or part.prompt_cache_breakpoint:
-        extra, cache = _read_marks(part, at, crossing, unknown)
-    if kind in _TEXTS and part.text is not None:
-        if part.annotations:
-            citations = tuple([read_citation(cited) for cited in part.annotations])
-            return Text(part.text, False, citations, cache=cache, extra=extra, at=at)
-        return Text(part.text, cache=cache, extra=extra, at=at)
+    if kind in _TEXTS and text is not None:
+        if (
+            unknown
+            or part.annotations
+            or part.logprobs
+            or part.prompt_cache_breakpoint
+            or part.refusal
+            or part.image_url
+            or part.file_id
+            or part.file_data
+            or part.file_url
+            or part.filename
+            or part.detail
+            or part.input_audio
+        ):
+            return _read_marked_text(part, text, at, crossing, unknown)
+        return Text(text, at=at)
+    extra, cache = _read_marks(part, at, crossing, unknown)
     if kind == "refusal" and part.refusal is not None:
         return Text(part.refusal, True, cache=cache, extra=extra, at=at)
     if kind in ("input_image", "input_file"):
@@ -71,19 +77,44 @@ def read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unk
     return Opaque(wire.NAME, jsontext.kind(value), value, at=at)
 
 
+def _read_marked_text(part: wire.ContentPart, text: str, at: Path, crossing: Crossing, unknown: Unknown) -> Text:
+    """A text with citations, with a cache mark, or with fields that belong elsewhere."""
+    extra, cache = _read_marks(part, at, crossing, unknown)
+    citations: tuple[Citation, ...] = ()
+    if part.annotations:
+        place = at + ("annotations",)
+        citations = tuple([read_citation(cited, place + (i,), crossing) for i, cited in enumerate(part.annotations)])
+    return Text(text, False, citations, cache=cache, extra=extra, at=at)
+
+
+_OWN_FIELDS: dict[str, tuple[str, ...]] = {
+    "refusal": ("refusal",),
+    "input_image": ("image_url", "file_id", "detail"),
+    "input_file": ("file_id", "file_data", "file_url", "filename", "detail"),
+    "input_audio": ("input_audio",),
+}
+_FIELDS = ("text", "refusal", "image_url", "file_id", "file_data", "file_url", "filename", "detail", "input_audio")
+
+
 def _read_marks(
     part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown
 ) -> tuple[Extra | None, str | None]:
+    """Fields the canon has no place for, and the cache mark."""
     cache = None
     if part.prompt_cache_breakpoint:
         mark = jsontext.plain(part.prompt_cache_breakpoint)
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
-    if not part.logprobs or part.logprobs == EMPTY_LIST:
-        extra = gather(crossing, at, unknown)
-        if part.logprobs and crossing.target == wire.NAME:
-            extra = with_fields(extra, {"logprobs": EMPTY_LIST})
-        return extra, cache
-    return gather(crossing, at, unknown, {"logprobs": part.logprobs}), cache
+    known = _OWN_FIELDS.get(part.type, ("text",))
+    more = {
+        name: jsontext.raw(getattr(part, name))
+        for name in _FIELDS
+        if name not in known and getattr(part, name) is not None
+    }
+    silent: dict[str, Raw] = {}
+    if part.logprobs:
+        (silent if part.logprobs == EMPTY_LIST else more)["logprobs"] = part.logprobs
+    extra = gather(crossing, at, unknown, more or None) if more or unknown else None
+    return with_fields(extra, silent) if crossing.target == wire.NAME else extra, cache
 
 
 _Found = tuple[MediaKind, str, str, str, str, str, str]
@@ -122,12 +153,13 @@ def _unspoken(part: wire.ContentPart, media: _Found) -> dict[str, Raw]:
     return {}
 
 
-def read_citation(cited: wire.Annotation) -> Citation:
-    """A citation; of the kinds that name a file only the file's name is understood elsewhere."""
+def read_citation(cited: wire.Annotation, at: Path, crossing: Crossing) -> Citation:
+    """A citation. Those of files are understood elsewhere by the file's name at most."""
     if cited.type == "url_citation":
         return Citation(cited.url or "", cited.title or "", "", cited.start_index, cited.end_index)
-    value = cited.strange or jsontext.raw(cited)
-    fields = jsontext.fields(value)
+    fields = jsontext.fields(cited.strange or jsontext.raw(cited))
+    understood = ("type", "filename", "start_index", "end_index", "index")
+    crossing.keep(at, {name: value for name, value in fields.items() if name not in understood})
     return Citation("", cited.filename or "", "", cited.start_index, cited.end_index, {wire.NAME: fields})
 
 
@@ -157,12 +189,9 @@ def write_citations(citations: tuple[Citation, ...], at: Path, crossing: Crossin
 
 def write_input(parts: tuple[Part, ...], crossing: Crossing) -> Any:
     """What a user, the system or a tool says: a string when it is one text and nothing else, else a list of parts."""
-    if len(parts) == 1:
-        only = parts[0]
-        if type(only) is Text and only.cache is None and only.extra is None and only.seal is None:
-            if only.refusal or only.citations:
-                _lose_answer_marks(only, crossing)
-            return only.text
+    text = plain_text(parts)
+    if text is not None:
+        return text
     out = []
     for part in parts:
         written = _write_input_part(part, crossing)
@@ -193,8 +222,8 @@ def _write_input_part(part: Part, crossing: Crossing) -> Any:
         crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
     if part.cache is not None:
-        out["prompt_cache_breakpoint"] = breakpoint_mark(part.cache, part.at, crossing)
-    return restore(out, part.extra, wire.NAME)
+        mark_cached(out, part.cache, part.at, crossing)
+    return restore(out, part.extra, wire.NAME) if part.extra is not None else out
 
 
 def _lose_answer_marks(text: Text, crossing: Crossing) -> None:
@@ -204,15 +233,17 @@ def _lose_answer_marks(text: Text, crossing: Crossing) -> None:
         crossing.lose("citation.dropped", text.at)
 
 
-def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str]:
-    """A cache mark with the lifetime OpenAI has for it."""
+def mark_cached(out: dict[str, Any], ttl: str, at: Path, crossing: Crossing) -> None:
+    """A cache mark on a part, with the lifetime OpenAI has for it; models before gpt-5.6 refuse the field."""
+    if crossing.source != wire.NAME and not getattr(crossing.profile, "cache_marks", False):
+        crossing.lose("cache.dropped", at)
+        return
     mark = {"mode": "explicit"}
     if ttl:
-        own = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
-        if own != ttl:
-            crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
-        mark["ttl"] = own
-    return mark
+        mark["ttl"] = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
+        if mark["ttl"] != ttl:
+            crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {mark['ttl']}")
+    out["prompt_cache_breakpoint"] = mark
 
 
 def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
@@ -247,12 +278,14 @@ def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
     if crossing.source != wire.NAME:
         _lose_reference(media, crossing)
     _write_detail(media, out, crossing)
+    if media.name and media.kind == "image":
+        crossing.lose("media.name.dropped", media.at, media.name)
     return out
 
 
 def _lose_reference(media: Media, crossing: Crossing) -> None:
-    if media.file and crossing.source != "openai-chat":
-        crossing.lose("media.reference", media.at, "a file id of another upstream")
+    if media.file and crossing.source not in _SAME_FILES:
+        crossing.lose("media.reference", media.at, f"file {media.file} of {crossing.source}")
     elif media.url and not media.url.startswith(("https://", "http://")):
         crossing.lose("media.reference", media.at, "an address of another upstream")
 
@@ -281,9 +314,8 @@ def write_output_text(part: Text, crossing: Crossing, *, request: bool) -> dict[
     if part.seal is not None:
         crossing.lose("seal.dropped", part.at)
     if part.cache is not None and request:
-        # `prompt_cache_breakpoint` exists on what is sent in, not on what the model said.
         if crossing.source == wire.NAME:
-            out["prompt_cache_breakpoint"] = breakpoint_mark(part.cache, part.at, crossing)
+            mark_cached(out, part.cache, part.at, crossing)
         else:
-            crossing.lose("cache.dropped", part.at)
+            crossing.lose("cache.dropped", part.at, "marks stand on what is sent in, not on what the model said")
     return restore(out, part.extra, wire.NAME) if part.extra is not None else out

@@ -6,33 +6,48 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Media, Part, Path, Text, ToolCall, ToolResult
+from ...canon.parts import Extra, Media, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.request import Format, Request, Settings
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.effort import wanted
-from ...codec.extras import carried, gather, restore
-from ...codec.fit import fit
+from ...codec.extras import NULL, carried, gather, restore
 from ...codec.ids import send as send_id
 from ...codec.media import note
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
-from .items import IDS, message_extra, read_item, read_opaque, stray_fields, write_items
-from .message import own_fields, read_content, with_fields, write_input
-from .tools import STRICT, read_choice, tools_from, tools_to, write_choice
+from .items import item_extra, message_extra, read_call, read_item, read_opaque, stray_fields, write_items
+from .message import mark_cached, read_content, write_input
+from .tools import IDS, MEMO, fit_schema, own_fields, read_choice, tools_from, with_fields, write_choice
 
 LOGPROBS = "message.output_text.logprobs"
 ENCRYPTED = "reasoning.encrypted_content"
 
 _ROLES: dict[str | None, Role] = {"system": "system", "developer": "developer", "user": "user"}
-_OUTPUTS = ("function_call_output", "custom_tool_call_output")
-_STRAY_IN_OUTPUT = ("role", "content", "phase", "arguments", "input", "summary", "encrypted_content", "action")
+_SAID = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
+_STRAY_IN_OUTPUT = (
+    "namespace",
+    "caller",
+    "role",
+    "content",
+    "phase",
+    "arguments",
+    "input",
+    "summary",
+    "encrypted_content",
+    "action",
+)
 _ADDS_TOOLS = frozenset({"additional_tools", "tool_search_output"})
 _TIERS = frozenset({"auto", "default", "fast", "flex", "priority", "scale", "ultrafast"})
 _INSTRUCTIONS: Path = ("instructions",)
+_OUTPUT: Path = ("output",)
+_MAX_USER = 64
+_OPENAI = frozenset({wire.NAME, "openai-chat"})
+NO_INPUT = "(nothing was said)"
+NO_RESULT = "Error: no result was recorded for this call."
 
 _AT: dict[str, Path] = {name: (name,) for name in ("temperature", "top_p", "top_logprobs", "metadata", "user")} | {
     "max_tokens": ("max_output_tokens",),
@@ -53,7 +68,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     crossing.spelled = spelled
     tools: tuple[Tool | HostedTool, ...] = ()
     if request.tools:
-        tools = tools_from(request.tools, crossing, unknown, ("tools",))
+        tools = MEMO.read(request.tools, crossing)
     added: list[Tool | HostedTool] = []
     turns: list[Turn] = []
     if request.instructions:
@@ -82,37 +97,37 @@ def _read_turns(
     said: list[Part] = []
     results: list[Part] = []
     for i, item in enumerate(items):
-        at: Path = ("input", i)
         kind = item.type
-        role = _ROLES.get(item.role) if kind == "message" else None
-        if role is None and kind not in _OUTPUTS:
-            if results:
-                turns.append(Turn("tool", tuple(results), at=results[0].at))
-                results = []
-            if kind in wire.Item.__kinds__ and item.role in (None, "assistant") and (item.role or kind != "message"):
-                read_item(item, at, said, crossing, unknown)
-            else:
-                _read_other(item, at, said, added, crossing)
-            continue
-        if said:
-            turns.append(Turn("assistant", tuple(said), at=said[0].at[:2]))
-            said = []
-        if role is None:
-            results.append(_read_result(item, at, turns, crossing, unknown))
+        at: Path = ("input", i)
+        if kind == "function_call_output" or kind == "custom_tool_call_output":
+            if said:
+                turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
+                said = []
+            results.append(_read_result(item, at, turns, results, crossing, unknown))
             continue
         if results:
-            turns.append(Turn("tool", tuple(results), at=results[0].at))
+            turns.append(Turn("tool", tuple(results), "", None, results[0].at))
             results = []
-        content = item.content
-        if type(content) is str:
-            parts: tuple[Part, ...] = (Text(content, at=("input", i, "content")),)
+        if kind == "function_call":
+            said.append(read_call(item, at, crossing, unknown))
+            continue
+        if kind == "message":
+            role = _ROLES.get(item.role)
+            if role is not None:
+                if said:
+                    turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
+                    said = []
+                parts = read_content(item.content, ("input", i, "content"), crossing, unknown)
+                turns.append(Turn(role, parts, item.name or "", message_extra(item, at, crossing, unknown), at))
+                continue
+        if kind in _SAID and (kind != "message" or item.role == "assistant"):
+            read_item(item, at, said, crossing, unknown)
         else:
-            parts = tuple(read_content(content, ("input", i, "content"), crossing, unknown))
-        turns.append(Turn(role, parts, item.name or "", message_extra(item, at, crossing, unknown), at))
+            _read_other(item, at, said, added, crossing)
     if said:
-        turns.append(Turn("assistant", tuple(said), at=said[0].at[:2]))
+        turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
     if results:
-        turns.append(Turn("tool", tuple(results), at=results[0].at))
+        turns.append(Turn("tool", tuple(results), "", None, results[0].at))
 
 
 def _read_other(
@@ -127,9 +142,13 @@ def _read_other(
         if part.kind in _ADDS_TOOLS:
             fields = jsontext.fields(part.value)
             if "tools" in fields:
-                admitted = wire.TOOLS.admit(fields["tools"])
-                added.extend(tools_from(admitted.value, crossing, admitted.unknown, (*at, "tools")))
+                place = at + ("tools",)
+                found, unknown, _ = wire.TOOLS.admit(fields["tools"], place)
+                added.extend(tools_from(found or [], crossing, unknown, place))
             if part.kind == "additional_tools":
+                rest = {name: value for name, value in fields.items() if name not in ("type", "role", "tools")}
+                if rest:
+                    crossing.keep(at, rest)
                 return
     said.append(part)
 
@@ -150,39 +169,51 @@ def _merged(
     return tuple(out)
 
 
-def _read_result(item: wire.Item, at: Path, turns: list[Turn], crossing: Crossing, unknown: Unknown) -> ToolResult:
+def _read_result(
+    item: wire.Item, at: Path, turns: list[Turn], before: list[Part], crossing: Crossing, unknown: Unknown
+) -> ToolResult:
     output = item.output
-    if type(output) is str:
-        parts: tuple[Part, ...] = (Text(output, at=(*at, "output")),)
-    else:
-        parts = tuple(read_content(output, (*at, "output"), crossing, unknown))
-    extra = None
-    more: dict[str, Raw] | None = None
-    if item.caller or item.async_ or item.role or item.content or item.phase or item.arguments or item.input:
-        more = stray_fields(item, (*_STRAY_IN_OUTPUT, "caller"))
+    if (
+        unknown
+        or item.id
+        or item.status
+        or item.name
+        or item.namespace
+        or item.caller
+        or item.async_
+        or item.role
+        or item.content
+        or item.phase
+        or item.arguments
+        or item.input
+        or item.summary
+        or item.encrypted_content
+        or item.action
+    ):
+        parts = read_content(output, at + _OUTPUT, crossing, unknown)
+        more = stray_fields(item, _STRAY_IN_OUTPUT)
         if item.async_:
             more["async"] = item.async_
-    if more or unknown:
-        extra = gather(crossing, at, unknown, more)
-    if crossing.target == wire.NAME:
-        handles = {name: value for name, value in (("id", item.id), ("status", item.status)) if value}
-        if item.namespace:
-            handles["namespace"] = jsontext.raw(item.namespace)
-        extra = with_fields(extra, handles)
+        extra = item_extra(item, at, crossing, unknown, more)
+        if item.name is not None:
+            extra = with_fields(extra, {"name": jsontext.raw(item.name)})
+    else:
+        parts = read_content(output, at + _OUTPUT, crossing, unknown)
+        extra = None
     call_id = item.call_id
     if call_id is None:
-        call_id = _called(item, turns)
+        call_id = _called(item, turns, before)
     custom = item.type == "custom_tool_call_output"
     return ToolResult(call_id, parts, item.name or "", False, False, custom, extra=extra, at=at)
 
 
-def _called(item: wire.Item, turns: list[Turn]) -> str:
-    """The id of the call that an output answers by the tool's name: the first of that name without an output."""
-    for turn in reversed(turns):
-        if turn.role == "assistant":
-            for part in turn.parts:
-                if isinstance(part, ToolCall) and part.name == item.name:
-                    return part.id
+def _called(item: wire.Item, turns: list[Turn], before: list[Part]) -> str:
+    """The id of the call that an output answers by the tool's name: the first of its step that has no output yet."""
+    answered = {part.call_id for part in before if isinstance(part, ToolResult)}
+    step = next((turn for turn in reversed(turns) if turn.role == "assistant"), None)
+    for part in step.parts if step is not None else ():
+        if isinstance(part, ToolCall) and part.name == item.name and part.id not in answered:
+            return part.id
     return ""
 
 
@@ -195,17 +226,24 @@ def _read_settings(request: wire.ResponsesRequest) -> Settings:
         request.max_output_tokens,
         request.temperature,
         request.top_p,
-        logprobs=True if include and LOGPROBS in include else None,
-        top_logprobs=request.top_logprobs,
-        parallel=request.parallel_tool_calls,
-        effort=reasoning.effort if reasoning is not None else None,
-        thoughts=True if reasoning is not None and reasoning.summary is not None else None,
-        verbosity=text.verbosity if text is not None else None,
-        format=_read_format(shape) if shape is not None else None,
-        user=request.user if user is None else user,
-        metadata=request.metadata,
-        tier=request.service_tier,
-        cache_key=request.prompt_cache_key,
+        None,
+        (),
+        None,
+        None,
+        None,
+        None,
+        True if include and LOGPROBS in include else None,
+        request.top_logprobs,
+        request.parallel_tool_calls,
+        reasoning.effort if reasoning is not None else None,
+        None,
+        True if reasoning is not None and reasoning.summary is not None else None,
+        text.verbosity if text is not None else None,
+        _read_format(shape) if shape is not None else None,
+        request.user if user is None else user,
+        request.metadata,
+        request.service_tier,
+        request.prompt_cache_key,
         at=_AT if user is None else _AT_SAFETY,
     )
 
@@ -219,18 +257,13 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
     return Format("schema", text, shape.name or "", shape.description or "", shape.strict)
 
 
-def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: Unknown) -> Any:
-    more = carried(request, wire.REQUEST_EXTRAS) or {}
+def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: Unknown) -> Extra | None:
+    more: dict[str, Raw] = {"store": request.store} if request.store else {}
     silent: dict[str, Raw] = {}
     own = crossing.target == wire.NAME
-    for name in wire.REQUEST_STATE:
-        value = getattr(request, name)
-        if not value or value == b"null":
-            continue
-        if own:
-            silent[name] = value
-        else:
-            crossing.lose("state.dropped", (name,))
+    if _has_rare(request):
+        more |= carried(request, wire.REQUEST_RARE) or {}
+        _read_state(request, silent, crossing)
     if request.include is not None:
         rest = [name for name in request.include if name != LOGPROBS]
         if rest:
@@ -242,41 +275,76 @@ def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: 
             value = getattr(request.reasoning, name)
             if value:
                 more[f"reasoning/{name}"] = value
-        if own and request.reasoning.summary is not None:
+        if request.reasoning.summary is not None:
             silent["reasoning/summary"] = jsontext.raw(request.reasoning.summary)
     shape = request.text.format if request.text is not None else None
     if shape is not None and shape.type not in ("json_object", "json_schema"):
         (silent if shape.type == "text" else more)["text/format"] = jsontext.raw(shape)
     if own and request.instructions == "":
         silent["instructions"] = Raw(b'""')
-    extra = gather(crossing, (), unknown, more or None)
+    extra = gather(crossing, (), unknown, more) if more or unknown else None
     return with_fields(extra, silent) if own else extra
+
+
+def _has_rare(request: wire.ResponsesRequest) -> bool:
+    return bool(
+        request.previous_response_id
+        or request.conversation
+        or request.prompt
+        or request.stream_options
+        or request.truncation
+        or request.background
+        or request.max_tool_calls
+        or request.context_management
+        or request.prompt_cache_options
+        or request.prompt_cache_retention
+        or request.moderation
+        or request.access_programs
+        or request.image
+    )
+
+
+def _read_state(request: wire.ResponsesRequest, silent: dict[str, Raw], crossing: Crossing) -> None:
+    """What a server holds: kept for the dialect itself, a loss of its own kind for every other."""
+    for name in wire.REQUEST_STATE:
+        value: Raw = getattr(request, name)
+        if not value or value == NULL:
+            continue
+        if crossing.target == wire.NAME:
+            silent[name] = value
+        else:
+            crossing.lose("state.dropped", (name,))
 
 
 def write_request(request: Request, crossing: Crossing) -> bytes:
     own = crossing.source == wire.NAME
     model = crossing.model or request.model
-    if not model:
+    if not model and not own:
         crossing.lose("model.invented")
-    out: dict[str, Any] = {"model": model or "unspecified"}
+        model = "unspecified"
+    out: dict[str, Any] = {"model": model} if model else {}
     turns = request.turns if own else arrange(request.turns, crossing)
     first = _instructions(turns, own)
     if first is not None:
         out["instructions"] = first
-        turns = turns[1:]
-    if own and len(turns) == 1 and turns[0].at == ("input",):
-        out["input"] = write_input(turns[0].parts, crossing)
-    elif turns or not own:
-        out["input"] = write_turns(turns, crossing)
+    rest = turns if first is None else turns[1:]
+    if own and len(rest) == 1 and rest[0].at == ("input",):
+        out["input"] = write_input(rest[0].parts, crossing)
+    elif rest or not own:
+        items = write_turns(rest, crossing)
+        if not items and not own:
+            items = _some_input(turns, out, crossing)
+        out["input"] = items
     if request.tools:
-        tools = tools_to(request.tools, crossing)
+        tools = MEMO.write(request.tools, crossing)
         if tools:
             out["tools"] = tools
-    choice = write_choice(request, crossing)
-    if choice is not None and ("tools" in out or choice == "none" or own):
-        out["tool_choice"] = choice
-    elif choice is not None and choice != "auto":
-        crossing.lose("choice.dropped", request.choice.at if request.choice else ())
+    if request.choice is not None:
+        choice = write_choice(request, request.choice, crossing)
+        if choice is not None and ("tools" in out or own):
+            out["tool_choice"] = choice
+        elif choice not in (None, "auto", "none"):
+            crossing.lose("choice.dropped", request.choice.at, "there is no tool to choose")
     if request.stream is not None:
         out["stream"] = request.stream
     _write_settings(request, out, crossing)
@@ -286,6 +354,14 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         if crossing.profile.reasoning:
             out["include"] = [ENCRYPTED, *out.get("include", ())]
     return jsontext.encode(_restored(out, request) if request.extra is not None else out)
+
+
+def _some_input(turns: tuple[Turn, ...], out: dict[str, Any], crossing: Crossing) -> list[Any]:
+    """A request needs some input: system text that stands alone is said there, and without it something else."""
+    if "instructions" in out:
+        return [{"type": "message", "role": turns[0].role, "content": out.pop("instructions")}]
+    crossing.lose("turn.invented", turns[0].at if turns else ())
+    return [{"type": "message", "role": "user", "content": NO_INPUT}]
 
 
 def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:
@@ -313,23 +389,26 @@ def _instructions(turns: tuple[Turn, ...], own: bool) -> str | None:
 
 def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     items: list[Any] = []
-    customs: set[str] = set()
-    answered: set[str] = set()
+    own = crossing.source == wire.NAME
+    calls = None if own else Calls(turns)
     for turn in turns:
         role = turn.role
         if role == "assistant":
-            if not write_items(turn.parts, items, crossing, customs) and turn.parts:
+            if not write_items(turn.parts, items, crossing) and turn.parts:
                 crossing.lose("turn.dropped", turn.at)
+            if calls is not None:
+                calls.asked(turn.parts, items, crossing)
         elif role == "tool":
-            write_results_items(turn, items, crossing, customs, answered)
+            write_outputs(turn, calls, items, crossing)
         else:
             content = write_input(turn.parts, crossing)
-            if not content and turn.parts and content != "":
-                crossing.lose("turn.dropped", turn.at)
+            if not content and turn.parts and content != "" and not own:
+                if any(type(part) is not Text for part in turn.parts):
+                    crossing.lose("turn.dropped", turn.at)
                 continue
             message = {"type": "message", "role": role, "content": content}
             if turn.name:
-                if crossing.source == wire.NAME:
+                if own:
                     message["name"] = turn.name
                 else:
                     crossing.lose("name.dropped", turn.at)
@@ -337,39 +416,81 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     return items
 
 
-def write_results_items(
-    turn: Turn, items: list[Any], crossing: Crossing, customs: set[str], answered: set[str]
-) -> None:
-    """One item an output; media stay in it."""
-    own = crossing.source == wire.NAME
+class Calls:
+    """Who called, and who was answered: the server wants one output for each call, of its kind, after it."""
+
+    __slots__ = ("answered", "kinds", "results")
+
+    def __init__(self, turns: tuple[Turn, ...]) -> None:
+        self.kinds: dict[str, str] = {}  # of the calls so far: the type of the output that answers them
+        self.answered: set[str] = set()
+        self.results = {
+            part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult
+        }
+
+    def asked(self, parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -> None:
+        """Note the calls of a step; those that nobody will answer are answered at once."""
+        for part in parts:
+            if type(part) is ToolCall:
+                kind = "custom_tool_call_output" if part.custom else "function_call_output"
+                self.kinds[part.id] = kind
+                if part.id not in self.results:
+                    crossing.lose("result.invented", part.at, part.id)
+                    call_id = send_id(part.id, IDS, crossing, part.at)
+                    items.append({"type": kind, "call_id": call_id, "output": NO_RESULT})
+
+
+def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], crossing: Crossing) -> None:
+    """One item a result; media stay in it. Where `calls` are known, a result without its call becomes user's words."""
     for result in turn.parts:
         if not isinstance(result, ToolResult):
             crossing.lose("part.dropped", result.at)
             continue
-        if result.call_id in answered and not own:
-            crossing.lose("result.duplicate", result.at)
-            continue
-        answered.add(result.call_id)
-        parts = result.parts
-        if crossing.binary == "summarise":
-            parts = tuple([_summarised(part, crossing) for part in parts])
-        output = write_input(parts, crossing) or ""
-        if result.is_error:
-            crossing.lose("result.error.as_text", result.at)
-            output = _as_error(output)
-        if result.structured:
-            crossing.lose("result.structured.as_text", result.at)
-        custom = result.call_id in customs or (result.custom and own)
-        item: dict[str, Any] = {
-            "type": "custom_tool_call_output" if custom else "function_call_output",
-            "call_id": result.call_id if own else send_id(result.call_id, IDS, crossing, result.at),
-            "output": output,
-        }
-        if own and result.name:
-            item["name"] = result.name
-        if result.cache is not None:
-            crossing.lose("cache.dropped", result.at)
-        items.append(item if result.extra is None else restore(item, result.extra, wire.NAME))
+        kind = "custom_tool_call_output" if result.custom else "function_call_output"
+        if calls is not None:
+            if result.call_id not in calls.kinds:
+                crossing.lose("result.orphaned", result.at)
+                items.append(_orphan(result, crossing))
+                continue
+            if result.call_id in calls.answered:
+                crossing.lose("result.duplicate", result.at)
+                continue
+            calls.answered.add(result.call_id)
+            kind = calls.kinds[result.call_id]
+        items.append(_write_output(result, kind, crossing))
+
+
+def _write_output(result: ToolResult, kind: str, crossing: Crossing) -> dict[str, Any]:
+    output: Any = plain_text(result.parts)
+    if output is None:
+        output = _output(result, crossing)
+    if result.is_error:
+        crossing.lose("result.error.as_text", result.at)
+        output = _as_error(output)
+    if result.structured:
+        crossing.lose("result.structured.as_text", result.at)
+    call_id = result.call_id if crossing.source == wire.NAME else send_id(result.call_id, IDS, crossing, result.at)
+    if result.cache is not None:
+        output = [{"type": "input_text", "text": output}] if isinstance(output, str) else output
+        if output:
+            mark_cached(output[-1], result.cache, result.at, crossing)
+    item: dict[str, Any] = {"type": kind, "call_id": call_id, "output": output}
+    return item if result.extra is None else restore(item, result.extra, wire.NAME)
+
+
+def _output(result: ToolResult, crossing: Crossing) -> Any:
+    parts = result.parts
+    if crossing.binary == "summarise":
+        parts = tuple([_summarised(part, crossing) for part in parts])
+    return write_input(parts, crossing) or ""
+
+
+def _orphan(result: ToolResult, crossing: Crossing) -> dict[str, Any]:
+    of = f" of {result.name}" if result.name else ""
+    call = f", call {result.call_id}" if result.call_id else ""
+    failed = ", failed" if result.is_error else ""
+    parts = (Text(f"[result{of}{call}{failed}]"), *result.parts)
+    return {"type": "message", "role": "user", "content": write_input(parts, crossing)}
 
 
 def _summarised(part: Part, crossing: Crossing) -> Part:
@@ -390,7 +511,7 @@ def _write_settings(request: Request, out: dict[str, Any], crossing: Crossing) -
     at = settings.at
     if settings.max_tokens is not None:
         out["max_output_tokens"] = settings.max_tokens
-    effort = wanted(settings, crossing)
+    effort = settings.effort if crossing.source == wire.NAME else wanted(settings, crossing)
     _write_reasoning(settings, effort, out, crossing)
     _write_sampling(settings, effort, out, crossing)
     if settings.parallel is not None and ("tools" in out or crossing.source == wire.NAME):
@@ -404,13 +525,17 @@ def _write_settings(request: Request, out: dict[str, Any], crossing: Crossing) -
         out["text"] = text
     if settings.cache is not None:
         crossing.lose("cache.dropped", at.get("cache", ()))
+    if settings.user is not None:
+        if len(settings.user) <= _MAX_USER or crossing.source in _OPENAI:
+            out["user" if at.get("user") == ("user",) else "safety_identifier"] = settings.user
+        else:
+            crossing.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
     if settings.tier is not None:
         if settings.tier in _TIERS or crossing.source == wire.NAME:
             out["service_tier"] = settings.tier
         else:
             crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
     for value, name in (
-        (settings.user, "safety_identifier" if at.get("user") != ("user",) else "user"),
         (settings.metadata, "metadata"),
         (settings.cache_key, "prompt_cache_key"),
     ):
@@ -422,10 +547,7 @@ def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any]
     reasoning: dict[str, Any] = {}
     own = crossing.source == wire.NAME
     if effort is not None:
-        if crossing.profile.thinks or own:
-            reasoning["effort"] = effort
-        elif effort != "none":
-            crossing.lose("effort.dropped", settings.at.get("effort", settings.at.get("budget", ())))
+        reasoning["effort"] = effort
     if settings.thoughts and not own:
         if crossing.profile.reasoning or reasoning:
             reasoning["summary"] = "auto"
@@ -481,10 +603,8 @@ def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]
         out["description"] = shape.description
     if shape.schema is None:
         out["schema"] = {}
-    elif shape.strict and crossing.source not in (wire.NAME, "openai-chat"):
-        out["schema"] = fit(shape.schema, STRICT, crossing, at)
     else:
-        out["schema"] = Raw(shape.schema)
+        out["schema"] = fit_schema(shape.schema, shape.strict, at, crossing)
     if shape.strict is not None:
         out["strict"] = shape.strict
     return out

@@ -6,29 +6,33 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Raw
 
-from ...canon.parts import Path
+from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
 from ...codec.fit import fit
-from ...codec.names import send
+from ...codec.memo import ToolMemo
+from ...codec.names import Names
 from ...codec.schema import Subset
 from ...crossing import Crossing
 from . import wire
-from .message import own_fields, with_fields
 
-NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
+
+IDS = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+"""Call ids."""
 
 LOOSE = Subset(root_object=True)
 """Without strict the server looks at the root only."""
 
 STRICT = Subset(
     keywords=frozenset(
-        {
+        [
             "$defs",
             "$ref",
             "additionalProperties",
@@ -50,8 +54,9 @@ STRICT = Subset(
             "required",
             "title",
             "type",
-        }
+        ]
     ),
+    ref_siblings=False,
     one_of="any_of",
     all_of="merge",
     modern=True,
@@ -61,29 +66,41 @@ STRICT = Subset(
     all_required=True,
 )
 
+_SAME_SCHEMAS = frozenset({wire.NAME, "openai-chat"})
 _SCHEMA_AT = ("parameters",)
-_HOSTED_OPTIONS = ("search_context_size", "user_location", "filters", "external_web_access")
-_OPTIONS = ("allowed_callers", *_HOSTED_OPTIONS)
+_NO_PARAMETERS = Raw(b'{"type":"object","properties":{},"required":[],"additionalProperties":false}')
 _GROUP = "namespace/"
+_NULL = Raw(b"null")
+
+
+def own_fields(extra: Extra | None) -> dict[str, Raw]:
+    """This dialect's fields in an extra."""
+    return extra.get(wire.NAME, {}) if extra is not None else {}
+
+
+def with_fields(extra: Extra | None, fields: dict[str, Raw]) -> Extra | None:
+    """`extra` and some fields that the canon holds in another form: put back, but no loss elsewhere."""
+    return {wire.NAME: {**fields, **own_fields(extra)}} if fields else extra
 
 
 def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
-    admitted = wire.TOOLS.admit(body)
-    return tools_from(admitted.value, crossing, admitted.unknown, ())
+    tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
+    return tools_from(tools or [], crossing, unknown, ("tools",))
 
 
 def tools_from(
     tools: list[wire.ToolDef], crossing: Crossing, unknown: Unknown, base: Path
 ) -> tuple[Tool | HostedTool, ...]:
+    """The tools of a list that stands at `base`."""
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools):
-        at = (*base, i)
+        at = base + (i,)
         kind = tool.type
         if kind == "function" and tool.name is not None:
             out.append(_read_function(tool, at, crossing, unknown, ""))
         elif kind == "custom" and tool.name is not None:
             out.append(_read_custom(tool, at, crossing, unknown, ""))
-        elif kind == "namespace" and _plain_namespace(tool):
+        elif kind == "namespace" and _is_plain(tool):
             out.extend(_read_namespace(tool, at, crossing, unknown))
         else:
             value = tool.strange or jsontext.raw(tool)
@@ -93,51 +110,60 @@ def tools_from(
 
 def _read_function(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown, namespace: str) -> Tool:
     extra = None
-    if (
-        unknown
-        or tool.strict is None
-        or tool.allowed_callers
-        or tool.async_
-        or tool.format
-        or tool.tools
-        or tool.search_context_size
-        or tool.user_location
-        or tool.filters
-        or tool.external_web_access
-    ):
-        extra = _tool_extra(tool, at, crossing, unknown)
-    parameters = tool.parameters
-    schema = str(parameters, "utf-8") if parameters else None
+    if unknown or tool.allowed_callers or tool.async_ or tool.format or tool.tools:
+        more = carried(tool, ("allowed_callers",)) or {}
+        if tool.async_:
+            more["async"] = tool.async_
+        for name in ("format", "tools"):
+            if getattr(tool, name):
+                more[name] = jsontext.raw(getattr(tool, name))
+        extra = gather(crossing, at, unknown, more or None)
+    schema = str(tool.parameters, "utf-8") if tool.parameters else None
+    strict: Any = tool.strict
+    silent: dict[str, Raw] = {}
     if schema == "null":
         schema = None
-        if crossing.target == wire.NAME:
-            extra = with_fields(extra, {"parameters": parameters})
-    strict = tool.strict
+        silent["parameters"] = _NULL
+    if strict is None:
+        # Null is not the same as nothing: without the field the server tries strict mode.
+        silent["strict"] = _NULL
+    if tool.defer_loading is False:
+        silent["defer_loading"] = Raw(b"false")
     return Tool(
         tool.name or "",
         tool.description or "",
         schema,
-        strict if strict is not UNSET else None,
-        False,
-        None,
-        namespace,
-        bool(tool.defer_loading),
-        jsontext.text(tool.output_schema) if tool.output_schema else None,
-        None,
-        extra,
-        at,
-        _SCHEMA_AT,
+        None if strict is UNSET else strict,
+        namespace=namespace,
+        deferred=bool(tool.defer_loading),
+        output_schema=_output_schema(tool),
+        extra=with_fields(extra, silent),
+        at=at,
+        schema_at=_SCHEMA_AT,
     )
+
+
+def _output_schema(tool: wire.ToolDef) -> str | None:
+    schema = jsontext.text(tool.output_schema) if tool.output_schema else "null"
+    return None if schema == "null" else schema
 
 
 def _read_custom(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown, namespace: str) -> Tool:
     grammar = None
     shape = tool.format
+    silent: dict[str, Raw] = {}
     if shape is not None and shape.type == "grammar":
         grammar = Grammar(shape.syntax, shape.definition)
-    extra = _tool_extra(tool, at, crossing, unknown)
-    if shape is not None and grammar is None and crossing.target == wire.NAME:
-        extra = with_fields(extra, {"format": jsontext.raw(shape)})
+    elif shape is not None:
+        silent["format"] = jsontext.raw(shape)
+    more = carried(tool, ("allowed_callers", "parameters", "output_schema")) or {}
+    if tool.async_:
+        more["async"] = tool.async_
+    if tool.strict is not UNSET:
+        more["strict"] = jsontext.raw(tool.strict)
+    if tool.tools:
+        more["tools"] = jsontext.raw(tool.tools)
+    extra = gather(crossing, at, unknown, more or None)
     return Tool(
         tool.name or "",
         tool.description or "",
@@ -145,55 +171,32 @@ def _read_custom(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unkn
         grammar=grammar,
         namespace=namespace,
         deferred=bool(tool.defer_loading),
-        extra=extra,
+        extra=with_fields(extra, silent),
         at=at,
     )
 
 
-def _tool_extra(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> Any:
-    more = carried(tool, _OPTIONS) or {}
-    if tool.async_:
-        more["async"] = tool.async_
-    if tool.tools:
-        more["tools"] = jsontext.raw(tool.tools)
-    if tool.type == "function" and tool.format:
-        more["format"] = jsontext.raw(tool.format)
-    if tool.type == "custom":
-        more |= carried(tool, ("parameters", "output_schema")) or {}
-        if tool.strict is not UNSET:
-            more["strict"] = jsontext.raw(tool.strict)
-    extra = gather(crossing, at, unknown, more or None)
-    if tool.strict is None and tool.type == "function" and crossing.target == wire.NAME:
-        # Null is not the same as nothing: without the field the server tries strict mode.
-        extra = with_fields(extra, {"strict": Raw(b"null")})
-    return extra
+def _is_plain(namespace: wire.ToolDef) -> bool:
+    inner = namespace.tools or ()
+    return bool(inner and namespace.name) and all(
+        tool.type in ("function", "custom") and tool.name is not None for tool in inner
+    )
 
 
-def _plain_namespace(tool: wire.ToolDef) -> bool:
-    inner = tool.tools or ()
-    return bool(inner and tool.name) and all([t.type in ("function", "custom") and t.name is not None for t in inner])
-
-
-def _read_namespace(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> list[Tool]:
+def _read_namespace(namespace: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> list[Tool]:
     """The tools of a namespace, each under its name; what the namespace itself says hangs on the first of them."""
     out: list[Tool] = []
-    for j, inner in enumerate(tool.tools or ()):
-        read = _read_function if inner.type == "function" else _read_custom
-        out.append(read(inner, (*at, "tools", j), crossing, unknown, tool.name or ""))
-    more = {"description": jsontext.raw(tool.description)} if tool.description else {}
-    more |= carried(tool, ("parameters", "output_schema", *_OPTIONS)) or {}
+    for j, tool in enumerate(namespace.tools or ()):
+        read = _read_function if tool.type == "function" else _read_custom
+        out.append(read(tool, at + ("tools", j), crossing, unknown, namespace.name or ""))
+    more = carried(namespace, ("parameters", "output_schema", "allowed_callers")) or {}
+    if namespace.description is not None:
+        more["description"] = jsontext.raw(namespace.description)
     fields = own_fields(gather(crossing, at, unknown, more or None))
     if fields:
-        first = out[0]
-        extra = with_fields(first.extra, {_GROUP + name: value for name, value in fields.items()})
-        out[0] = _replace_extra(first, extra)
+        extra = with_fields(out[0].extra, {_GROUP + name: value for name, value in fields.items()})
+        out[0] = msgspec.structs.replace(out[0], extra=extra)
     return out
-
-
-def _replace_extra(tool: Tool, extra: Any) -> Tool:
-    fields = [getattr(tool, name) for name in tool.__struct_fields__]
-    fields[tool.__struct_fields__.index("extra")] = extra
-    return Tool(*fields)
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
@@ -234,24 +237,24 @@ def _open_namespace(tool: Tool) -> dict[str, Any]:
 
 def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
     own = crossing.source == wire.NAME
-    name = tool.name if own else send(tool.name, "", NAMES, crossing, tool.at)
+    name = tool.name if own else NAMES.send(tool.name, "", crossing, tool.at)
     out: dict[str, Any] = {"type": "custom" if tool.custom else "function", "name": name}
     if tool.description:
         out["description"] = tool.description
     if tool.custom:
         if tool.grammar is not None:
-            out["format"] = {
-                "type": "grammar",
-                "syntax": tool.grammar.syntax,
-                "definition": tool.grammar.definition,
-            }
+            grammar = tool.grammar
+            out["format"] = {"type": "grammar", "syntax": grammar.syntax, "definition": grammar.definition}
     elif own:
         if tool.schema is not None:
             out["parameters"] = Raw(tool.schema)
         if tool.strict is not None:
             out["strict"] = tool.strict
     else:
-        out["parameters"] = _write_schema(tool, crossing)
+        at = tool.at + tool.schema_at
+        out["parameters"] = (
+            _NO_PARAMETERS if tool.schema is None else fit_schema(tool.schema, tool.strict, at, crossing)
+        )
         # Left out, the server would try strict mode, which the source did not ask for.
         out["strict"] = bool(tool.strict)
     if tool.output_schema is not None:
@@ -266,15 +269,14 @@ def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
     return restore(out, tool.extra, wire.NAME) if tool.extra is not None else out
 
 
-def _write_schema(tool: Tool, crossing: Crossing) -> Raw | dict[str, Any]:
-    schema = tool.schema
-    if schema is None:
-        return {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-    if tool.strict:
-        return fit(schema, STRICT, crossing, (*tool.at, *tool.schema_at))
-    if schema.startswith('{"type":"object"'):
+def fit_schema(schema: str, strict: bool | None, at: Path, crossing: Crossing) -> Raw:
+    """A schema as OpenAI takes it; what its own dialects sent is left alone."""
+    if crossing.source in _SAME_SCHEMAS:
         return Raw(schema)
-    return fit(schema, LOOSE, crossing, (*tool.at, *tool.schema_at))
+    return fit(schema, STRICT if strict else LOOSE, crossing, at)
+
+
+MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
 def read_choice(choice: str | wire.ToolChoice, crossing: Crossing) -> Choice:
@@ -282,35 +284,51 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing) -> Choice:
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
             return Choice(choice, at=at)  # type: ignore[arg-type]
-        return Choice("auto", extra=crossing.keep((), {"tool_choice": jsontext.raw(choice)}), at=at)
+        return Choice("auto", (), _own_choice(jsontext.raw(choice), choice, crossing), at)
     if choice.type in ("function", "custom") and choice.name is not None:
         return Choice("one", (choice.name,), at=at)
-    if choice.type == "allowed_tools" and choice.tools is not None:
-        plain = [t for t in choice.tools if t.type in ("function", "custom") and t.name is not None]
-        extra = None
-        if len(plain) != len(choice.tools):
-            extra = crossing.keep((), {"tool_choice": jsontext.raw(choice)})
-        mode = "required" if choice.mode == "required" else "auto"
-        return Choice(mode, tuple([t.name for t in plain if t.name]), extra, at)  # type: ignore[arg-type]
     value = choice.strange or jsontext.raw(choice)
-    return Choice("auto", extra=crossing.keep((), {"tool_choice": value}), at=at)
+    if choice.type == "allowed_tools" and choice.tools is not None:
+        plain = [name for name in map(_named, choice.tools) if name]
+        whole = len(plain) == len(choice.tools)
+        extra = None if whole else _own_choice(value, "of tools the upstream runs", crossing)
+        return Choice("required" if choice.mode == "required" else "auto", tuple(plain), extra, at)
+    return Choice("auto", (), _own_choice(value, jsontext.kind(value), crossing), at)
 
 
-def write_choice(request: Request, crossing: Crossing) -> Any:
-    """The `tool_choice` value, or None when there is nothing to say."""
-    choice = request.choice
-    if choice is None:
-        return None
+def _own_choice(value: Raw, what: str, crossing: Crossing) -> Extra:
+    """A choice that only this dialect can make."""
+    if crossing.target != wire.NAME:
+        crossing.lose("choice.dropped", ("tool_choice",), what)
+    return {wire.NAME: {"tool_choice": value}}
+
+
+def _named(entry: Raw) -> str:
+    """The name in an entry of `allowed_tools`; "" for one that names no tool of the client's."""
+    value = jsontext.plain(entry)
+    if isinstance(value, dict) and value.keys() == {"type", "name"} and value["type"] in ("function", "custom"):
+        return str(value["name"])
+    return ""
+
+
+def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
+    """The `tool_choice` value, or None when it cannot be said."""
     own = own_fields(choice.extra)
     if "tool_choice" in own:
-        return own["tool_choice"]
+        return jsontext.plain(own["tool_choice"])
     if not choice.names:
         return choice.mode
-    customs = {tool.name for tool in request.tools if isinstance(tool, Tool) and tool.custom}
+    declared = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
     named = []
     for name in choice.names:
-        sent = name if crossing.source == wire.NAME else send(name, "", NAMES, crossing, choice.at)
-        named.append({"type": "custom" if name in customs else "function", "name": sent})
+        tool = declared.get(name)
+        if tool is None and crossing.source != wire.NAME:
+            crossing.lose("choice.dropped", choice.at, f"{name} is not among the tools")
+            continue
+        sent = name if crossing.source == wire.NAME else NAMES.send(name, "", crossing, choice.at)
+        named.append({"type": "custom" if tool is not None and tool.custom else "function", "name": sent})
+    if not named:
+        return None
     if choice.mode == "one":
         return named[0]
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}

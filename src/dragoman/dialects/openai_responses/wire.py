@@ -16,7 +16,7 @@ NAME = "openai-responses"
 NONE = Raw()
 
 
-class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True):
+class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Base of all shapes here."""
 
 
@@ -122,25 +122,14 @@ class ToolDef(Wire, rename={"async_": "async"}):
     name: str | None = None
     description: str | None = None
     parameters: Raw = NONE
-    strict: bool | None | UnsetType = UNSET
+    strict: bool | UnsetType | None = UNSET
     format: CustomFormat | None = None
     tools: list[ToolDef] | None = None
     defer_loading: bool | None = None
     output_schema: Raw = NONE
     allowed_callers: Raw = NONE
     async_: Raw = NONE
-    # Options of hosted tools that coding agents always send.
-    search_context_size: Raw = NONE
-    user_location: Raw = NONE
-    filters: Raw = NONE
-    external_web_access: Raw = NONE
     strange: Raw = NONE
-
-
-class Named(Wire):
-    type: str = ""
-    name: str | None = None
-    server_label: Raw = NONE
 
 
 class ToolChoice(Wire):
@@ -149,7 +138,7 @@ class ToolChoice(Wire):
     type: str
     name: str | None = None
     mode: str | None = None
-    tools: list[Named] | None = None
+    tools: list[Raw] | None = None
     strange: Raw = NONE
 
 
@@ -178,7 +167,7 @@ class ResponsesRequest(Wire):
     input: str | list[Item] | None = None
     model: str | None = None
     instructions: str | None = None
-    tools: list[ToolDef] | None = None
+    tools: Raw = NONE
     tool_choice: str | ToolChoice | None = None
     parallel_tool_calls: bool | None = None
     stream: bool | None = None
@@ -213,8 +202,7 @@ class ResponsesRequest(Wire):
 REQUEST_STATE = ("previous_response_id", "conversation", "prompt")
 """What only the server that keeps it can look up."""
 
-REQUEST_EXTRAS = (
-    "store",
+REQUEST_RARE = (
     "stream_options",
     "truncation",
     "background",
@@ -271,31 +259,31 @@ class Answer(Wire):
     prompt_cache_diagnostics: Raw = NONE
     output_text: Raw = NONE
     access_programs: Raw = NONE
-    background: Raw = NONE
-    frequency_penalty: Raw = NONE
+    background: bool | None = None
+    frequency_penalty: int | float | None = None
     image: Raw = NONE
     instructions: Raw = NONE
-    max_output_tokens: Raw = NONE
-    max_tool_calls: Raw = NONE
-    metadata: Raw = NONE
-    parallel_tool_calls: Raw = NONE
-    presence_penalty: Raw = NONE
-    previous_response_id: Raw = NONE
+    max_output_tokens: int | None = None
+    max_tool_calls: int | None = None
+    metadata: dict[str, Raw] | None = None
+    parallel_tool_calls: bool | None = None
+    presence_penalty: int | float | None = None
+    previous_response_id: str | None = None
     prompt: Raw = NONE
-    prompt_cache_key: Raw = NONE
+    prompt_cache_key: str | None = None
     prompt_cache_options: Raw = NONE
-    prompt_cache_retention: Raw = NONE
-    reasoning: Raw = NONE
-    safety_identifier: Raw = NONE
-    store: Raw = NONE
-    temperature: Raw = NONE
-    text: Raw = NONE
-    tool_choice: Raw = NONE
+    prompt_cache_retention: str | None = None
+    reasoning: ReasoningConfig | None = None
+    safety_identifier: str | None = None
+    store: bool | None = None
+    temperature: int | float | None = None
+    text: TextConfig | None = None
+    tool_choice: str | dict[str, Raw] | None = None
     tools: Raw = NONE
-    top_logprobs: Raw = NONE
-    top_p: Raw = NONE
-    truncation: Raw = NONE
-    user: Raw = NONE
+    top_logprobs: int | None = None
+    top_p: int | float | None = None
+    truncation: str | None = None
+    user: str | None = None
 
 
 ANSWER_EXTRAS = (
@@ -310,35 +298,38 @@ ANSWER_EXTRAS = (
 )
 """Fields of an answer that say something about the answer."""
 
-ANSWER_ECHO = (
-    "access_programs",
-    "background",
-    "frequency_penalty",
-    "image",
-    "instructions",
-    "max_output_tokens",
-    "max_tool_calls",
-    "metadata",
-    "parallel_tool_calls",
-    "presence_penalty",
-    "previous_response_id",
-    "prompt",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "reasoning",
-    "safety_identifier",
-    "store",
-    "temperature",
-    "text",
-    "tool_choice",
-    "tools",
-    "top_logprobs",
-    "top_p",
-    "truncation",
-    "user",
-)
-"""Fields of an answer that repeat the request: the client knows them, so leaving them out is no loss."""
+_ABSENT = (NONE, Raw(b"null"))
+_PLAIN_TEXT = TextFormat("text")
+
+ANSWER_ECHO: dict[str, tuple[Any, ...]] = {
+    "access_programs": _ABSENT,
+    "background": (None, False),
+    "frequency_penalty": (None, 0),
+    "image": _ABSENT,
+    "instructions": _ABSENT,
+    "max_output_tokens": (None,),
+    "max_tool_calls": (None,),
+    "metadata": (None, {}),
+    "parallel_tool_calls": (None, True),
+    "presence_penalty": (None, 0),
+    "previous_response_id": (None,),
+    "prompt": _ABSENT,
+    "prompt_cache_key": (None,),
+    "prompt_cache_options": _ABSENT,
+    "prompt_cache_retention": (None,),
+    "reasoning": (None, ReasoningConfig()),
+    "safety_identifier": (None,),
+    "store": (None, True, False),
+    "temperature": (None, 1),
+    "text": (None, TextConfig(_PLAIN_TEXT), TextConfig(_PLAIN_TEXT, "medium"), TextConfig()),
+    "tool_choice": (None, "auto"),
+    "tools": (*_ABSENT, Raw(b"[]")),
+    "top_logprobs": (None, 0),
+    "top_p": (None, 1),
+    "truncation": (None, "disabled"),
+    "user": (None,),
+}
+"""Fields of an answer that repeat the request, each with the values that say nothing."""
 
 
 class StreamEvent(Wire):
@@ -369,10 +360,10 @@ class StreamEvent(Wire):
     param: Raw = NONE
 
 
-REQUEST = Door(NAME, ResponsesRequest)
-TOOLS = Door(NAME, list[ToolDef])
-ANSWER = Door(NAME, Answer, lenient=True)
-ITEM = Door(NAME, Item, lenient=True)
-PART = Door(NAME, ContentPart, lenient=True)
-ANNOTATION = Door(NAME, Annotation, lenient=True)
-EVENT = Door(NAME, StreamEvent, lenient=True)
+REQUEST = Door[ResponsesRequest](NAME, ResponsesRequest)
+TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
+ANSWER = Door[Answer](NAME, Answer, lenient=True)
+ITEM = Door[Item](NAME, Item, lenient=True)
+PART = Door[ContentPart](NAME, ContentPart, lenient=True)
+ANNOTATION = Door[Annotation](NAME, Annotation, lenient=True)
+EVENT = Door[StreamEvent](NAME, StreamEvent, lenient=True)

@@ -1,0 +1,101 @@
+"""One JSON array that grows while it is sent: byte chunks to its elements, the same however the bytes are cut.
+
+Google's servers stream this way unless asked for server-sent events. Also takes bare objects one after another (an
+error answered without the array), so that whatever begins with a bracket can be read here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import WireError
+from .sse import MAX_FRAME
+
+_OUTSIDE = re.compile(rb'["{}\[\]]')
+_INSIDE = re.compile(rb'["\\]')
+_BETWEEN = b" \t\r\n,"
+
+
+class Splitter:
+    """Feed bytes, get the exact text of whole elements."""
+
+    __slots__ = ("_depth", "_dialect", "_escaped", "_held", "_pieces", "_string", "ended")
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
+        self._pieces: list[bytes] = []
+        self._held = 0
+        self._depth = 0  # brackets open inside the element
+        self._string = False
+        self._escaped = False
+        self.ended = False
+        """The array's closing bracket was seen."""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        elements: list[bytes] = []
+        start = place = 0  # of the open element's bytes in this chunk; of the scan
+        while True:
+            if self._depth == 0:
+                begin = self._skip(chunk, place)
+                if begin < 0:
+                    return elements
+                start = begin
+                self._depth = 1
+                place = begin + 1
+            place = self._scan(chunk, place)
+            if self._depth:
+                self._hold(chunk[start:])
+                return elements
+            self._pieces.append(chunk[start:place])
+            elements.append(b"".join(self._pieces))
+            self._pieces.clear()
+            self._held = 0
+
+    def _skip(self, chunk: bytes, place: int) -> int:
+        """Where the next element begins, past what stands between elements; -1 when the chunk has none."""
+        for at in range(place, len(chunk)):
+            byte = chunk[at : at + 1]
+            if byte == b"{":
+                return at
+            if byte == b"]":
+                self.ended = True
+            elif byte not in _BETWEEN and byte != b"[":
+                raise WireError(self._dialect, "", "objects in a JSON array", repr(chunk[at : at + 20]))
+        return -1
+
+    def _scan(self, chunk: bytes, place: int) -> int:
+        """Goes on inside an element. Gives the place after its end, or after the chunk."""
+        size = len(chunk)
+        if self._escaped and place < size:
+            self._escaped = False
+            place += 1
+        while place < size:
+            found = (_INSIDE if self._string else _OUTSIDE).search(chunk, place)
+            if found is None:
+                return size
+            place = found.end()
+            mark = found[0]
+            if mark == b'"':
+                self._string = not self._string
+            elif mark == b"\\":
+                self._escaped = place == size
+                place += 1
+            elif mark in b"{[":
+                self._depth += 1
+            else:
+                self._depth -= 1
+                if not self._depth:
+                    return place
+        return size
+
+    def _hold(self, piece: bytes) -> None:
+        if piece:
+            self._held += len(piece)
+            if self._held > MAX_FRAME:
+                raise WireError(self._dialect, "", f"stream frames of at most {MAX_FRAME} bytes", "a longer one")
+            self._pieces.append(piece)
+
+    @property
+    def open(self) -> bool:
+        """An element has begun and is not whole."""
+        return self._depth > 0

@@ -1,0 +1,95 @@
+"""Anthropic Messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dialect import Dialect, Endpoint
+from .faults import read_fault, write_fault
+from .request import read_request, write_request
+from .response import read_response, write_response, write_results
+from .stream import StreamReader
+from .stream_writer import StreamWriter
+from .tools import read_tools, write_tools
+from .wire import NAME
+
+_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document"})
+_SETTINGS = ("max_tokens", "stop_sequences", "thinking", "output_config", "anthropic_version")
+_EVENTS = frozenset(
+    {"message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "ping"}
+)
+
+
+def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    messages = document.get("messages")
+    if isinstance(messages, list):
+        found.append((2, "messages[]"))
+        found.extend(_in_messages(messages))
+        if "system" in document:
+            found.append((5, "system beside messages"))
+        for key in _SETTINGS:
+            if key in document:
+                found.append((1 if key == "max_tokens" else 3, key))
+    for tool in document.get("tools") or ():
+        if isinstance(tool, dict) and "input_schema" in tool:
+            found.append((6, "tools[].input_schema"))
+            break
+    choice = document.get("tool_choice")
+    if isinstance(choice, dict) and choice.get("type") in ("auto", "any", "tool", "none"):
+        found.append((3, "tool_choice{type}"))
+    if document.get("type") == "message" and document.get("role") == "assistant":
+        found.append((9, "type message, role assistant"))
+    if "stop_reason" in document and isinstance(document.get("content"), list):
+        found.append((5, "content[] and stop_reason"))
+    kind = document.get("type")
+    if isinstance(kind, str) and kind in _EVENTS:
+        found.append((9, f"event {kind}"))
+    if kind == "error" and isinstance(document.get("error"), dict):
+        found.append((6, "type error, error{}"))
+    return found
+
+
+def _in_messages(messages: list[Any]) -> list[tuple[int, str]]:
+    kinds = set()
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, list):
+            kinds.update([str(block.get("type")) for block in content if isinstance(block, dict)])
+    seen = sorted(kinds & _BLOCKS)
+    return [(6, f"a {seen[0]} block in messages")] if seen else []
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Anthropic Messages",
+    framing="sse",
+    read_request=read_request,
+    write_request=write_request,
+    read_response=read_response,
+    write_response=write_response,
+    reader=StreamReader,
+    writer=StreamWriter,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_fault=read_fault,
+    write_fault=write_fault,
+    write_results=write_results,
+    evidence=evidence,
+    endpoint=Endpoint("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
+    noise=frozenset(
+        {
+            "service_tier",
+            "inference_geo",
+            "speed",
+            "cache_creation",
+            "server_tool_use",
+            "iterations",
+            "encrypted_index",
+            "diagnostics",
+            "estimated_tokens",
+            "input_transformations",
+        }
+    ),
+)

@@ -1,0 +1,103 @@
+"""Messages faults: `{type: error, error: {type, message, details}, request_id}`, as an answer or in a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ...canon.events import Fault, FaultKind
+from ...codec import jsontext
+from ...codec.faults import kind_of_status, retry_after, retry_headers, status_of_kind
+from . import wire
+
+_BY_TYPE: dict[str, FaultKind] = {
+    "invalid_request_error": "invalid_request",
+    "authentication_error": "auth",
+    "billing_error": "billing",
+    "permission_error": "permission",
+    "not_found_error": "not_found",
+    "conflict_error": "conflict",
+    "request_too_large": "too_large",
+    "rate_limit_error": "rate_limit",
+    "api_error": "server",
+    "timeout_error": "timeout",
+    "overloaded_error": "overloaded",
+}
+_TYPES: dict[FaultKind, str] = {
+    "invalid_request": "invalid_request_error",
+    "context_too_long": "invalid_request_error",
+    "auth": "authentication_error",
+    "billing": "billing_error",
+    "permission": "permission_error",
+    "not_found": "not_found_error",
+    "conflict": "conflict_error",
+    "too_large": "request_too_large",
+    "unprocessable": "invalid_request_error",
+    "rate_limit": "rate_limit_error",
+    "cancelled": "invalid_request_error",
+    "server": "api_error",
+    "upstream_bad": "api_error",
+    "overloaded": "overloaded_error",
+    "timeout": "timeout_error",
+}
+_STATUSES: dict[FaultKind, int] = {"overloaded": 529}
+# No error code tells this one; the wording is that of the recorded answers (2026).
+_TOO_LONG = ("prompt is too long", "input length and `max_tokens` exceed context limit")
+
+
+def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    try:
+        value = jsontext.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        value = None
+    request_id = headers.get("request-id", "")
+    error = value.get("error", value) if isinstance(value, dict) else value
+    if not isinstance(error, dict):
+        message = error if isinstance(error, str) else body[:2000].decode("utf-8", "replace")
+        return Fault(kind_of_status(status), message, status, retry_after=retry_after(headers), request_id=request_id)
+    if isinstance(value, dict) and isinstance(value.get("request_id"), str):
+        request_id = value["request_id"]
+    return fault_from(error, status, headers, request_id)
+
+
+def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], request_id: str = "") -> Fault:
+    """A fault from the inside of an `error` object. `status` 0: not known, as in a stream."""
+    type_, message, details = error.get("type"), error.get("message"), error.get("details")
+    kind = _BY_TYPE.get(str(type_)) or (kind_of_status(status) if status else "server")
+    if kind == "invalid_request":
+        if isinstance(message, str) and message.startswith(_TOO_LONG):
+            kind = "context_too_long"
+        elif status and kind_of_status(status) != "server":
+            kind = kind_of_status(status)
+    code = details.get("error_code") if isinstance(details, dict) else None
+    rest = {name: jsontext.raw(value) for name, value in error.items() if name not in ("message", "type") and value}
+    if isinstance(type_, str) and type_ != _TYPES[kind]:
+        rest["type"] = jsontext.raw(type_)
+    return Fault(
+        kind,
+        message if isinstance(message, str) else jsontext.encode(error).decode(),
+        status or status_of_kind(kind, own=_STATUSES),
+        code if isinstance(code, str) else "",
+        "",
+        retry_after(headers),
+        request_id,
+        {wire.NAME: rest} if rest else None,
+    )
+
+
+def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
+    headers = retry_headers(fault)
+    if fault.request_id:
+        headers["request-id"] = fault.request_id
+    body = {**error_event(fault), "request_id": fault.request_id or None}
+    return jsontext.encode(body), status_of_kind(fault.kind, fault.status, _STATUSES), headers
+
+
+def error_event(fault: Fault) -> dict[str, Any]:
+    """The fault as it stands in a stream, without a request id."""
+    error: dict[str, Any] = {"type": _TYPES[fault.kind], "message": fault.message}
+    if fault.extra is not None and wire.NAME in fault.extra:
+        error.update(fault.extra[wire.NAME])
+    return {"type": "error", "error": error}

@@ -1,0 +1,172 @@
+"""Messages answers: read into canon, written from canon; stop reasons and usage."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Text, ToolCall
+from ...canon.request import Request
+from ...canon.response import Response, Stop, StopReason, Usage
+from ...canon.turns import Turn
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.extras import NULL, carried, gather, restore
+from ...codec.ids import hashed
+from ...crossing import Crossing
+from . import wire
+from .blocks import BlockWriter
+from .history import History
+from .message import marked, read_content
+
+_REASONS: dict[str, StopReason] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop_sequence",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "context_full",
+    "tool_use": "tool_calls",
+    "refusal": "refusal",
+    "pause_turn": "pause",
+}
+_WORDS: dict[StopReason, str] = {
+    "stop": "end_turn",
+    "stop_sequence": "stop_sequence",
+    "length": "max_tokens",
+    "context_full": "model_context_window_exceeded",
+    "tool_calls": "tool_use",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+    "pause": "pause_turn",
+    "bad_tool_call": "end_turn",
+    "error": "end_turn",
+    "unknown": "end_turn",
+}
+_EXACT = frozenset(_REASONS.values())
+_FIGURE = re.compile(rb":(?!\s*0\s*[,}])")
+"""A value other than 0 in an object."""
+
+
+def read_response(body: bytes, crossing: Crossing) -> Response:
+    answer, unknown, _ = wire.ANSWER.admit(body)
+    parts = read_content(answer.content, ("content",), crossing, unknown, answer.model or "")
+    usage = read_usage(answer.usage, ("usage",), crossing, unknown) if answer.usage is not None else None
+    called = any(type(part) is ToolCall for part in parts)
+    return Response(
+        tuple(parts),
+        read_stop(answer.stop_reason, answer.stop_sequence, answer.stop_details, called, crossing),
+        answer.id or "",
+        answer.model or "",
+        None,
+        usage,
+        (),
+        gather(crossing, (), unknown, carried(answer, wire.ANSWER_EXTRAS)),
+    )
+
+
+def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool, crossing: Crossing) -> Stop:
+    """Why it ended. Client calls decide where the word does not say more than that it ended."""
+    reason = _REASONS.get(word or "", "unknown")
+    fields: dict[str, Raw] = {}
+    detail = ""
+    if details and details != NULL:
+        fields["stop_details"] = details
+        value = jsontext.plain(details)
+        if isinstance(value, dict):
+            detail = str(value.get("explanation") or value.get("category") or "")
+    if word is not None and word not in _REASONS:
+        fields["stop_reason"] = jsontext.raw(word)
+    extra = crossing.keep((), fields) if fields else None
+    if called and reason in ("stop", "unknown"):
+        reason = "tool_calls"
+    return Stop(reason, sequence, detail, extra)
+
+
+def read_usage(usage: wire.Usage, at: tuple[str, ...], crossing: Crossing, unknown: Unknown) -> Usage:
+    """Totals: this dialect counts cached tokens apart from `input_tokens`."""
+    read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    prompt = usage.input_tokens
+    if prompt is not None:
+        prompt += (read or 0) + (written or 0)
+    more = carried(usage, wire.USAGE_EXTRAS) or {}
+    quiet = {name: more.pop(name) for name in list(more) if _says_nothing(bytes(more[name]))}
+    extra = gather(crossing, at, unknown, more or None)
+    for name, value in quiet.items():
+        extra = marked(extra, name, value)
+    details = usage.output_tokens_details
+    return Usage(
+        prompt, usage.output_tokens, read, written, details.thinking_tokens if details is not None else None, extra
+    )
+
+
+def _says_nothing(value: bytes) -> bool:
+    """The usual tier, an unknown place, or a table of zeros."""
+    return value in (b'"standard"', b'"not_available"') or (value[:1] == b"{" and not _FIGURE.search(value))
+
+
+def write_response(response: Response, crossing: Crossing) -> bytes:
+    content = BlockWriter(crossing).answer(response.parts)
+    for _ in response.alternatives:
+        crossing.lose("answer.dropped")
+    response_id = response.id
+    if not response_id:
+        response_id = hashed(repr(response.parts), "msg_")
+        crossing.lose("id.invented")
+    out: dict[str, Any] = {
+        "id": response_id,
+        "type": "message",
+        "role": "assistant",
+        "model": crossing.model or response.model,
+        "content": content,
+    }
+    refused = any(type(part) is Text and part.refusal for part in response.parts)
+    out.update(write_stop(response.stop, any(type(part) is ToolCall for part in response.parts), refused, crossing))
+    if response.usage is None:
+        crossing.lose("usage.invented")
+    out["usage"] = write_usage(response.usage or Usage())
+    return jsontext.encode(restore(out, response.extra, wire.NAME))
+
+
+def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> dict[str, Any]:
+    """`stop_reason`, `stop_sequence` and, where there is something to say, `stop_details`."""
+    reason = stop.reason
+    if refused and reason == "stop":
+        reason = "refusal"
+    word: str | None = _WORDS[reason]
+    if reason == "tool_calls" and not called:
+        word = "end_turn"
+        crossing.lose("stop.approximated", (), "tool_calls without a call is sent as end_turn")
+    elif reason == "unknown" and crossing.source == wire.NAME:
+        word = None
+    elif reason not in _EXACT:
+        crossing.lose("stop.approximated", (), f"{reason} is sent as {word}")
+    out: dict[str, Any] = {"stop_reason": word, "stop_sequence": stop.sequence}
+    own = stop.extra.get(wire.NAME) if stop.extra is not None else None
+    if own is not None:
+        out.update(own)
+    elif stop.detail and word == "refusal":
+        out["stop_details"] = {"type": "refusal", "category": None, "explanation": stop.detail}
+    return out
+
+
+def write_usage(usage: Usage) -> dict[str, Any]:
+    read, written = usage.cache_read, usage.cache_write
+    out: dict[str, Any] = {"input_tokens": max((usage.input or 0) - (read or 0) - (written or 0), 0)}
+    if written is not None:
+        out["cache_creation_input_tokens"] = written
+    if read is not None:
+        out["cache_read_input_tokens"] = read
+    out["output_tokens"] = usage.output or 0
+    if usage.reasoning is not None:
+        out["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
+    return out if usage.extra is None else restore(out, usage.extra, wire.NAME)
+
+
+def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+    """What to append to `messages`: the assistant's message, then one user message with all results."""
+    history = History(BlockWriter(crossing))
+    turns = (Turn("assistant", response.parts), *results.turns)
+    for i, turn in enumerate(turns):
+        history.turn(turn, turns, i)
+    return jsontext.encode(history.finish())

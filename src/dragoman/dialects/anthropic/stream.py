@@ -1,0 +1,296 @@
+"""Messages streams, read: wire events to events. The way back is in `stream_writer.py`.
+
+Each block is a part: blocks begin and end by name, and do not overlap (a server that interleaves them has the later one
+held back). Blocks of tools that the upstream runs itself are held until they are whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.extras import NULL, carried, gather
+from ...codec.seals import origin
+from ...codec.sse import Splitter
+from ...crossing import Crossing
+from ...errors import WireError
+from . import wire
+from .faults import fault_from
+from .message import read_block, read_citations
+from .response import read_stop, read_usage
+
+_strict = msgspec.json.Decoder(wire.StreamEvent).decode
+
+
+class _Block:
+    """A block under way."""
+
+    __slots__ = ("begun", "delta", "held", "index", "initial", "number", "over", "part", "pieces", "signature")
+
+    def __init__(self, number: int, index: int, part: Part, delta: str) -> None:
+        self.number = number  # on the wire
+        self.index = index  # among the events
+        self.part = part
+        self.delta = delta  # the type of delta that is passed on at once; "" when the block is held until its end
+        self.begun = False  # something was passed on
+        self.initial = ""  # arguments that came with the start
+        self.signature = ""
+        self.pieces: list[str] = []
+        self.held: list[Event] = []  # what waits for an earlier block to end
+        self.over = False
+
+
+class StreamReader:
+    """Wire events in, events out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._frames = Splitter(wire.NAME)
+        self._live: _Block | None = None
+        self._waiting: list[_Block] = []
+        self._next = 0
+        self._started = False
+        self._over = False
+        self._called = False
+        self._model = ""
+        self._usage: wire.Usage | None = None
+        self._word: str | None = None
+        self._sequence: str | None = None
+        self._details: Raw = wire.NONE
+        self._extra: dict[str, Raw] = {}
+        self._kept: set[tuple[Path, str]] = set()
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        events: list[Event] = []
+        for name, data in self._frames.feed(chunk):
+            if self._over:
+                break
+            try:
+                event = _strict(data)
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                self._tolerant(name, data, events)
+                continue
+            delta, live = event.delta, self._live
+            if delta is not None and live is not None and delta.type == live.delta and event.index == live.number:
+                text = delta.text or delta.partial_json or delta.thinking
+                if text:
+                    live.begun = True
+                    events.append(PartDelta(live.index, text))
+                if delta.estimated_tokens:
+                    self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
+            else:
+                self._take(name, event, {}, events)
+        return events
+
+    def close(self) -> list[Event]:
+        events: list[Event] = []
+        for name, data in self._frames.close():
+            if not self._over:
+                self._tolerant(name, data, events)
+        if not self._over:
+            if self._word is not None:
+                self._finish(events)
+            else:
+                self._break("the upstream's stream ended before the answer did", events)
+        return events
+
+    def _break(self, why: str, events: list[Event]) -> None:
+        self._over = True
+        events.append(Fault("upstream_bad", why, 502))
+
+    def _tolerant(self, name: bytes, data: bytes, events: list[Event]) -> None:
+        try:
+            event, unknown, _ = wire.EVENT.admit(data)
+        except WireError as error:
+            self._break(f"the upstream sent a broken frame: {error}", events)
+            return
+        self._take(name, event, unknown, events)
+
+    def _take(self, name: bytes, event: wire.StreamEvent, unknown: Unknown, events: list[Event]) -> None:
+        kind = event.type or name.decode("utf-8", "replace")
+        if event.error:
+            self._over = True
+            said = jsontext.plain(event.error)
+            request_id = jsontext.plain(event.request_id) if event.request_id else ""
+            error = said if isinstance(said, dict) else {"message": str(said)}
+            events.append(fault_from(error, 0, {}, request_id if isinstance(request_id, str) else ""))
+        elif kind == "message_start" and event.message is not None:
+            if self._started:
+                self._break("the upstream began a second answer before the first had ended", events)
+            else:
+                self._start(event.message, unknown, events)
+        elif kind == "content_block_start" and event.content_block is not None:
+            self._begin(event.index, event.content_block, unknown, events)
+        elif kind == "content_block_delta" and event.delta is not None:
+            self._delta(event, event.delta, events)
+        elif kind == "content_block_stop":
+            block = self._block(event.index)
+            if block is not None:
+                self._end(block, events)
+        elif kind == "message_delta":
+            self._ending(event, unknown)
+        elif kind == "message_stop":
+            self._finish(events)
+        elif kind != "ping":
+            self._crossing.lose("event.dropped", (), kind)
+        for at, fields in unknown.items():
+            self._note(at, fields)
+
+    def _start(self, message: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
+        self._started = True
+        self._model = message.model or ""
+        usage = None
+        if message.usage is not None:
+            self._usage = message.usage
+            usage = read_usage(message.usage, ("message", "usage"), self._crossing, unknown)
+        extra = gather(self._crossing, ("message",), unknown, carried(message, wire.ANSWER_EXTRAS))
+        events.append(Start(message.id or "", self._model, None, usage, extra))
+        for number, block in enumerate(message.content):
+            self._begin(number, block, unknown, events)
+            self._end(self._live or self._waiting[-1], events)
+
+    def _block(self, number: int | None) -> _Block | None:
+        """The open block of that number; the latest when the server gives none."""
+        blocks = [self._live, *self._waiting] if self._live is not None else self._waiting
+        for block in reversed(blocks):
+            if block is not None and not block.over and (number is None or block.number == number):
+                return block
+        return None
+
+    def _begin(self, number: int | None, block: wire.Block, unknown: Unknown, events: list[Event]) -> None:
+        index = self._next
+        self._next += 1
+        below = {
+            ("content", index, *path[1:]): unknown.pop(path) for path in list(unknown) if path[0] == "content_block"
+        }
+        part = read_block(block, ("content", index), self._crossing, below, self._model)
+        text = ""
+        citations: tuple[Citation, ...] = ()
+        delta = ""
+        if isinstance(part, Text):
+            text, citations, delta = part.text, part.citations, "text_delta"
+            part = Text("", extra=part.extra, at=part.at)
+        elif isinstance(part, ToolCall):
+            self._called = True
+            delta = "input_json_delta"
+            text, part = part.arguments, msgspec.structs.replace(part, arguments="")
+        elif isinstance(part, Reasoning) and block.type == "thinking":
+            text, delta = part.text, "thinking_delta"
+            part = Reasoning("", extra=part.extra, at=part.at)
+        opened = _Block(index if number is None else number, index, part, delta)
+        if self._live is None:
+            self._live = opened
+        else:
+            self._waiting.append(opened)
+        opened.signature = block.signature or ""
+        if delta:
+            self._pass_on(opened, PartStart(index, part), events)
+        if isinstance(part, ToolCall):
+            opened.initial = text
+        elif text or citations:
+            self._pass_on(opened, PartDelta(index, text, None, citations), events)
+
+    def _pass_on(self, block: _Block, event: Event, events: list[Event]) -> None:
+        (events if block is self._live else block.held).append(event)
+
+    def _delta(self, event: wire.StreamEvent, delta: wire.Delta, events: list[Event]) -> None:
+        block = self._block(event.index)
+        kind = delta.type
+        if block is None:
+            self._crossing.lose("event.dropped", (), f"{kind} outside of a block")
+        elif kind == block.delta:
+            text = delta.text or delta.partial_json or delta.thinking
+            if text:
+                block.begun = True
+                self._pass_on(block, PartDelta(block.index, text), events)
+        elif kind == "signature_delta":
+            block.signature = delta.signature or ""
+        elif kind == "citations_delta" and delta.citation:
+            cited = Raw(b"[%b]" % bytes(delta.citation))
+            citations = read_citations(cited, ("content", block.index), self._crossing)
+            self._pass_on(block, PartDelta(block.index, "", None, citations), events)
+        elif kind == "input_json_delta" and isinstance(block.part, Opaque):
+            block.pieces.append(delta.partial_json or "")
+        elif kind == "compaction_delta" and isinstance(block.part, Opaque):
+            fields = jsontext.fields(block.part.value) | (carried(delta, ("content", "encrypted_content")) or {})
+            block.part = msgspec.structs.replace(block.part, value=jsontext.raw(fields))
+        else:
+            self._crossing.lose("event.dropped", (), kind)
+
+    def _end(self, block: _Block, events: list[Event]) -> None:
+        index, part = block.index, block.part
+        if not block.delta:
+            self._pass_on(block, PartStart(index, self._whole(block)), events)
+        elif block.delta == "input_json_delta" and not block.begun:
+            self._pass_on(block, PartDelta(index, block.initial or "{}"), events)
+        elif isinstance(part, Reasoning) and block.signature:
+            seal = origin(block.signature, wire.NAME, "", self._model)
+            self._pass_on(block, PartDelta(index, "", seal), events)
+        self._pass_on(block, PartEnd(index), events)
+        block.over = True
+        while self._live is not None and self._live.over:
+            self._live = self._waiting.pop(0) if self._waiting else None
+            if self._live is not None:
+                events.extend(self._live.held)
+                self._live.held = []
+
+    def _whole(self, block: _Block) -> Part:
+        part = block.part
+        arguments = "".join(block.pieces)
+        if not arguments or not isinstance(part, Opaque):
+            return part
+        value = jsontext.object_raw(arguments)
+        if value is None:
+            self._crossing.lose("arguments.invalid", part.at)
+            value = jsontext.raw({"__raw": arguments})
+        fields = jsontext.fields(part.value) | {"input": value}
+        return msgspec.structs.replace(part, value=jsontext.raw(fields))
+
+    def _ending(self, event: wire.StreamEvent, unknown: Unknown) -> None:
+        delta = event.delta
+        if delta is not None:
+            if delta.stop_reason is not None:
+                self._word, self._sequence = delta.stop_reason, delta.stop_sequence
+            if delta.stop_details:
+                self._details = delta.stop_details
+            if delta.container and delta.container != NULL:
+                self._extra["container"] = delta.container
+        self._extra.update(carried(event, wire.EVENT_EXTRAS) or {})
+        for at in ((), ("delta",)):
+            self._extra.update(unknown.pop(at, {}))
+        if event.usage is None:
+            return
+        if self._usage is None:
+            self._usage = wire.Usage()
+        # Figures are cumulative: later ones replace, what is not said stays.
+        for name in wire.Usage.__struct_fields__:
+            value = getattr(event.usage, name)
+            if value is not None and not (isinstance(value, Raw) and (not value or value == NULL)):
+                setattr(self._usage, name, value)
+
+    def _finish(self, events: list[Event]) -> None:
+        while self._live is not None:
+            self._end(self._live, events)
+        self._over = True
+        if not self._started:
+            self._break("the upstream's stream ended without an answer", events)
+            return
+        usage = None
+        if self._usage is not None:
+            usage = read_usage(self._usage, ("message", "usage"), self._crossing, {})
+        stop = read_stop(self._word, self._sequence, self._details, self._called, self._crossing)
+        extra = self._crossing.keep((), self._extra) if self._extra else None
+        events.append(Finish(stop, usage, extra=extra))
+
+    def _note(self, at: Path, fields: dict[str, Any]) -> None:
+        """Keep each field once: a stream repeats them in every event."""
+        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
+        if fresh:
+            self._kept.update([(at, name) for name in fresh])
+            self._crossing.keep(at, fresh)

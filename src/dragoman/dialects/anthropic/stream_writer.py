@@ -1,0 +1,281 @@
+"""Messages streams, written: events to wire events, always the full grammar (protocol page, section 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
+from ...canon.response import Stop, Usage
+from ...codec import jsontext
+from ...codec.extras import restore
+from ...codec.ids import hashed
+from ...codec.ids import send as send_id
+from ...codec.media import note
+from ...crossing import Crossing
+from . import wire
+from .blocks import BlockWriter, thought
+from .faults import error_event
+from .response import write_stop, write_usage
+from .tools import IDS
+
+
+class StreamWriter:
+    """Events in, wire events out. A text or thinking block begins with its first words, so that none is empty."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._blocks = BlockWriter(crossing)
+        self._number = 0
+        self._index = -1  # of the part under way
+        self._part: Part | None = None
+        self._head = b""  # what stands before the text in each delta; empty while no block is open
+        self._mode = ""  # of a call: custom (wrapped), raw (no JSON object, held to its end)
+        self._pieces: list[str] = []
+        self._seal: Seal | None = None
+        self._cited: list[Citation] = []
+        self._ids: set[str] = set()
+        self._called = False
+        self._refused = False
+        self._usage: Usage | None = None
+        self._stop: Stop | None = None
+        self._started = False
+        self._ended = False
+
+    def send(self, event: Event) -> bytes:
+        if isinstance(event, PartDelta):
+            if event.index == self._index and self._head and event.text and event.seal is None and not event.citations:
+                self._pieces.append(event.text)
+                return self._head + jsontext.encode(event.text) + b"}}\n\n"
+            return self._delta(event)
+        if self._ended:
+            return b""
+        if isinstance(event, PartStart):
+            return self._part_start(event)
+        if isinstance(event, PartEnd):
+            return self._part_end(event)
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, Finish):
+            return self._finish(event)
+        self._ended = True
+        self._head = b""
+        return _framed(**error_event(event))
+
+    def close(self) -> bytes:
+        if not self._started or self._ended:
+            return b""
+        return self.send(Fault("upstream_bad", "the stream ended before the answer did", 502))
+
+    def _start(self, event: Start) -> bytes:
+        crossing = self._crossing
+        self._started = True
+        self._usage = event.usage
+        stream_id = event.id
+        if not stream_id:
+            stream_id = hashed(event.model, "msg_")
+            crossing.lose("id.invented")
+        message: dict[str, Any] = {
+            "id": stream_id,
+            "type": "message",
+            "role": "assistant",
+            "model": crossing.model or event.model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": write_usage(event.usage or Usage()),
+        }
+        restore(message, event.extra, wire.NAME)
+        return _framed("message_start", message=message)
+
+    def _part_start(self, event: PartStart) -> bytes:
+        if event.answer:
+            self._crossing.lose("answer.dropped")
+            return b""
+        out = b"" if self._part is None else self._part_end(PartEnd(self._index))
+        part = event.part
+        self._index, self._part, self._head, self._mode = event.index, part, b"", ""
+        self._pieces, self._seal, self._cited = [], part.seal, []
+        if isinstance(part, ToolCall):
+            return out + self._call_start(part)
+        if part.seal is not None and not isinstance(part, Reasoning):
+            self._crossing.lose("seal.dropped", part.at)
+        if isinstance(part, Text):
+            self._refused = self._refused or part.refusal
+        elif isinstance(part, Media):
+            self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            out += self._open("text", note(part)) + self._close()
+            self._part = None
+        elif isinstance(part, Opaque):
+            if part.dialect == wire.NAME:
+                return out + self._opaque(part)
+            self._crossing.lose("hosted.dropped", part.at, part.kind)
+        return out
+
+    def _call_start(self, call: ToolCall) -> bytes:
+        crossing = self._crossing
+        self._called = True
+        if call.seal is not None:
+            crossing.lose("seal.dropped", call.at)
+        call_id = send_id(call.id, IDS, crossing, call.at)
+        if call_id in self._ids:
+            crossing.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            call_id = hashed(f"{call_id}\x1f{len(self._ids)}")
+        self._ids.add(call_id)
+        name = self._blocks.names.send(call.name, call.namespace, crossing, call.at)
+        block: dict[str, Any] = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
+        out = self._block_start(restore(block, call.extra, wire.NAME))
+        if call.custom:
+            crossing.lose("call.custom.wrapped", call.at)
+            self._mode = "custom"
+            return out + self._piece(b"input_json_delta", b"partial_json", '{"input":"')
+        self._mode = "fresh"
+        return out
+
+    def _delta(self, event: PartDelta) -> bytes:
+        """Any delta but more of an open text."""
+        part = self._part
+        if event.index != self._index or self._ended or part is None:
+            return b""
+        text = event.text
+        if isinstance(part, ToolCall):
+            return self._arguments(text)
+        if isinstance(part, Reasoning):
+            self._seal = event.seal or self._seal
+            return self._open("thinking", text) if text else b""
+        if not isinstance(part, Text):
+            return b""
+        if event.seal is not None:
+            self._crossing.lose("seal.dropped", part.at)
+        self._cited.extend(event.citations)
+        out = b""
+        if text and not self._head:
+            # The start, the citations that came before the first words, then these.
+            out = self._open("text")
+        if self._head and self._cited:
+            out += self._citations(part)
+        return out + self._head + jsontext.encode(text) + b"}}\n\n" if text else out
+
+    def _citations(self, part: Text) -> bytes:
+        out = b""
+        for block in self._blocks.citations(tuple(self._cited), part.at):
+            out += self._block_delta({"type": "citations_delta", "citation": block})
+        self._cited = []
+        return out
+
+    def _arguments(self, text: str) -> bytes:
+        self._pieces.append(text)
+        if self._mode == "custom":
+            return self._piece(b"input_json_delta", b"partial_json", jsontext.encode(text)[1:-1].decode())
+        if self._mode == "raw":
+            return b""
+        joined = "".join(self._pieces).lstrip()
+        if not joined:
+            return b""
+        if not joined.startswith("{"):
+            self._mode = "raw"
+            return b""
+        self._mode = ""
+        self._head = self._delta_head(b"input_json_delta", b"partial_json")
+        return self._head + jsontext.encode("".join(self._pieces)) + b"}}\n\n"
+
+    def _part_end(self, event: PartEnd) -> bytes:
+        part = self._part
+        if event.index != self._index or part is None:
+            return b""
+        out = b""
+        if isinstance(part, ToolCall):
+            out = self._call_end(part) + self._close()
+        elif isinstance(part, Reasoning):
+            out = self._thought_end()
+        elif self._head:
+            out = self._close()
+        elif self._cited:
+            self._crossing.lose("citation.dropped", part.at)
+        self._index, self._part, self._head = -1, None, b""
+        return out
+
+    def _call_end(self, call: ToolCall) -> bytes:
+        if self._mode == "custom":
+            return self._piece(b"input_json_delta", b"partial_json", '"}')
+        arguments = "".join(self._pieces)
+        if jsontext.object_raw(arguments) is not None:
+            return b""
+        self._crossing.lose("arguments.invalid", call.at)
+        if self._mode != "raw":
+            return b""
+        return self._piece(b"input_json_delta", b"partial_json", jsontext.encode({"__raw": arguments}).decode())
+
+    def _thought_end(self) -> bytes:
+        if not self._head and self._seal is None:
+            return b""
+        signature, kind = self._blocks.signature(self._seal)
+        if kind == "redacted" and not self._head:
+            return self._block_start(thought("", signature, kind)) + self._close()
+        out = b"" if self._head else self._open("thinking")
+        return out + self._block_delta({"type": "signature_delta", "signature": signature}) + self._close()
+
+    def _opaque(self, part: Opaque) -> bytes:
+        """A block of the upstream's own tools: calls with their input in a delta, anything else whole."""
+        fields: dict[str, Any] = dict(jsontext.fields(part.value))
+        if part.kind in ("server_tool_use", "mcp_tool_use") and "input" in fields:
+            arguments = jsontext.text(fields["input"])
+            fields["input"] = {}
+            out = self._block_start(fields)
+            return out + self._piece(b"input_json_delta", b"partial_json", arguments) + self._close()
+        if part.kind == "compaction":
+            delta: dict[str, Any] = {"type": "compaction_delta"}
+            for name in ("content", "encrypted_content"):
+                if name in fields:
+                    delta[name] = fields.pop(name)
+            return self._block_start({**fields, "content": None}) + self._block_delta(delta) + self._close()
+        return self._block_start(fields) + self._close()
+
+    def _open(self, kind: str, text: str = "") -> bytes:
+        """Begin a text or thinking block, with its first words."""
+        block = {"type": "text", "text": ""} if kind == "text" else thought("", "", "")
+        out = self._block_start(block)
+        self._head = self._delta_head(f"{kind}_delta".encode(), kind.encode())
+        return out + self._head + jsontext.encode(text) + b"}}\n\n" if text else out
+
+    def _block_start(self, block: dict[str, Any]) -> bytes:
+        return _framed("content_block_start", index=self._number, content_block=block)
+
+    def _block_delta(self, delta: dict[str, Any]) -> bytes:
+        return _framed("content_block_delta", index=self._number, delta=delta)
+
+    def _delta_head(self, kind: bytes, field: bytes) -> bytes:
+        return (
+            b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
+            % (self._number, kind, field)
+        )
+
+    def _piece(self, kind: bytes, field: bytes, text: str) -> bytes:
+        return self._delta_head(kind, field) + jsontext.encode(text) + b"}}\n\n"
+
+    def _close(self) -> bytes:
+        number = self._number
+        self._number += 1
+        return _framed("content_block_stop", index=number)
+
+    def _finish(self, event: Finish) -> bytes:
+        if not event.answer:
+            self._stop = event.stop
+        if not event.last:
+            return b""
+        out = b"" if self._part is None else self._part_end(PartEnd(self._index))
+        self._ended = True
+        usage = event.usage or self._usage
+        if usage is None:
+            self._crossing.lose("usage.invented")
+        figures = write_usage(usage or Usage())
+        delta = write_stop(self._stop or event.stop, self._called, self._refused, self._crossing)
+        extra = dict(event.extra.get(wire.NAME, {})) if event.extra is not None and not event.answer else {}
+        if "container" in extra:
+            delta["container"] = extra.pop("container")
+        figures = {name: value for name, value in figures.items() if name in wire.DELTA_USAGE}
+        return out + _framed("message_delta", delta=delta, usage=figures, **extra) + _framed("message_stop")
+
+
+def _framed(type: str, **fields: Any) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (type.encode(), jsontext.encode({"type": type, **fields}))

@@ -1,0 +1,91 @@
+"""Gemini generateContent: the Developer API and Vertex."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dialect import Dialect, Endpoint
+from .faults import read_fault, write_fault
+from .request import read_request, write_request
+from .response import read_response, write_response, write_results
+from .stream import StreamReader, StreamWriter
+from .tools import read_tools, write_tools
+from .wire import NAME
+
+
+def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    contents = document.get("contents")
+    if isinstance(contents, list):
+        found.append((5, "contents[]"))
+        if any(isinstance(content, dict) and "parts" in content for content in contents):
+            found.append((4, "contents[].parts"))
+    for key in ("generationConfig", "generation_config", "systemInstruction", "system_instruction", "safetySettings"):
+        if key in document:
+            found.append((5, key))
+    for key in ("toolConfig", "tool_config", "cachedContent"):
+        if key in document:
+            found.append((3, key))
+    for tool in document.get("tools") or ():
+        if isinstance(tool, dict) and ("functionDeclarations" in tool or "function_declarations" in tool):
+            found.append((6, "tools[].functionDeclarations"))
+            break
+    if isinstance(document.get("candidates"), list):
+        found.append((6, "candidates[]"))
+    for key in ("usageMetadata", "promptFeedback", "modelVersion"):
+        if key in document:
+            found.append((4, key))
+    error = document.get("error")
+    if isinstance(error, dict) and isinstance(error.get("status"), str) and isinstance(error.get("code"), int):
+        found.append((5, "error.status beside a numeric code"))
+    return found
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Gemini generateContent",
+    framing="sse",
+    read_request=read_request,
+    write_request=write_request,
+    read_response=read_response,
+    write_response=write_response,
+    reader=StreamReader,
+    writer=StreamWriter,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_fault=read_fault,
+    write_fault=write_fault,
+    write_results=write_results,
+    evidence=evidence,
+    endpoint=Endpoint("/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+    splice_model=False,
+    noise=frozenset(
+        {
+            "safetyRatings",
+            "avgLogprobs",
+            "tokenCount",
+            "confidenceScores",
+            "license",
+            "publicationDate",
+            "searchEntryPoint",
+            "webSearchQueries",
+            "imageSearchQueries",
+            "retrievalQueries",
+            "retrievalMetadata",
+            "promptFeedback",
+            "modelStatus",
+            "promptTokensDetails",
+            "candidatesTokensDetails",
+            "cacheTokensDetails",
+            "toolUsePromptTokensDetails",
+            "toolUsePromptTokenCount",
+            "responseTokenCount",
+            "responseTokensDetails",
+            "trafficType",
+            "serviceTier",
+            "store",
+            "behavior",
+        }
+    ),
+)

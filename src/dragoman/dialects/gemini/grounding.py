@@ -1,0 +1,173 @@
+"""Citations: groundingMetadata and citationMetadata to citations and back.
+
+Gemini counts bytes of UTF-8 in the whole text of the answer (recorded: also where a hosted part stands first, and in
+streams, where the metadata comes last); the canon counts characters of the part a citation hangs on.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Citation, Path, Text
+from ...codec import jsontext
+from ...crossing import Crossing
+
+METADATA = ("groundingMetadata", "citationMetadata")
+_SOURCES = ("web", "maps", "retrievedContext", "image")
+
+
+def read_citations(grounding: Raw, citation: Raw, whole: str) -> list[Citation]:
+    """All citations, with places in the whole text; without a place where the metadata gives none that fits."""
+    found: list[Citation] = []
+    places = _Places(whole)
+    if grounding:
+        value = jsontext.plain(grounding)
+        chunks = [_source(chunk) for chunk in _list(value, "groundingChunks")]
+        for support in _list(value, "groundingSupports"):
+            segment = support.get("segment") if isinstance(support, dict) else None
+            segment = segment if isinstance(segment, dict) else {}
+            start, end = places.span(segment.get("startIndex", 0), segment.get("endIndex"), segment.get("text"))
+            for number in _list(support, "groundingChunkIndices"):
+                if isinstance(number, int) and 0 <= number < len(chunks):
+                    found.append(Citation(*chunks[number], start, end))
+    if citation:
+        value = jsontext.plain(citation)
+        for cited in [*_list(value, "citations"), *_list(value, "citationSources")]:
+            if isinstance(cited, dict):
+                start, end = places.span(cited.get("startIndex", 0), cited.get("endIndex"), None)
+                found.append(Citation(_word(cited, "uri"), _word(cited, "title"), "", start, end))
+    return found
+
+
+def _source(chunk: Any) -> tuple[str, str, str]:
+    """(address, title, quoted text) of one grounding chunk."""
+    for name in _SOURCES:
+        inner = chunk.get(name) if isinstance(chunk, dict) else None
+        if isinstance(inner, dict):
+            return _word(inner, "uri") or _word(inner, "sourceUri"), _word(inner, "title"), _word(inner, "text")
+    return "", "", ""
+
+
+def _list(value: Any, key: str) -> list[Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _word(value: dict[str, Any], key: str) -> str:
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
+
+
+class _Places:
+    """Byte offsets of a text as character offsets."""
+
+    def __init__(self, whole: str) -> None:
+        self._whole = whole
+        self._ends: list[int] | None = None
+        if not whole.isascii():
+            self._ends = list(accumulate([len(char.encode("utf-8", "surrogatepass")) for char in whole]))
+
+    def span(self, start: Any, end: Any, said: Any) -> tuple[int | None, int | None]:
+        """Characters from and to; what the metadata says the segment reads decides where the numbers do not fit."""
+        if isinstance(start, int) and isinstance(end, int):
+            first, last = self._characters(start), self._characters(end)
+            if first is not None and last is not None and first <= last:
+                if not isinstance(said, str) or self._whole[first:last] == said:
+                    return first, last
+        if isinstance(said, str) and said:
+            place = self._whole.find(said)
+            if place >= 0:
+                return place, place + len(said)
+        return None, None
+
+    def _characters(self, offset: int) -> int | None:
+        if self._ends is None:
+            return offset if 0 <= offset <= len(self._whole) else None
+        total = self._ends[-1]
+        return bisect_right(self._ends, offset) if 0 <= offset <= total else None
+
+
+def place(texts: list[Text], citations: list[Citation], crossing: Crossing) -> list[Text]:
+    """The texts of an answer with each citation on the text it stands in; one without a place hangs on the last."""
+    hung: list[list[Citation]] = [[] for _ in texts]
+    ends = list(accumulate([len(text.text) for text in texts]))
+    for cited in citations:
+        if cited.start is None or cited.end is None:
+            hung[-1].append(cited)
+            continue
+        number = min(bisect_right(ends, cited.start), len(texts) - 1)
+        before = ends[number - 1] if number else 0
+        if cited.end > ends[number]:
+            crossing.lose("citation.approximated", texts[number].at, "it goes on in the next part")
+        start, end = cited.start - before, min(cited.end, ends[number]) - before
+        hung[number].append(Citation(cited.url, cited.title, cited.quote, start, end, cited.extra))
+    return [
+        Text(text.text, text.refusal, tuple(own), seal=text.seal, extra=text.extra, at=text.at) if own else text
+        for text, own in zip(texts, hung, strict=True)
+    ]
+
+
+def report(candidate: Any, at: Path, crossing: Crossing) -> None:
+    """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole."""
+    if candidate.groundingMetadata:
+        base = (*at, "groundingMetadata")
+        fields = jsontext.fields(candidate.groundingMetadata)
+        supports = fields.pop("groundingSupports", None)
+        chunks = fields.pop("groundingChunks", None)
+        listed = jsontext.plain(supports) if supports else None
+        if chunks and not listed:
+            fields["groundingChunks"] = chunks
+        for i, support in enumerate(listed or ()):
+            if isinstance(support, dict) and "confidenceScores" in support:
+                scores = {"confidenceScores": jsontext.raw(support["confidenceScores"])}
+                crossing.keep((*base, "groundingSupports", i), scores)
+        if fields:
+            crossing.keep(base, fields)
+    if candidate.citationMetadata:
+        value = jsontext.plain(candidate.citationMetadata)
+        for key in ("citations", "citationSources"):
+            for i, cited in enumerate(_list(value, key)):
+                names = [name for name in ("license", "publicationDate") if isinstance(cited, dict) and name in cited]
+                if names:
+                    details = {name: jsontext.raw(cited[name]) for name in names}
+                    crossing.keep((*at, "citationMetadata", key, i), details)
+
+
+def write_grounding(texts: list[tuple[str, tuple[Citation, ...]]], crossing: Crossing) -> dict[str, Any] | None:
+    """Citations of other dialects as groundingMetadata; None when there are none."""
+    chunks: dict[tuple[str, str, str], int] = {}
+    written: list[Any] = []
+    supports: list[Any] = []
+    before = 0
+    for text, citations in texts:
+        for cited in citations:
+            if not (cited.url or cited.title or cited.quote):
+                crossing.lose("citation.dropped")
+                continue
+            if cited.url and cited.quote:
+                crossing.lose("citation.approximated", (), "the quoted text has no place")
+            key = (cited.url, cited.title, "" if cited.url else cited.quote)
+            if key not in chunks:
+                chunks[key] = len(written)
+                written.append(_write_source(*key))
+            if cited.start is not None and cited.end is not None:
+                start = before + len(text[: cited.start].encode("utf-8", "surrogatepass"))
+                said = text[cited.start : cited.end]
+                end = start + len(said.encode("utf-8", "surrogatepass"))
+                segment = {"startIndex": start, "endIndex": end, "text": said}
+                supports.append({"segment": segment, "groundingChunkIndices": [chunks[key]]})
+        before += len(text.encode("utf-8", "surrogatepass"))
+    if not written:
+        return None
+    return {"groundingChunks": written} | ({"groundingSupports": supports} if supports else {})
+
+
+def _write_source(url: str, title: str, quote: str) -> dict[str, Any]:
+    if url:
+        return {"web": {"uri": url, "title": title} if title else {"uri": url}}
+    said = {"title": title, "text": quote}
+    return {"retrievedContext": {name: value for name, value in said.items() if value}}

@@ -1,0 +1,191 @@
+"""Turns as contents: alternating roles, the results of a step in one content right after it, seals in the open turn."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from ...canon.parts import Opaque, Path, Text, ToolCall, ToolResult
+from ...canon.turns import Turn
+from ...crossing import Crossing
+from . import wire
+from .marks import put_back
+from .message import DUMMY, write_call, write_part
+from .results import write_missing, write_orphan, write_result
+
+SYSTEM_MARK = "[system]\n"
+"""Stands before system words that the user has to say, since there is no such role in mid-conversation."""
+
+
+def write_contents(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
+    """What comes from this dialect keeps its shape; anything else is brought into the shape the API demands."""
+    writer = _Writer(crossing)
+    open_from = _open_from(turns) if crossing.profile.seals else len(turns)
+    if writer.mine:
+        turns = _as_sent(turns)
+    for index, turn in enumerate(turns):
+        if turn.name:
+            crossing.lose("name.dropped", turn.at)
+        if turn.role == "assistant":
+            writer.model(turn, sealed=index >= open_from)
+        elif turn.role == "tool":
+            writer.results(turn)
+        else:
+            writer.user(turn)
+    writer.settle()
+    return writer.contents
+
+
+def _as_sent(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Results of one step that this dialect's client had sent in several contents go back in as many."""
+    out: list[Turn] = []
+    for turn in turns:
+        if turn.role == "tool" and len({part.at[:2] for part in turn.parts}) > 1:
+            for at, parts in groupby(turn.parts, lambda part: part.at[:2]):
+                out.append(Turn("tool", tuple(parts), "", turn.extra if at == turn.at else None, at))
+        else:
+            out.append(turn)
+    return tuple(out)
+
+
+def _open_from(turns: tuple[Turn, ...]) -> int:
+    """Where the open turn begins: after the last words of the user that are no result."""
+    for index in range(len(turns) - 1, -1, -1):
+        turn = turns[index]
+        if turn.role not in ("assistant", "tool") and any(isinstance(part, Text) for part in turn.parts):
+            return index + 1
+    return 0
+
+
+class _Writer:
+    """The contents so far, and the calls that wait for their results."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self.contents: list[Any] = []
+        self.mine = crossing.source == wire.NAME
+        self._crossing = crossing
+        self._role = ""
+        self._at: Path = ()
+        self._waiting: list[tuple[str, str, Path]] = []  # id, name as sent, place
+        self._answered: set[str] = set()
+
+    def model(self, turn: Turn, *, sealed: bool) -> None:
+        waiting = self._waiting
+        if waiting and self._role != "model":
+            self.settle()
+        crossing = self._crossing
+        out: list[Any] = []
+        for part in turn.parts:
+            if type(part) is ToolCall:
+                written = write_call(part, crossing, request=True)
+                if sealed and not waiting and "thoughtSignature" not in written:
+                    written["thoughtSignature"] = DUMMY
+                    crossing.lose("seal.dummy", part.at)
+                waiting.append((part.id, written["functionCall"]["name"], part.at))
+                out.append(written)
+                continue
+            written = write_part(part, crossing, request=True)
+            if written is not None:
+                out.append(written)
+        self._place("model", out, turn)
+
+    def user(self, turn: Turn) -> None:
+        if self._waiting:
+            self.settle()
+        parts = turn.parts
+        crossing = self._crossing
+        if parts and type(parts[0]) is Opaque and parts[0].dialect == wire.NAME and parts[0].at == turn.at:
+            self.contents.append(parts[0].value)  # a whole content of a role nobody knows
+            self._role = ""
+            return
+        system = turn.role != "user"
+        if system:
+            crossing.lose("system.demoted", turn.at)
+        out: list[Any] = []
+        for part in parts:
+            written = write_part(part, crossing, request=True)
+            if written is not None:
+                if system and isinstance(part, Text):
+                    written["text"] = SYSTEM_MARK + part.text
+                out.append(written)
+        self._place("user", out, turn)
+
+    def results(self, turn: Turn) -> None:
+        """All results of a step in call order; then what cannot stand inside them, and results without a call."""
+        waiting, answered, mine, crossing = self._waiting, self._answered, self.mine, self._crossing
+        siblings: list[Any] = []
+        found: list[Any] = []
+        if len(turn.parts) == len(waiting):
+            for part, (call_id, name, _) in zip(turn.parts, waiting, strict=True):
+                if type(part) is not ToolResult or part.call_id != call_id:
+                    break
+                answered.add(call_id)
+                found.append(write_result(part, "" if mine and part.name else name, siblings, crossing))
+            else:
+                waiting.clear()
+                self._place("user", found + siblings if siblings else found, turn)
+                return
+        siblings = []
+        found = self._sorted(turn, siblings)
+        self._place("user", found + siblings, turn)
+
+    def _sorted(self, turn: Turn, siblings: list[Any]) -> list[Any]:
+        """One result for each call, whatever order and number they came in."""
+        crossing = self._crossing
+        order = {call_id: place for place, (call_id, _, _) in enumerate(self._waiting)}
+        found: list[tuple[int, Any]] = []
+        for part in turn.parts:
+            if type(part) is not ToolResult:
+                crossing.lose("part.dropped", part.at, type(part).__name__)
+                continue
+            asked = self._take(part.call_id)
+            if asked is not None or self.mine:
+                # An own client's name stays what it is: the API pairs by both.
+                name = asked[1] if asked is not None and not (self.mine and part.name) else ""
+                found.append((order.get(part.call_id, 0), write_result(part, name, siblings, crossing)))
+            elif part.call_id in self._answered:
+                crossing.lose("result.duplicate", part.at, part.call_id)
+            else:
+                crossing.lose("result.orphaned", part.at)
+                siblings.append(write_orphan(part, siblings, crossing))
+        if not self.mine:
+            found.extend([(order[call_id], written) for call_id, written in self._missing()])
+            found.sort(key=lambda pair: pair[0])
+        return [written for _, written in found]
+
+    def _take(self, call_id: str) -> tuple[str, str, Path] | None:
+        for place, waiting in enumerate(self._waiting):
+            if waiting[0] == call_id:
+                self._answered.add(call_id)
+                return self._waiting.pop(place)
+        return None
+
+    def _missing(self) -> list[tuple[str, Any]]:
+        """Results for the calls that have none."""
+        out = []
+        for call_id, name, at in self._waiting:
+            self._crossing.lose("result.invented", at, call_id)
+            out.append((call_id, write_missing(call_id, name)))
+        self._waiting.clear()
+        return out
+
+    def settle(self) -> None:
+        """Something other than results follows, or nothing: the step is over."""
+        if self.mine:
+            self._waiting.clear()
+        elif self._waiting:
+            self._place("user", [written for _, written in self._missing()], Turn("tool", ()))
+
+    def _place(self, role: str, parts: list[Any], turn: Turn) -> None:
+        """A content of its own, or more of the last one: roles alternate, unless this dialect's client had it so."""
+        if not parts and not (self.mine and not turn.parts):
+            self._crossing.lose("turn.dropped", turn.at)
+            return
+        contents = self.contents
+        if self._role == role and (not self.mine or turn.at == self._at):
+            contents[-1]["parts"].extend(parts)
+        else:
+            contents.append({"role": role, "parts": parts})
+        if turn.extra is not None:
+            put_back(contents[-1], turn.extra)
+        self._role, self._at = role, turn.at

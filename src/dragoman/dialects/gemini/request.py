@@ -1,0 +1,202 @@
+"""Gemini requests: read into canon, written from canon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolResult
+from ...canon.request import Request
+from ...canon.tools import Tool
+from ...canon.turns import Turn
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.extras import carried, gather
+from ...codec.steps import arrange
+from ...crossing import Crossing
+from . import wire
+from .history import write_contents
+from .marks import put_back, with_field
+from .message import read_parts, write_part
+from .pairing import Ids
+from .settings import read_settings, settings_extras, write_settings
+from .tools import CHOICE_AT, MEMO, read_choice, write_choice
+
+_USERS = frozenset({"user", "function", "tool", "", None})
+_INVENTED = "(the conversation begins)"
+
+
+def read_request(body: bytes, crossing: Crossing) -> Request:
+    request, unknown, spelled = wire.REQUEST.admit(body)
+    crossing.spelled = spelled
+    turns: list[Turn] = []
+    if request.systemInstruction is not None:
+        turns.append(_read_system(request.systemInstruction, crossing, unknown))
+    contents = request.contents
+    if isinstance(contents, list):
+        _read_contents(contents, turns, crossing, unknown)
+    elif isinstance(contents, str):
+        turns.append(Turn("user", (Text(contents, at=("contents",)),), "", None, ("contents",)))
+    else:
+        _read_contents([contents], turns, crossing, unknown)
+    tools = MEMO.read(request.tools, crossing) if request.tools else ()
+    config = request.toolConfig
+    choice = None
+    if config is not None and config.functionCallingConfig is not None:
+        choice = read_choice(config.functionCallingConfig, crossing)
+    settings = read_settings(request, crossing)
+    return Request(
+        tuple(turns), request.model or "", tools, choice, settings, None, _read_extras(request, crossing, unknown)
+    )
+
+
+def _read_extras(request: wire.GenerateRequest, crossing: Crossing, unknown: Unknown) -> Extra | None:
+    more = None
+    if request.safetySettings or request.store or request.modelArmorConfig or request.outputConfig:
+        more = carried(request, wire.REQUEST_EXTRAS)
+    extra = gather(crossing, (), unknown, more) if unknown or more else None
+    told, silent = settings_extras(request)
+    config = request.toolConfig
+    if config is not None:
+        for name in ("retrievalConfig", "includeServerSideToolInvocations"):
+            if getattr(config, name):
+                told["toolConfig", name] = getattr(config, name)
+        calling = config.functionCallingConfig
+        if calling is not None and calling.streamFunctionCallArguments:
+            told[(*CHOICE_AT, "streamFunctionCallArguments")] = calling.streamFunctionCallArguments
+    if request.cachedContent is not None or request.continuationToken is not None:
+        _read_state(request, silent, crossing)
+    if told or silent:
+        for at, value in told.items():
+            crossing.keep(at[:-1], {str(at[-1]): value})
+        for at, value in {**told, **silent}.items():
+            extra = with_field(extra, "/".join([str(step) for step in at]), value)
+    return extra
+
+
+def _read_state(request: wire.GenerateRequest, silent: dict[Path, Raw], crossing: Crossing) -> None:
+    for name, state in (("cachedContent", request.cachedContent), ("continuationToken", request.continuationToken)):
+        if state is not None:
+            silent[name,] = jsontext.raw(state)
+            if crossing.target != wire.NAME:
+                crossing.lose("state.dropped", (name,), f"{name} names what only Google's server holds")
+
+
+def _read_system(content: wire.Content | str, crossing: Crossing, unknown: Unknown) -> Turn:
+    at: Path = ("systemInstruction",)
+    if isinstance(content, str):
+        return Turn("system", (Text(content, at=at),), "", None, at)
+    parts = read_parts(content, at, Ids(crossing), unknown)
+    extra = gather(crossing, at, unknown) if unknown else None
+    if content.role is not None:
+        extra = with_field(extra, "role", jsontext.raw(content.role))
+    return Turn("system", tuple(parts), "", extra, at)
+
+
+def _read_contents(contents: list[wire.Content], turns: list[Turn], crossing: Crossing, unknown: Unknown) -> None:
+    ids = Ids(crossing)
+    spoken = False
+    for i, content in enumerate(contents):
+        at: Path = ("contents", i)
+        role = content.role
+        if role == "model":
+            if not spoken:
+                ids.waiting.clear()  # what was asked before is answered or never will be
+            spoken = True
+            parts = read_parts(content, at, ids, unknown)
+            extra = gather(crossing, at, unknown) if unknown else None
+            turns.append(Turn("assistant", tuple(parts), "", extra, at))
+            continue
+        spoken = False
+        if role not in _USERS:
+            turns.append(Turn("user", (Opaque(wire.NAME, str(role), jsontext.raw(content), at=at),), "", None, at))
+            continue
+        parts = read_parts(content, at, ids, unknown)
+        extra = gather(crossing, at, unknown) if unknown else None
+        kinds = {type(part) for part in parts}
+        if ToolResult not in kinds:
+            turns.append(Turn("user", tuple(parts), "", extra, at))
+        elif len(kinds) == 1 and (extra is not None or not turns or turns[-1].role != "tool"):
+            turns.append(Turn("tool", tuple(parts), "", extra, at))
+        else:
+            _split_results(parts, turns, extra, at)
+
+
+def _split_results(parts: list[Part], turns: list[Turn], extra: Extra | None, at: Path) -> None:
+    """A content with results in it: tool turns and user turns, in wire order. Results of one step are one turn."""
+    run: list[Part] = []
+    for part in parts:
+        if run and isinstance(part, ToolResult) != isinstance(run[0], ToolResult):
+            _add_run(run, turns, extra, at)
+            run, extra = [], None
+        run.append(part)
+    _add_run(run, turns, extra, at)
+
+
+def _add_run(run: list[Part], turns: list[Turn], extra: Extra | None, at: Path) -> None:
+    if not isinstance(run[0], ToolResult):
+        turns.append(Turn("user", tuple(run), "", extra, at))
+    elif turns and turns[-1].role == "tool" and extra is None:
+        before = turns.pop()
+        turns.append(Turn("tool", before.parts + tuple(run), "", before.extra, before.at))
+    else:
+        turns.append(Turn("tool", tuple(run), "", extra, at))
+
+
+def write_request(request: Request, crossing: Crossing) -> bytes:
+    mine = crossing.source == wire.NAME
+    system, turns = _leading_system(request.turns if mine else arrange(request.turns, crossing))
+    contents = write_contents(turns, crossing)
+    if not mine and (not contents or contents[0]["role"] == "model"):
+        crossing.lose("turn.invented", turns[0].at if turns else ())
+        contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
+    out: dict[str, Any] = {"contents": contents}
+    if mine and request.model and not crossing.model:
+        out["model"] = request.model
+    if system:
+        instruction = _write_system(system, crossing)
+        if instruction is not None:
+            out["systemInstruction"] = instruction
+    if request.tools:
+        tools = MEMO.write(request.tools, crossing)
+        if tools:
+            out["tools"] = tools
+    _write_choice(request, out, crossing)
+    write_settings(request, out, crossing)
+    return jsontext.encode(put_back(out, request.extra))
+
+
+def _write_choice(request: Request, out: dict[str, Any], crossing: Crossing) -> None:
+    choice = request.choice
+    if choice is None:
+        return
+    functions = any(isinstance(tool, Tool) for tool in request.tools)
+    if functions or crossing.source == wire.NAME or choice.mode == "none":
+        out["toolConfig"] = {"functionCallingConfig": write_choice(request, crossing)}
+    elif choice.mode != "auto":
+        crossing.lose("choice.dropped", choice.at, "there are no functions to choose from")
+
+
+def _leading_system(turns: tuple[Turn, ...]) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
+    count = 0
+    while count < len(turns) and turns[count].role in ("system", "developer"):
+        count += 1
+    return turns[:count], turns[count:]
+
+
+def _write_system(system: tuple[Turn, ...], crossing: Crossing) -> dict[str, Any] | None:
+    parts: list[Any] = []
+    out: dict[str, Any] = {"parts": parts}
+    for turn in system:
+        if turn.name:
+            crossing.lose("name.dropped", turn.at)
+        for part in turn.parts:
+            if isinstance(part, Text) or crossing.source == wire.NAME:
+                written = write_part(part, crossing, request=True)
+                if written is not None:
+                    parts.append(written)
+            else:
+                crossing.lose("system.media.dropped", part.at)
+        put_back(out, turn.extra)
+    return out if parts else None

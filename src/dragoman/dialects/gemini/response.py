@@ -1,0 +1,286 @@
+"""Gemini answers: read into canon, written from canon; stop reasons and usage."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Extra, Part, Path, Text, ToolCall
+from ...canon.request import Request
+from ...canon.response import Alternative, Response, Stop, StopReason, Usage
+from ...canon.turns import Turn
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.extras import carried, gather
+from ...crossing import Crossing
+from . import wire
+from .grounding import METADATA, place, read_citations, report, write_grounding
+from .history import write_contents
+from .marks import ABSENT, own, put_back, with_field
+from .message import read_parts, write_part
+from .pairing import Ids
+
+_REASONS: dict[str, StopReason] = {
+    "FINISH_REASON_UNSPECIFIED": "unknown",
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "LANGUAGE": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+    "MODEL_ARMOR": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_RECITATION": "content_filter",
+    "IMAGE_OTHER": "content_filter",
+    "MALFORMED_FUNCTION_CALL": "bad_tool_call",
+    "UNEXPECTED_TOOL_CALL": "bad_tool_call",
+    "TOO_MANY_TOOL_CALLS": "bad_tool_call",
+    "MALFORMED_RESPONSE": "bad_tool_call",
+    "MISSING_THOUGHT_SIGNATURE": "bad_tool_call",
+    "CONTINUATION": "pause",
+    "NO_IMAGE": "error",
+    "OTHER": "error",
+}
+_NUMBERS = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
+"""The enum as numbers, as far as the Developer API and Vertex number it alike."""
+
+_WORDS: dict[StopReason, str] = {
+    "stop": "STOP",
+    "stop_sequence": "STOP",
+    "length": "MAX_TOKENS",
+    "context_full": "MAX_TOKENS",
+    "tool_calls": "STOP",
+    "content_filter": "SAFETY",
+    "refusal": "SAFETY",
+    "pause": "CONTINUATION",
+    "bad_tool_call": "MALFORMED_FUNCTION_CALL",
+    "error": "OTHER",
+    "unknown": "STOP",
+}
+_EXACT: frozenset[StopReason] = frozenset(
+    {"stop", "length", "tool_calls", "content_filter", "pause", "bad_tool_call", "error"}
+)
+
+
+_NO_CANDIDATE = Stop("unknown")
+
+
+def read_response(body: bytes, crossing: Crossing) -> Response:
+    answer, unknown, spelled = wire.ANSWER.admit(body)
+    crossing.spelled = spelled
+    ids = Ids(crossing, seed(answer.responseId, crossing))
+    answers = [_read_candidate(candidate, i, ids, unknown) for i, candidate in enumerate(answer.candidates or ())]
+    usage = read_usage(answer.usageMetadata, crossing, unknown) if answer.usageMetadata is not None else None
+    extra: Extra | None = None
+    created = None
+    if answer.createTime is not None:
+        created = read_time(answer.createTime)
+        extra = with_field(None, "createTime", jsontext.raw(answer.createTime))
+    first = answers[0] if answers else Alternative((), read_block(answer.promptFeedback) or _NO_CANDIDATE)
+    told = carried(answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error"))
+    rest = gather(crossing, (), unknown, told)
+    for name, value in (rest or {}).get(crossing.source, {}).items():
+        extra = with_field(extra, name, value)
+    for name, value in (first.extra or {}).get(wire.NAME, {}).items():
+        extra = with_field(extra, f"candidates/0/{name}", value)
+    return Response(
+        first.parts,
+        first.stop,
+        answer.responseId or "",
+        answer.modelVersion or "",
+        created,
+        usage,
+        tuple(answers[1:]),
+        extra,
+    )
+
+
+def seed(response_id: str | None, crossing: Crossing) -> str:
+    """What tells the calls of this answer from those of any other answer in the same conversation."""
+    turns = len(crossing.answers.turns) if crossing.answers is not None else 0
+    return f"{response_id or ''}\x1f{turns}\x1f{crossing.created}\x1f"
+
+
+def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: Unknown) -> Alternative:
+    at: Path = ("candidates", place_)
+    crossing = ids.crossing
+    content = candidate.content
+    parts = read_parts(content, ("candidates", place_, "content"), ids, unknown) if content is not None else []
+    extra = None
+    if candidate.groundingMetadata or candidate.citationMetadata:
+        parts = _cited(candidate, parts, crossing)
+        report(candidate, at, crossing)
+        extra = {wire.NAME: carried(candidate, METADATA) or {}}
+    told = carried(candidate, wire.CANDIDATE_EXTRAS)
+    if unknown or told:
+        rest = gather(crossing, at, unknown, told)
+        for name, value in (rest or {}).get(crossing.source, {}).items():
+            extra = with_field(extra, name, value)
+    if candidate.index is None or content is None:
+        absent = [name for name in ("index", "content") if getattr(candidate, name) is None]
+        extra = with_field(extra, ABSENT, jsontext.raw(absent))
+    stop = read_stop(candidate.finishReason, candidate.finishMessage, parts, at, crossing)
+    return Alternative(tuple(parts), stop, extra)
+
+
+def _cited(candidate: wire.Candidate, parts: list[Part], crossing: Crossing) -> list[Part]:
+    texts = [part for part in parts if isinstance(part, Text)]
+    whole = "".join([text.text for text in texts])
+    found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, whole)
+    if not texts or not found:
+        return parts
+    hung = iter(place(texts, found, crossing))
+    return [next(hung) if isinstance(part, Text) else part for part in parts]
+
+
+def read_stop(word: str | int | None, message: str | None, parts: list[Part], at: Path, crossing: Crossing) -> Stop:
+    """Why it ended. A tool turn ends with STOP, too: the calls decide. The word itself goes back as it came."""
+    known = _NUMBERS[word] if isinstance(word, int) and 0 <= word < len(_NUMBERS) else word
+    reason: StopReason = "unknown"
+    extra: Extra | None = None
+    if isinstance(known, str) and known in _REASONS:
+        reason = _REASONS[known]
+    elif word is not None:
+        extra = crossing.keep(at, {"finishReason": jsontext.raw(word)})
+    if reason not in ("length", "content_filter") and any(isinstance(part, ToolCall) for part in parts):
+        reason = "tool_calls"
+    if extra is None and word != _WORDS[reason]:
+        extra = {wire.NAME: {"finishReason": jsontext.raw(word)}}
+    if message is not None and reason in ("stop", "tool_calls"):
+        # Says no more than the reason does ("Model generated function call(s).").
+        extra = with_field(extra, "finishMessage", jsontext.raw(message))
+        message = None
+    return Stop(reason, None, message or "", extra)
+
+
+def read_block(feedback: Raw) -> Stop | None:
+    """A prompt that was refused: no candidates, but a reason."""
+    if not feedback:
+        return None
+    value = jsontext.plain(feedback)
+    if not isinstance(value, dict) or not value.get("blockReason"):
+        return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}})
+    message = value.get("blockReasonMessage")
+    detail = message if isinstance(message, str) else f"the prompt was blocked: {value['blockReason']}"
+    return Stop("content_filter", None, detail, {wire.NAME: {"promptFeedback": feedback}})
+
+
+def read_time(text: str) -> int | None:
+    """Unix time of an RFC 3339 time."""
+    try:
+        return int(datetime.fromisoformat(text).timestamp())
+    except (ValueError, OverflowError):
+        return None
+
+
+def write_time(created: int) -> str | None:
+    if not 0 < created < 253402300800:
+        return None
+    return datetime.fromtimestamp(created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_usage(usage: wire.UsageMetadata, crossing: Crossing, unknown: Unknown) -> Usage:
+    prompt, candidates, thoughts = usage.promptTokenCount, usage.candidatesTokenCount, usage.thoughtsTokenCount
+    used = usage.toolUsePromptTokenCount
+    total_in = prompt if used is None else (prompt or 0) + used
+    total_out = candidates if thoughts is None else (candidates or 0) + thoughts
+    more = carried(usage, wire.USAGE_EXTRAS)
+    if used is not None:
+        more = {**(more or {}), "toolUsePromptTokenCount": jsontext.raw(used)}
+    extra = gather(crossing, ("usageMetadata",), unknown, more) if unknown or more else None
+    total = usage.totalTokenCount
+    if total is not None and total != (total_in or 0) + (total_out or 0):
+        extra = with_field(extra, "totalTokenCount", jsontext.raw(total))
+    if total is None or candidates is None:
+        absent = [name for name in ("totalTokenCount", "candidatesTokenCount") if getattr(usage, name) is None]
+        extra = with_field(extra, ABSENT, jsontext.raw(absent))
+    return Usage(total_in, total_out, usage.cachedContentTokenCount, None, thoughts, extra)
+
+
+def write_response(response: Response, crossing: Crossing) -> bytes:
+    out: dict[str, Any] = {}
+    feedback = own(response.stop.extra, "promptFeedback")
+    if feedback is not None and not response.parts:
+        out["promptFeedback"] = feedback
+    elif response.parts or response.stop != _NO_CANDIDATE or crossing.source != wire.NAME:
+        cited = any(own(response.extra, f"candidates/0/{name}") is not None for name in METADATA)
+        candidates = [_write_candidate(response.parts, response.stop, 0, cited, crossing)]
+        for i, other in enumerate(response.alternatives):
+            cited = any(own(other.extra, name) is not None for name in METADATA)
+            candidates.append(put_back(_write_candidate(other.parts, other.stop, i + 1, cited, crossing), other.extra))
+        out["candidates"] = candidates
+    if response.usage is not None:
+        out["usageMetadata"] = write_usage(response.usage, crossing)
+    model = crossing.model or response.model
+    if model:
+        out["modelVersion"] = model
+    if response.id:
+        out["responseId"] = response.id
+    put_back(out, response.extra)
+    if response.created is not None and "createTime" not in out:
+        created = write_time(response.created)
+        if created is not None:
+            out["createTime"] = created
+    return jsontext.encode(out)
+
+
+def _write_candidate(
+    parts: tuple[Part, ...], stop: Stop, index: int, cited: bool, crossing: Crossing
+) -> dict[str, Any]:
+    written = [out for out in [write_part(part, crossing, request=False) for part in parts] if out is not None]
+    candidate: dict[str, Any] = {"content": {"parts": written, "role": "model"}}
+    write_stop(stop, candidate, crossing)
+    candidate["index"] = index
+    texts = [(part.text, part.citations) for part in parts if isinstance(part, Text)]
+    if not cited and any(citations for _, citations in texts):
+        grounding = write_grounding(texts, crossing)
+        if grounding is not None:
+            candidate["groundingMetadata"] = grounding
+    return candidate
+
+
+def write_stop(stop: Stop, candidate: dict[str, Any], crossing: Crossing) -> None:
+    word: Any = own(stop.extra, "finishReason")
+    if word is None:
+        word = _WORDS[stop.reason]
+        if stop.reason not in _EXACT:
+            crossing.lose("stop.approximated", (), f"{stop.reason} is sent as {word}")
+    if bytes(word) != b"null" if isinstance(word, Raw) else True:
+        candidate["finishReason"] = word
+    message = own(stop.extra, "finishMessage")
+    if message is not None:
+        candidate["finishMessage"] = message
+    elif stop.detail:
+        candidate["finishMessage"] = stop.detail
+
+
+def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    used = own(usage.extra, "toolUsePromptTokenCount")
+    if usage.input is not None:
+        out["promptTokenCount"] = usage.input - (jsontext.plain(used) if used is not None else 0)
+    if usage.output is not None:
+        out["candidatesTokenCount"] = max(usage.output - (usage.reasoning or 0), 0)
+    if usage.reasoning is not None:
+        out["thoughtsTokenCount"] = usage.reasoning
+    if usage.cache_read is not None:
+        out["cachedContentTokenCount"] = usage.cache_read
+    if usage.cache_write:
+        crossing.lose("usage.dropped", (), "tokens written to a cache")
+    if usage.input is not None or usage.output is not None:
+        out["totalTokenCount"] = (usage.input or 0) + (usage.output or 0)
+    total = own(usage.extra, "totalTokenCount")
+    if total is not None:
+        out["totalTokenCount"] = total
+    return put_back(out, usage.extra)
+
+
+def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+    """What to append to `contents`: the model's content, then one content with all results."""
+    turns = (Turn("assistant", response.parts), *results.turns)
+    return jsontext.encode(write_contents(turns, crossing))

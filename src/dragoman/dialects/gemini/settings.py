@@ -1,0 +1,317 @@
+"""Settings of a Gemini request: generationConfig, thinking, structured output, tier, labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Path
+from ...canon.request import Format, Request, Settings
+from ...codec import jsontext
+from ...codec.effort import from_budget, nearest
+from ...codec.extras import carried
+from ...codec.fit import fit
+from ...codec.schema import from_openapi
+from ...crossing import Crossing
+from . import wire
+from .marks import own
+from .tools import OUTPUT
+
+_CONFIG = "generationConfig"
+_AT: dict[str, Path] = {
+    "max_tokens": (_CONFIG, "maxOutputTokens"),
+    "temperature": (_CONFIG, "temperature"),
+    "top_p": (_CONFIG, "topP"),
+    "top_k": (_CONFIG, "topK"),
+    "stop": (_CONFIG, "stopSequences"),
+    "seed": (_CONFIG, "seed"),
+    "presence_penalty": (_CONFIG, "presencePenalty"),
+    "frequency_penalty": (_CONFIG, "frequencyPenalty"),
+    "n": (_CONFIG, "candidateCount"),
+    "logprobs": (_CONFIG, "responseLogprobs"),
+    "top_logprobs": (_CONFIG, "logprobs"),
+    "effort": (_CONFIG, "thinkingConfig", "thinkingLevel"),
+    "budget": (_CONFIG, "thinkingConfig", "thinkingBudget"),
+    "thoughts": (_CONFIG, "thinkingConfig", "includeThoughts"),
+    "format": (_CONFIG, "responseMimeType"),
+    "metadata": ("labels",),
+    "tier": ("serviceTier",),
+}
+_AT_JSON_SCHEMA = {**_AT, "format": (_CONFIG, "responseJsonSchema")}
+_AT_SCHEMA = {**_AT, "format": (_CONFIG, "responseSchema")}
+_JSON = "application/json"
+_LEVELS = ("minimal", "low", "medium", "high")
+_WORDS = frozenset(level.upper() for level in _LEVELS)
+_LEVEL = f"{_CONFIG}/thinkingConfig/thinkingLevel"
+_BUDGETS = {"none": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576, "max": 32768}
+_TIERS = {"default": "standard", "standard": "standard", "flex": "flex", "priority": "priority"}
+_MAX_STOPS = 5
+
+
+def read_settings(request: wire.GenerateRequest, crossing: Crossing) -> Settings:
+    tier = request.serviceTier
+    if tier == "standard":
+        tier = "default"
+    elif tier == "unspecified":
+        tier = None
+    config = request.generationConfig
+    if config is None:
+        if tier is None and request.labels is None:
+            return _NOTHING
+        return Settings(metadata=request.labels, tier=tier, at=_AT)
+    effort = budget = thoughts = None
+    thinking = config.thinkingConfig
+    if thinking is not None:
+        level = thinking.thinkingLevel or thinking.thinking_level
+        effort = level.lower() if level is not None and level.lower() in _LEVELS else None
+        budget = thinking.thinkingBudget if thinking.thinkingBudget is not None else thinking.thinking_budget
+        thoughts = thinking.includeThoughts if thinking.includeThoughts is not None else thinking.include_thoughts
+        for name in ("include_thoughts", "thinking_budget", "thinking_level"):
+            if getattr(thinking, name) is not None:
+                crossing.spelled[(_CONFIG, "thinkingConfig", wire.Thinking.__alias__[name])] = name
+    shape = _read_format(config, crossing)
+    at = _AT
+    if shape is not None and shape.schema is not None:
+        at = _AT_JSON_SCHEMA if shape.extra is None else _AT_SCHEMA
+    return Settings(
+        config.maxOutputTokens,
+        config.temperature,
+        config.topP,
+        config.topK,
+        tuple(config.stopSequences) if config.stopSequences else (),
+        config.seed,
+        config.presencePenalty,
+        config.frequencyPenalty,
+        config.candidateCount,
+        config.responseLogprobs,
+        config.logprobs,
+        None,
+        effort,
+        budget,
+        thoughts,
+        format=shape,
+        metadata=request.labels,
+        tier=tier,
+        at=at,
+    )
+
+
+_NOTHING = Settings(at=_AT)
+_EMPTY = wire.GenerationConfig()
+
+
+def _read_format(config: wire.GenerationConfig, crossing: Crossing) -> Format | None:
+    mime = config.responseMimeType
+    if mime is not None and mime != _JSON:
+        return None
+    if config.responseJsonSchema and bytes(config.responseJsonSchema) != b"null":
+        return Format("schema", jsontext.text(config.responseJsonSchema))
+    if config.responseSchema and bytes(config.responseSchema) != b"null":
+        schema, changes = from_openapi(bytes(config.responseSchema))
+        for change in changes:
+            crossing.lose(change.code, (_CONFIG, "responseSchema", *change.path), change.detail)
+        return Format("schema", schema.decode(), extra={wire.NAME: {"responseSchema": config.responseSchema}})
+    return Format("json") if mime is not None else None
+
+
+def _carried(config: wire.GenerationConfig) -> dict[str, Raw] | None:
+    # A copy without what has a meaning here tells at once whether anything else is set.
+    rest = wire.GenerationConfig(
+        config.temperature,
+        config.topP,
+        config.topK,
+        config.maxOutputTokens,
+        config.stopSequences,
+        config.candidateCount,
+        config.seed,
+        config.presencePenalty,
+        config.frequencyPenalty,
+        config.responseMimeType,
+        config.responseSchema,
+        config.responseJsonSchema,
+        config.thinkingConfig,
+        config.responseLogprobs,
+        config.logprobs,
+        config.responseModalities,
+    )
+    return None if rest == config else carried(config, wire.CONFIG_EXTRAS)
+
+
+def settings_extras(request: wire.GenerateRequest) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
+    """What of the settings the canon has no place for: fields to report, and fields that say nothing."""
+    told: dict[Path, Raw] = {}
+    silent: dict[Path, Raw] = {}
+    if request.serviceTier == "unspecified":
+        silent["serviceTier",] = jsontext.raw(request.serviceTier)
+    config = request.generationConfig
+    if config is None:
+        return told, silent
+    if config == _EMPTY:
+        silent[_CONFIG,] = Raw(b"{}")
+        return told, silent
+    for name, value in (_carried(config) or {}).items():
+        told[_CONFIG, name] = value
+    if config.responseModalities:
+        plain = jsontext.plain(config.responseModalities) in (["TEXT"], None)
+        (silent if plain else told)[_CONFIG, "responseModalities"] = config.responseModalities
+    mime = config.responseMimeType
+    if mime is not None and mime != _JSON:
+        (silent if mime == "text/plain" else told)[_CONFIG, "responseMimeType"] = jsontext.raw(mime)
+        for name in ("responseSchema", "responseJsonSchema"):
+            if getattr(config, name):
+                told[_CONFIG, name] = getattr(config, name)
+    elif config.responseSchema and config.responseJsonSchema:
+        told[_CONFIG, "responseSchema"] = config.responseSchema
+    thinking = config.thinkingConfig
+    if thinking is not None:
+        level = thinking.thinkingLevel or thinking.thinking_level
+        if level is not None and level not in _WORDS:
+            known = level.lower() in _LEVELS
+            (silent if known else told)[_CONFIG, "thinkingConfig", "thinkingLevel"] = jsontext.raw(level)
+    return told, silent
+
+
+def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) -> None:
+    settings = request.settings
+    config: dict[str, Any] = {}
+    mine = crossing.source == wire.NAME
+    _write_sampling(settings, config, crossing)
+    thinking = _write_thinking(request, crossing)
+    if settings.thoughts is not None:
+        if crossing.profile.thinks or mine:
+            thinking["includeThoughts"] = settings.thoughts
+        elif settings.thoughts:
+            crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+    if thinking:
+        config["thinkingConfig"] = thinking
+    if settings.format is not None:
+        _write_format(settings.format, config, settings.at.get("format", ()), crossing)
+    if config:
+        out[_CONFIG] = config
+    if settings.tier is not None:
+        _write_tier(settings, out, crossing)
+    if settings.metadata is not None:
+        if mine:
+            out["labels"] = settings.metadata
+        elif settings.metadata:
+            crossing.lose("metadata.dropped", settings.at.get("metadata", ()))
+    if settings.parallel is False and "tools" in out:
+        crossing.lose("parallel.unenforced", settings.at.get("parallel", ()))
+    for value, code, name in (
+        (settings.verbosity, "verbosity.dropped", "verbosity"),
+        (settings.user, "user.dropped", "user"),
+        (settings.cache_key, "cache.dropped", "cache_key"),
+        (settings.cache, "cache.dropped", "cache"),
+    ):
+        if value is not None:
+            crossing.lose(code, settings.at.get(name, ()))
+
+
+def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossing) -> None:
+    at = settings.at
+    if settings.max_tokens is not None:
+        config["maxOutputTokens"] = settings.max_tokens
+    taken = crossing.profile.sampling or crossing.source == wire.NAME
+    for value, name, key in (
+        (settings.temperature, "temperature", "temperature"),
+        (settings.top_p, "top_p", "topP"),
+        (settings.top_k, "top_k", "topK"),
+    ):
+        if value is None:
+            continue
+        if not taken:
+            crossing.lose("sampling.dropped", at.get(name, ()), name)
+        elif isinstance(value, float) and value.is_integer():
+            config[key] = int(value)
+        else:
+            config[key] = value
+    for number, key in (
+        (settings.seed, "seed"),
+        (settings.presence_penalty, "presencePenalty"),
+        (settings.frequency_penalty, "frequencyPenalty"),
+        (settings.n, "candidateCount"),
+        (settings.logprobs, "responseLogprobs"),
+        (settings.top_logprobs, "logprobs"),
+    ):
+        if number is not None:
+            config[key] = number
+    stop = settings.stop
+    if stop:
+        if len(stop) > _MAX_STOPS and crossing.source != wire.NAME:
+            crossing.lose("stop.truncated", at.get("stop", ()), f"{len(stop)} sequences, {_MAX_STOPS} are sent")
+            stop = stop[:_MAX_STOPS]
+        config["stopSequences"] = list(stop)
+
+
+def _write_thinking(request: Request, crossing: Crossing) -> dict[str, Any]:
+    """`thinkingLevel` for models with levels and those nothing is known about, `thinkingBudget` for Gemini 2.5."""
+    settings = request.settings
+    effort, budget = settings.effort, settings.budget
+    profile = crossing.profile
+    at = settings.at.get("effort" if effort is not None else "budget", ())
+    if effort is None and budget is None:
+        return {}
+    if crossing.source == wire.NAME and not (profile.thinking_levels or profile.thinking_budget):
+        level = effort.upper() if effort is not None and own(request.extra, _LEVEL) is None else None
+        said = {"thinkingLevel": level, "thinkingBudget": budget}
+        return {name: value for name, value in said.items() if value is not None}
+    if not profile.thinks:
+        if effort != "none" and budget != 0:
+            crossing.lose("effort.dropped", at, f"{crossing.model or 'the model'} does not think")
+        return {}
+    if profile.thinking_budget is not None:
+        return {"thinkingBudget": _budget(effort, budget, profile.thinking_budget, crossing, at)}
+    if effort is None:
+        assert budget is not None
+        if not profile.thinking_levels:
+            return {"thinkingBudget": budget}
+        effort = from_budget(budget)
+        if effort is None:
+            return {}
+        crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as effort {effort}")
+    levels = tuple([level.lower() for level in profile.thinking_levels]) or _LEVELS
+    level = nearest(effort, levels)
+    if level not in levels:
+        crossing.lose("effort.dropped", at, effort)
+        return {}
+    if level != effort:
+        crossing.lose("effort.approximated", at, f"{effort} is sent as {level}")
+    return {"thinkingLevel": level.upper()}
+
+
+def _budget(effort: str | None, budget: int | None, limits: tuple[int, int], crossing: Crossing, at: Path) -> int:
+    """A budget within the model's limits; -1 leaves it to the model."""
+    low, high = limits
+    if budget is None or effort is not None:
+        tokens = _BUDGETS.get(effort or "", -1)
+        clamped = tokens if tokens < 0 else min(max(tokens, low), high)
+        crossing.lose("effort.approximated", at, f"{effort} is sent as a budget of {clamped} tokens")
+        return clamped
+    clamped = budget if budget < 0 else min(max(budget, low), high)
+    if clamped != budget:
+        crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as {clamped}")
+    return clamped
+
+
+def _write_format(shape: Format, config: dict[str, Any], at: Path, crossing: Crossing) -> None:
+    config["responseMimeType"] = _JSON
+    older = own(shape.extra, "responseSchema")
+    if older is not None:
+        config["responseSchema"] = older
+    elif shape.schema is not None:
+        mine = crossing.source == wire.NAME
+        config["responseJsonSchema"] = Raw(shape.schema) if mine else fit(shape.schema, OUTPUT, crossing, at)
+    if shape.name or shape.description:
+        crossing.lose("format.detail.dropped", at, "the schema's name and description")
+
+
+def _write_tier(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    tier = settings.tier
+    assert tier is not None
+    if crossing.source == wire.NAME:
+        out["serviceTier"] = "standard" if tier == "default" else tier
+    elif tier in _TIERS:
+        out["serviceTier"] = _TIERS[tier]
+    elif tier != "auto":
+        crossing.lose("tier.dropped", settings.at.get("tier", ()), tier)

@@ -1,0 +1,568 @@
+"""Gemini streams: chunks to events, events to chunks.
+
+Chunks come as server-sent events, or without `alt=sse` as one JSON array; the first byte tells. Texts are increments
+and end when something else begins; a signed part stands alone, since its seal belongs to exactly that part; calls come
+whole, or from Vertex in pieces. There is no terminator, and a finishReason may stand before the last chunk: the end of
+the bytes ends the answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.response import Stop, Usage
+from ...codec import jsonarray, jsontext, sse
+from ...codec.admit import Unknown
+from ...codec.extras import carried
+from ...crossing import Crossing
+from ...errors import WireError
+from . import wire
+from .faults import error_object, fault_from
+from .grounding import METADATA, read_citations, report, write_grounding
+from .marks import own, put_back, with_field
+from .message import read_arguments, read_part, read_seal, write_part
+from .pairing import Ids
+from .partial import Pieces
+from .response import read_block, read_stop, read_time, read_usage, seed, write_stop, write_time, write_usage
+
+_strict = msgspec.json.Decoder(wire.Answer).decode
+_BOM = b"\xef\xbb\xbf"
+
+
+class _Answer:
+    """What is open in one answer."""
+
+    __slots__ = (
+        "before",
+        "candidate",
+        "cited",
+        "count",
+        "index",
+        "kind",
+        "number",
+        "pieces",
+        "seen",
+        "told",
+        "uncited",
+        "words",
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.index = -1
+        self.kind = ""  # text or thought, or "" when no part is open
+        self.count = 0  # parts of the wire so far
+        self.words: list[str] = []  # all text so far
+        self.before = 0  # characters of text before the open part
+        self.seen: list[Part] = []
+        self.candidate = wire.Candidate()  # the last word on everything but the content
+        self.told: dict[str, Raw] = {}
+        self.pieces: Pieces | None = None
+        self.cited: set[Citation] = set()
+        self.uncited = False
+
+
+class StreamReader:
+    """Chunks in, events out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._head = b""
+        self._sse: sse.Splitter | None = None
+        self._array: jsonarray.Splitter | None = None
+        self._answers: dict[int, _Answer] = {}
+        self._first: _Answer | None = None
+        self._ids = Ids(crossing)
+        self._next = 0
+        self._started = False
+        self._over = False
+        self._usage: wire.UsageMetadata | None = None
+        self._unknown: Unknown = {}
+        self._last = wire.Answer()  # the last word on what is not a candidate
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        events: list[Event] = []
+        if self._over:
+            return events
+        try:
+            if self._sse is not None:
+                for _, data in self._sse.feed(chunk):
+                    self._take(data, events)
+            elif self._array is not None:
+                for data in self._array.feed(chunk):
+                    self._take(data, events)
+            else:
+                self._begin(chunk, events)
+        except WireError as error:
+            self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
+        return events
+
+    def _begin(self, chunk: bytes, events: list[Event]) -> None:
+        """Which framing it is, once the first byte that says something has come."""
+        self._head += chunk
+        head = self._head.removeprefix(_BOM).lstrip()
+        if not head or _BOM.startswith(self._head):
+            return
+        self._head = b""
+        if head[:1] in b"[{":
+            self._array = jsonarray.Splitter(wire.NAME)
+        else:
+            self._sse = sse.Splitter(wire.NAME)
+        events.extend(self.feed(head))
+
+    def close(self) -> list[Event]:
+        events: list[Event] = []
+        if self._over:
+            return events
+        try:
+            for _, data in self._sse.close() if self._sse is not None else ():
+                self._take(data, events)
+        except WireError as error:
+            self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
+        if not self._over:
+            self._finish(events)
+        return events
+
+    def _fault(self, fault: Fault, events: list[Event]) -> None:
+        if not self._over:
+            self._over = True
+            events.append(fault)
+
+    def _take(self, data: bytes, events: list[Event]) -> None:
+        if self._over:
+            return
+        unknown: Unknown = {}
+        try:
+            chunk = _strict(data)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            if data == b"[DONE]":  # compatible servers send it
+                return
+            chunk, unknown, _ = wire.ANSWER.admit(data)
+        if chunk.error:
+            error = jsontext.plain(chunk.error)
+            self._fault(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}), events)
+            return
+        if not self._started:
+            self._start(chunk, events)
+        if chunk.candidates:
+            for place, candidate in enumerate(chunk.candidates):
+                self._candidate(candidate, place, unknown, events)
+        if chunk.usageMetadata is not None:
+            self._usage = chunk.usageMetadata
+            self._unknown = {at: unknown.pop(at) for at in list(unknown) if at[:1] == ("usageMetadata",)}
+        if unknown or chunk.promptFeedback or chunk.modelStatus:
+            self._keep(chunk, unknown)
+
+    def _start(self, chunk: wire.Answer, events: list[Event]) -> None:
+        self._started = True
+        self._ids = Ids(self._crossing, seed(chunk.responseId, self._crossing))
+        created = None
+        extra: Extra | None = None
+        if chunk.createTime is not None:
+            created = read_time(chunk.createTime)
+            extra = with_field(None, "createTime", jsontext.raw(chunk.createTime))
+        events.append(Start(chunk.responseId or "", chunk.modelVersion or "", created, None, extra))
+
+    def _keep(self, chunk: wire.Answer, unknown: Unknown) -> None:
+        last = self._last
+        last.promptFeedback = chunk.promptFeedback or last.promptFeedback
+        last.modelStatus = chunk.modelStatus or last.modelStatus
+        for at, fields in unknown.items():
+            self._crossing.keep(at, fields)
+
+    def _candidate(self, candidate: wire.Candidate, place: int, unknown: Unknown, events: list[Event]) -> None:
+        answer = self._first
+        number = candidate.index or 0
+        if answer is None or answer.number != number:
+            answer = self._answers.get(number)
+            if answer is None:
+                answer = self._answers[number] = _Answer(number)
+                self._first = self._first or answer
+        if candidate.groundingMetadata or candidate.citationMetadata:
+            answer.uncited = True
+            answer.candidate.groundingMetadata = candidate.groundingMetadata or answer.candidate.groundingMetadata
+            answer.candidate.citationMetadata = candidate.citationMetadata or answer.candidate.citationMetadata
+        content = candidate.content
+        if content is not None and content.parts is not None:
+            parts = content.parts if isinstance(content.parts, list) else [content.parts]
+            only = self._ids.only[0]
+            for j, part in enumerate(parts):
+                text = part.text
+                if text is not None and not unknown:
+                    only.text = text
+                    only.thought = part.thought
+                    if part == only:
+                        answer.count += 1
+                        if text:
+                            self._words(answer, "thought" if part.thought else "text", text, events)
+                        continue
+                only.thought = None
+                at: Path = ("candidates", place, "content", "parts", j)
+                self._part(answer, part, at, unknown, events)
+            only.thought = None
+        if answer.uncited:
+            self._cite(answer, events)
+            answer.uncited = False
+        if candidate.finishReason is not None:
+            answer.candidate.finishReason = candidate.finishReason
+            answer.candidate.finishMessage = candidate.finishMessage
+        if candidate.safetyRatings or candidate.avgLogprobs or candidate.logprobsResult or candidate.urlContextMetadata:
+            answer.told.update(carried(candidate, wire.CANDIDATE_EXTRAS) or {})
+        if unknown:
+            for at in [at for at in unknown if at[:2] == ("candidates", place)]:
+                fields = unknown.pop(at)
+                self._crossing.keep(at, fields)
+
+    def _words(self, answer: _Answer, kind: str, text: str, events: list[Event]) -> None:
+        if answer.kind != kind:
+            self._end(answer, events)
+            self._open(answer, kind, Reasoning() if kind == "thought" else Text(""), events)
+        events.append(PartDelta(answer.index, text))
+        if kind == "text":
+            answer.words.append(text)
+
+    def _open(self, answer: _Answer, kind: str, part: Part, events: list[Event]) -> None:
+        answer.kind = kind
+        answer.index = self._next
+        answer.before = sum(map(len, answer.words))
+        answer.seen.append(part)
+        self._next += 1
+        events.append(PartStart(answer.index, part, answer.number))
+
+    def _end(self, answer: _Answer, events: list[Event]) -> None:
+        if answer.kind:
+            if answer.uncited and answer.kind == "text":
+                self._cite(answer, events, more_to_come=True)
+            events.append(PartEnd(answer.index))
+            answer.kind = ""
+
+    def _part(self, answer: _Answer, part: wire.Part, at: Path, unknown: Unknown, events: list[Event]) -> None:
+        # Ids are made from the place in the answer, not in the chunk: two chunks have the same places.
+        whole_at: Path = ("candidates", answer.number, "content", "parts", answer.count)
+        answer.count += 1
+        call = part.functionCall
+        if call is not None and (answer.pieces is not None or call.willContinue or call.partialArgs is not None):
+            self._piece(answer, part, call, whole_at, events)
+            return
+        made: list[Part] = []
+        fields = {whole_at + path[5:]: unknown.pop(path) for path in list(unknown) if path[:5] == at}
+        read_part(part, whole_at, self._ids, fields, made)
+        for one in made:
+            self._whole(answer, one, events)
+
+    def _whole(self, answer: _Answer, part: Part, events: list[Event]) -> None:
+        """A part that is complete at once."""
+        if isinstance(part, Text | Reasoning):
+            kind = "text" if isinstance(part, Text) else "thought"
+            if part.seal is None and part.extra is None:
+                if part.text:
+                    self._words(answer, kind, part.text, events)
+                return
+            self._end(answer, events)
+            self._open(answer, kind, msgspec.structs.replace(part, text=""), events)
+            if part.text:
+                events.append(PartDelta(answer.index, part.text))
+                if kind == "text":
+                    answer.words.append(part.text)
+        else:
+            self._end(answer, events)
+            empty = msgspec.structs.replace(part, arguments="") if isinstance(part, ToolCall) else part
+            self._open(answer, "whole", empty, events)
+            if isinstance(part, ToolCall) and part.arguments:
+                events.append(PartDelta(answer.index, part.arguments))
+        self._end(answer, events)
+
+    def _piece(self, answer: _Answer, part: wire.Part, call: wire.Call, at: Path, events: list[Event]) -> None:
+        """A piece of a call that Vertex streams; a piece that does not say `willContinue` is the last."""
+        pieces = answer.pieces
+        if pieces is not None and call.name:
+            self._close_call(answer, pieces, events)
+            pieces = None
+        seal = read_seal(part.thoughtSignature) if part.thoughtSignature is not None else None
+        if pieces is None:
+            call_id = call.id or self._ids.mint(at)
+            pieces = answer.pieces = Pieces(ToolCall(call_id, call.name or "", seal=seal, at=at))
+            if call.args:
+                pieces.root = jsontext.fields(call.args)
+        elif seal is not None:
+            pieces.call = msgspec.structs.replace(pieces.call, seal=seal)
+        for piece in call.partialArgs or ():
+            pieces.take(piece)
+        if not call.willContinue:
+            self._close_call(answer, pieces, events)
+
+    def _close_call(self, answer: _Answer, pieces: Pieces, events: list[Event]) -> None:
+        answer.pieces = None
+        whole = msgspec.structs.replace(pieces.call, arguments=read_arguments(pieces.arguments()))
+        self._whole(answer, whole, events)
+
+    def _cite(self, answer: _Answer, events: list[Event], *, more_to_come: bool = False) -> None:
+        """Citations on the open text. Those of a text that has ended can only say where they come from."""
+        candidate = answer.candidate
+        found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, "".join(answer.words))
+        fresh = [cited for cited in found if cited not in answer.cited]
+        if answer.kind != "text":
+            if fresh and not more_to_come:
+                self._crossing.lose("citation.dropped", ("candidates", answer.number), "no text is open")
+            return
+        mine: list[Citation] = []
+        for cited in fresh:
+            if cited.start is None or cited.end is None or cited.start < answer.before:
+                if more_to_come:
+                    continue
+                if cited.start is not None:
+                    self._crossing.lose("citation.approximated", ("candidates", answer.number), "its text has ended")
+                mine.append(Citation(cited.url, cited.title, cited.quote))
+            else:
+                start, end = cited.start - answer.before, cited.end - answer.before
+                mine.append(Citation(cited.url, cited.title, cited.quote, start, end))
+            answer.cited.add(cited)
+        if mine:
+            events.append(PartDelta(answer.index, "", None, tuple(mine)))
+
+    def _finish(self, events: list[Event]) -> None:
+        self._over = True
+        answers = [self._answers[number] for number in sorted(self._answers)]
+        blocked = read_block(self._last.promptFeedback) if not answers else None
+        broken = self._array is not None and self._array.open
+        if broken or not (answers or blocked) or any(answer.candidate.finishReason is None for answer in answers):
+            events.append(Fault("upstream_bad", "the upstream's stream ended before the answer did", 502))
+            return
+        usage = self._read_usage()
+        if blocked is not None:
+            events.append(Finish(blocked, usage, extra=self._root_extra(None)))
+        for answer in answers:
+            stop = self._stop(answer, events)
+            extra = self._answer_extra(answer)
+            last = answer is answers[-1]
+            if answer is answers[0]:
+                extra = self._root_extra(extra)
+            events.append(Finish(stop, usage if last else None, answer.number, last, extra))
+
+    def _read_usage(self) -> Usage | None:
+        return read_usage(self._usage, self._crossing, self._unknown) if self._usage is not None else None
+
+    def _stop(self, answer: _Answer, events: list[Event]) -> Stop:
+        if answer.pieces is not None:
+            # The limit fell inside a call: half a call is no call.
+            call = answer.pieces.call
+            self._crossing.lose("part.dropped", call.at, f"the call of {call.name} was cut", "error")
+        self._end(answer, events)
+        candidate = answer.candidate
+        at = ("candidates", answer.number)
+        return read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._crossing)
+
+    def _answer_extra(self, answer: _Answer) -> Extra | None:
+        at = ("candidates", answer.number)
+        candidate = answer.candidate
+        fields = dict(answer.told)
+        if fields:
+            self._crossing.keep(at, answer.told)
+        if candidate.groundingMetadata or candidate.citationMetadata:
+            report(candidate, at, self._crossing)
+            fields |= carried(candidate, METADATA) or {}
+        return {wire.NAME: fields} if fields else None
+
+    def _root_extra(self, extra: Extra | None) -> Extra | None:
+        """Extras of the first answer and of the whole, as `read_response` names them."""
+        fields = {f"candidates/0/{name}": value for name, value in (extra or {}).get(wire.NAME, {}).items()}
+        told = carried(self._last, ("promptFeedback", "modelStatus") if self._answers else ("modelStatus",))
+        if told:
+            self._crossing.keep((), told)
+            fields |= told
+        return {wire.NAME: fields} if fields else None
+
+
+def _line(value: Any) -> bytes:
+    """JSON on one line: carried values may be spread over several, and a line end would end the frame's data."""
+    out = jsontext.encode(value)
+    if b"\n" in out or b"\r" in out:
+        out = out.replace(b"\r", b" ").replace(b"\n", b" ")
+    return out
+
+
+class _Open:
+    """A part that is being written: its frame when its text goes out at once, else what is held until its end."""
+
+    __slots__ = ("after", "answer", "before", "held", "part", "seal")
+
+    def __init__(self, part: Part, answer: int) -> None:
+        self.part = part
+        self.answer = answer
+        self.before = b""
+        self.after = b""
+        self.held: list[str] | None = None
+        self.seal: Seal | None = None
+
+
+class StreamWriter:
+    """Events in, chunks out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._tail = b"]}\r\n\r\n"
+        self._open: dict[int, _Open] = {}
+        self._begun = 0  # answers of which something was sent
+        self._texts: dict[int, list[tuple[list[str], list[Citation]]]] = {}
+        self._text: dict[int, tuple[list[str], list[Citation]]] = {}
+        self._head: dict[str, Any] = {}
+        self._extra: Extra | None = None
+
+    def send(self, event: Event) -> bytes:
+        if isinstance(event, PartDelta):
+            return self._delta(event)
+        if isinstance(event, PartStart):
+            return self._part_start(event)
+        if isinstance(event, PartEnd):
+            return self._part_end(event)
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, Finish):
+            return self._finish(event)
+        return b"data: " + _line({"error": error_object(event)}) + b"\r\n\r\n"
+
+    def close(self) -> bytes:
+        return b""
+
+    def _start(self, event: Start) -> bytes:
+        model = self._crossing.model or event.model
+        if model:
+            self._head["modelVersion"] = model
+        if event.id:
+            self._head["responseId"] = event.id
+        created = own(event.extra, "createTime")
+        stamp: Any = created if created is not None else write_time(event.created) if event.created else None
+        if stamp is not None:
+            self._head["createTime"] = stamp
+        self._extra = event.extra
+        self._tail = b"]," + jsontext.encode(self._head)[1:] + b"\r\n\r\n" if self._head else b"]}\r\n\r\n"
+        return b""
+
+    def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
+        """What stands before and after the text in every chunk of a part."""
+        return (
+            b'data: {"candidates":[{"content":{"parts":[' + before,
+            after + b'],"role":"model"},"index":%d}' % answer + self._tail,
+        )
+
+    def _chunk(self, answer: int, part: Any) -> bytes:
+        before, after = self._frame_around(answer, b"", b"")
+        return before + _line(part) + after
+
+    def _announce(self, answer: int) -> bytes:
+        """Answers begin in order, so those before this one that have said nothing yet say so."""
+        out = b""
+        while self._begun <= answer:
+            if self._begun < answer:
+                out += self._chunk(self._begun, {"text": ""})
+            self._begun += 1
+        return out
+
+    def _part_start(self, event: PartStart) -> bytes:
+        part, answer = event.part, event.answer
+        out = self._announce(answer) if answer >= self._begun else b""
+        opened = self._open[event.index] = _Open(part, answer)
+        if isinstance(part, Text):
+            self._text[event.index] = ([], list(part.citations))
+            self._texts.setdefault(answer, []).append(self._text[event.index])
+            if part.refusal:
+                self._crossing.lose("refusal.as_text", part.at)
+        if isinstance(part, ToolCall) or (part.seal is not None and isinstance(part, Text | Reasoning)):
+            opened.held = []
+        elif isinstance(part, Text):
+            opened.before, opened.after = self._frame_around(answer, b'{"text":', b"}")
+        elif isinstance(part, Reasoning):
+            opened.before, opened.after = self._frame_around(answer, b'{"text":', b',"thought":true}')
+        elif isinstance(part, Media | Opaque):
+            written = write_part(part, self._crossing, request=False)
+            if written is not None:
+                out += self._chunk(answer, written)
+        return out
+
+    def _delta(self, event: PartDelta) -> bytes:
+        opened = self._open.get(event.index)
+        if opened is None:
+            return b""
+        if event.seal is not None:
+            opened.seal = event.seal
+        text = event.text
+        if event.index in self._text:
+            words, citations = self._text[event.index]
+            if text:
+                words.append(text)
+            if event.citations:
+                citations.extend(event.citations)
+        if not text:
+            return b""
+        if opened.held is not None:
+            opened.held.append(text)
+            return b""
+        return opened.before + jsontext.encode(text) + opened.after if opened.before else b""
+
+    def _part_end(self, event: PartEnd) -> bytes:
+        opened = self._open.pop(event.index, None)
+        if opened is None:
+            return b""
+        self._text.pop(event.index, None)
+        part = opened.part
+        if opened.held is not None:
+            text = "".join(opened.held)
+            if isinstance(part, ToolCall):
+                part = msgspec.structs.replace(part, arguments=text, seal=opened.seal or part.seal)
+            else:
+                part = msgspec.structs.replace(part, text=text, seal=opened.seal or part.seal)
+            return self._written(opened.answer, part)
+        if opened.seal is not None and isinstance(part, Text | Reasoning):
+            # The text went out as it came; its seal follows on an empty part, as Gemini itself does it.
+            last: Part = Reasoning(seal=opened.seal) if isinstance(part, Reasoning) else Text("", seal=opened.seal)
+            return self._written(opened.answer, last)
+        return b""
+
+    def _written(self, answer: int, part: Part) -> bytes:
+        written = write_part(part, self._crossing, request=False)
+        return self._chunk(answer, written) if written is not None else b""
+
+    def _finish(self, event: Finish) -> bytes:
+        out: dict[str, Any] = {}
+        first = event.answer == 0
+        extra = event.extra
+        if first and self._extra is not None:
+            extra = {wire.NAME: {**self._extra.get(wire.NAME, {}), **(extra or {}).get(wire.NAME, {})}}
+        feedback = own(event.stop.extra, "promptFeedback")
+        started = b""
+        if feedback is not None and not self._begun:
+            out["promptFeedback"] = feedback
+        else:
+            started = self._announce(event.answer)
+            candidate: dict[str, Any] = {"content": {"parts": [{"text": ""}], "role": "model"}}
+            write_stop(event.stop, candidate, self._crossing)
+            candidate.setdefault("finishReason", "STOP")
+            candidate["index"] = event.answer
+            if not first:
+                put_back(candidate, extra)
+            out["candidates"] = [candidate]
+            self._ground(event.answer, candidate, extra)
+        if event.usage is not None:
+            out["usageMetadata"] = write_usage(event.usage, self._crossing)
+        elif event.last:
+            self._crossing.lose("usage.invented")
+            out["usageMetadata"] = {"promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0}
+        out |= self._head
+        if first:
+            put_back(out, extra)
+        return started + b"data: " + _line(out) + b"\r\n\r\n"
+
+    def _ground(self, answer: int, candidate: dict[str, Any], extra: Extra | None) -> None:
+        """Citations come with the last chunk, as their places count from the beginning of the whole text."""
+        prefix = "" if answer else "candidates/0/"
+        texts = self._texts.get(answer, [])
+        if any(citations for _, citations in texts) and not any(own(extra, prefix + name) for name in METADATA):
+            whole = [("".join(words), tuple(citations)) for words, citations in texts]
+            grounding = write_grounding(whole, self._crossing)
+            if grounding is not None:
+                candidate["groundingMetadata"] = grounding

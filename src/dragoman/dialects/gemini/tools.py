@@ -1,0 +1,262 @@
+"""Tool declarations and tool choice of Gemini, and the names and schemas it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from msgspec import Raw
+
+from ...canon.parts import Extra, Path
+from ...canon.request import Request
+from ...canon.tools import Choice, HostedTool, Tool
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.custom import wrap_tool
+from ...codec.extras import carried, gather
+from ...codec.fit import fit
+from ...codec.memo import ToolMemo
+from ...codec.names import Names
+from ...codec.schema import Subset, from_openapi
+from ...crossing import Crossing
+from . import wire
+from .marks import own, put_back, with_field
+
+NAMES = Names(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
+"""Narrower than today's API (128 characters, dots and colons), so that older servers and clients take them too."""
+ANY_NAMES = Names(r"(?s).+")
+"""For names this dialect's own clients chose."""
+
+_KEYWORDS = frozenset(
+    {
+        "type",
+        "format",
+        "title",
+        "description",
+        "default",
+        "enum",
+        "items",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "properties",
+        "required",
+        "minProperties",
+        "maxProperties",
+        "additionalProperties",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "anyOf",
+        "oneOf",
+        "$ref",
+        "$defs",
+    }
+)
+PARAMETERS = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", root_object=True)
+"""What `parametersJsonSchema` takes."""
+OUTPUT = Subset(keywords=_KEYWORDS, const="enum", all_of="merge")
+"""What `responseJsonSchema` takes."""
+
+_HOSTED = tuple(
+    name for name in wire.ToolDef.__struct_fields__ if name not in ("functionDeclarations", "function_declarations")
+)
+_CAMEL = wire.ToolDef.__alias__
+_NOTHING_SAID = frozenset({"type", "properties", "required", "additionalProperties", "$schema", "title", "description"})
+
+_EMPTY = Raw(b'""')
+
+CHOICE_AT: Path = ("toolConfig", "functionCallingConfig")
+
+
+def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    tools, unknown, spelled = wire.TOOLS.admit(body, ("tools",))
+    crossing.spelled.update(spelled)
+    out: list[Tool | HostedTool] = []
+    for i, tool in enumerate(tools or ()):
+        at: Path = ("tools", i)
+        key = "functionDeclarations"
+        declared = tool.functionDeclarations
+        if declared is None and tool.function_declarations is not None:
+            key, declared = "function_declarations", tool.function_declarations
+        if declared:
+            place = at + (key,)
+            for j, declaration in enumerate(declared):
+                out.append(_read_declaration(declaration, place + (j,), crossing, unknown))
+        for name in _HOSTED:
+            value = getattr(tool, name)
+            if value and bytes(value) != b"null":
+                out.append(_hosted(_CAMEL.get(name, name), value, at + (name,)))
+        if unknown:
+            # A key that is not known here is a tool newer than this code.
+            for name, value in unknown.pop(at, {}).items():
+                out.append(_hosted(name, value, at + (name,)))
+    return tuple(out)
+
+
+def _hosted(kind: str, value: Raw, at: Path) -> HostedTool:
+    return HostedTool(wire.NAME, kind, Raw(jsontext.encode({kind: value})), at)
+
+
+def _read_declaration(declared: wire.Declaration, at: Path, crossing: Crossing, unknown: Unknown) -> Tool:
+    extra = None
+    if unknown or declared.behavior:
+        extra = gather(crossing, at, unknown, carried(declared, ("behavior",)))
+    if declared.description == "":
+        extra = with_field(extra, "description", _EMPTY)
+    schema, schema_at, extra = _read_schema(
+        declared.parametersJsonSchema or declared.parameters_json_schema,
+        declared.parameters,
+        "parametersJsonSchema" if declared.parametersJsonSchema else "parameters_json_schema",
+        "parameters",
+        (at, crossing, extra),
+    )
+    output = None
+    if declared.response or declared.responseJsonSchema or declared.response_json_schema:
+        output, _, extra = _read_schema(
+            declared.responseJsonSchema or declared.response_json_schema,
+            declared.response,
+            "responseJsonSchema",
+            "response",
+            (at, crossing, extra),
+        )
+    return Tool(
+        declared.name,
+        declared.description or "",
+        schema,
+        output_schema=output,
+        extra=extra,
+        at=at,
+        schema_at=schema_at,
+    )
+
+
+def _read_schema(
+    standard: Raw, openapi: Raw, standard_key: str, openapi_key: str, where: tuple[Path, Crossing, Extra | None]
+) -> tuple[str | None, Path, Extra | None]:
+    """A schema in either of its notations as standard JSON Schema; the older one is kept to be written back."""
+    at, crossing, extra = where
+    if standard:
+        text = str(standard, "utf-8")
+        if text != "null":
+            if openapi:
+                crossing.keep(at, {openapi_key: openapi})
+                extra = with_field(extra, openapi_key, openapi)
+            return text, (standard_key,), extra
+    if not openapi or bytes(openapi) == b"null":
+        return None, (), extra
+    source = bytes(openapi)
+    read, changes = from_openapi(source)
+    for change in changes:
+        crossing.lose(change.code, (*at, openapi_key, *change.path), change.detail)
+    return read.decode(), (openapi_key,), with_field(extra, openapi_key, openapi)
+
+
+def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
+    return jsontext.encode(tools_to(tools, crossing))
+
+
+def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
+    """All functions in one Tool object where the first of them stands, every hosted tool in its own."""
+    out: list[Any] = []
+    functions: list[Any] = []
+    for tool in tools:
+        if isinstance(tool, HostedTool):
+            if tool.dialect == wire.NAME:
+                out.append(tool.value)
+            else:
+                crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+            continue
+        if not functions:
+            out.append({"functionDeclarations": functions})
+        functions.append(_write_declaration(tool, crossing))
+    return out
+
+
+MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
+
+
+def _write_declaration(tool: Tool, crossing: Crossing) -> dict[str, Any]:
+    mine = crossing.source == wire.NAME
+    if tool.deferred:
+        crossing.lose("tool.deferred.expanded", tool.at)
+    if tool.cache is not None:
+        crossing.lose("cache.dropped", tool.at, "on a tool")
+    if tool.strict:
+        crossing.lose("tool.strict.dropped", tool.at)
+    name = (ANY_NAMES if mine else NAMES).send(tool.name, tool.namespace, crossing, tool.at)
+    if tool.custom:
+        tool = wrap_tool(tool, name, crossing)
+    out: dict[str, Any] = {"name": name}
+    if tool.description:
+        out["description"] = tool.description
+    schema, extra = tool.schema, tool.extra
+    if mine:
+        if schema is not None and (own(extra, "parameters") is None or tool.schema_at != ("parameters",)):
+            out["parametersJsonSchema"] = Raw(schema)
+        if tool.output_schema is not None and own(extra, "response") is None:
+            out["responseJsonSchema"] = Raw(tool.output_schema)
+        return out if extra is None else put_back(out, extra)
+    if schema is not None and not _says_nothing(schema):
+        out["parametersJsonSchema"] = fit(schema, PARAMETERS, crossing, tool.at + tool.schema_at)
+    if tool.output_schema is not None:
+        out["responseJsonSchema"] = fit(tool.output_schema, OUTPUT, crossing, tool.at)
+    return out
+
+
+def _says_nothing(schema: str) -> bool:
+    """Whether a tool takes no arguments at all: then the field is left out, as an object without properties is refused
+    by older servers."""
+    if len(schema) > 200 or '"properties":{"' in schema:
+        return False
+    value = jsontext.decode(schema)
+    return (
+        isinstance(value, dict)
+        and not value.get("properties")
+        and _NOTHING_SAID.issuperset(value)
+        and value.get("additionalProperties", False) is False
+    )
+
+
+def read_choice(config: wire.CallingConfig, crossing: Crossing) -> Choice | None:
+    names = tuple(config.allowedFunctionNames or config.allowed_function_names or ())
+    mode = config.mode
+    word = mode.upper() if isinstance(mode, str) else mode
+    extra: Extra | None = None if mode == word else {wire.NAME: {"mode": jsontext.raw(mode)}}
+    if word == "ANY":
+        return Choice("one" if len(names) == 1 else "required", names, extra, CHOICE_AT)
+    if word == "AUTO" and not names:
+        return Choice("auto", (), extra, CHOICE_AT)
+    if word == "NONE":
+        return Choice("none", names, extra, CHOICE_AT)
+    if word == "VALIDATED" and names:
+        return Choice("auto", names, extra, CHOICE_AT)
+    if mode is None and not names:
+        return None
+    # VALIDATED alone (arguments held to the schema), a mode that is not known, names where the mode takes none.
+    extra = {wire.NAME: {"mode": jsontext.raw(mode)}}
+    if word != "AUTO" and mode is not None:
+        crossing.keep(CHOICE_AT, extra[wire.NAME])
+    return Choice("auto", names, extra, CHOICE_AT)
+
+
+_MODES: dict[str, Literal["AUTO", "NONE", "ANY"]] = {"auto": "AUTO", "none": "NONE", "required": "ANY", "one": "ANY"}
+
+
+def write_choice(request: Request, crossing: Crossing) -> dict[str, Any] | None:
+    """The `functionCallingConfig`, or None when there is nothing to say."""
+    choice = request.choice
+    if choice is None:
+        return None
+    names = choice.names
+    out: dict[str, Any] = {"mode": "VALIDATED" if names and choice.mode == "auto" else _MODES[choice.mode]}
+    mode = own(choice.extra, "mode")
+    if mode is not None:
+        out["mode"] = mode
+    if names:
+        table = ANY_NAMES if crossing.source == wire.NAME else NAMES
+        spaces = {tool.name: tool.namespace for tool in request.tools if isinstance(tool, Tool) and tool.namespace}
+        out["allowedFunctionNames"] = [table.send(name, spaces.get(name, ""), crossing, choice.at) for name in names]
+    return out

@@ -1,0 +1,139 @@
+"""OpenAI Responses, and the hosts that speak it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dialect import Dialect, Endpoint
+from .faults import read_fault, write_fault
+from .request import read_request, write_request
+from .response import read_response, write_response, write_results
+from .stream import StreamReader
+from .stream_writer import StreamWriter
+from .tools import read_tools, write_tools
+from .wire import NAME
+
+_ITEMS = frozenset(
+    {
+        "reasoning",
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "web_search_call",
+        "item_reference",
+        "compaction",
+        "additional_tools",
+        "tool_search_call",
+        "tool_search_output",
+    }
+)
+_PARTS = frozenset({"input_text", "input_image", "input_file", "output_text"})
+
+
+def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    for name in ("input", "output"):
+        items = document.get(name)
+        if isinstance(items, str) and name == "input":
+            found.append((3, "input as a string"))
+        elif isinstance(items, list):
+            found.append((3, f"{name}[]"))
+            found.extend(_item_evidence([item for item in items if isinstance(item, dict)], name))
+    for tool in document.get("tools") or ():
+        if isinstance(tool, dict) and isinstance(tool.get("type"), str) and "function" not in tool:
+            if "name" in tool and ("parameters" in tool or tool["type"] == "custom"):
+                found.append((4, "flat tools with a type"))
+                break
+    for key in ("instructions", "previous_response_id", "max_output_tokens", "include", "text", "conversation"):
+        if key in document:
+            found.append((2, key))
+    if document.get("object") == "response":
+        found.append((9, "object response"))
+    if str(document.get("type", "")).startswith("response."):
+        found.append((9, f"event {document['type']}"))
+    return found
+
+
+def _item_evidence(items: list[dict[str, Any]], name: str) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    for item in items:
+        if item.get("type") in _ITEMS:
+            found.append((5, f"{name}[] with an item {item['type']}"))
+            break
+    for item in items:
+        content = item.get("content")
+        if isinstance(content, list) and any(isinstance(p, dict) and p.get("type") in _PARTS for p in content):
+            found.append((4, f"{name}[].content with input or output parts"))
+            break
+    return found
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="OpenAI Responses",
+    framing="sse",
+    read_request=read_request,
+    write_request=write_request,
+    read_response=read_response,
+    write_response=write_response,
+    reader=StreamReader,
+    writer=StreamWriter,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_fault=read_fault,
+    write_fault=write_fault,
+    write_results=write_results,
+    evidence=evidence,
+    endpoint=Endpoint("/v1/responses", "/v1/responses"),
+    noise=frozenset(
+        {
+            "billing",
+            "completed_at",
+            "content_filters",
+            "context_details",
+            "context_management",
+            "copilot_usage",
+            "cost",
+            "cost_details",
+            "cost_in_usd_ticks",
+            "id",
+            "include",
+            "is_byok",
+            "num_server_side_tools_used",
+            "num_sources_used",
+            "obfuscation",
+            "output_text",
+            "prompt_cache_diagnostics",
+            "prompt_cache_options",
+            "prompt_cache_retention",
+            "server_side_tool_usage_details",
+            "service_tier",
+            "status",
+            "store",
+            "stream_options",
+            "tool_usage",
+            "total_tokens",
+            "truncation",
+            # What an answer repeats of its request.
+            "frequency_penalty",
+            "instructions",
+            "max_output_tokens",
+            "metadata",
+            "parallel_tool_calls",
+            "presence_penalty",
+            "previous_response_id",
+            "prompt_cache_key",
+            "reasoning",
+            "safety_identifier",
+            "temperature",
+            "text",
+            "tool_choice",
+            "tools",
+            "top_logprobs",
+            "top_p",
+            "user",
+        }
+    ),
+)

@@ -1,0 +1,306 @@
+"""Responses answers: read into canon, written from canon; how they ended, what they cost, what they echo."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Extra, Part, Text, ToolCall
+from ...canon.request import Request, Settings
+from ...canon.response import Response, Stop, StopReason, Usage
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.extras import NULL, carried, gather, restore
+from ...codec.ids import hashed
+from ...crossing import Crossing
+from . import wire
+from .items import answer_items, read_item, write_items
+from .request import Calls, write_outputs
+from .tools import own_fields, tools_to, with_fields, write_choice
+
+_INCOMPLETE: dict[str, StopReason] = {
+    "max_output_tokens": "length",
+    "max_messages": "length",
+    "content_filter": "content_filter",
+    "steered": "pause",
+}
+_ENDS: dict[StopReason, tuple[str, str]] = {
+    "stop": ("completed", ""),
+    "stop_sequence": ("completed", ""),
+    "tool_calls": ("completed", ""),
+    "refusal": ("completed", ""),
+    "pause": ("completed", ""),
+    "unknown": ("completed", ""),
+    "length": ("incomplete", "max_output_tokens"),
+    "context_full": ("incomplete", "max_output_tokens"),
+    "content_filter": ("incomplete", "content_filter"),
+    "bad_tool_call": ("failed", ""),
+    "error": ("failed", ""),
+}
+_EXACT: frozenset[StopReason] = frozenset({"stop", "tool_calls", "refusal", "length", "content_filter", "error"})
+_ECHO_NAMES = tuple(wire.ANSWER_ECHO)
+_ECHO_NOTHING = tuple(wire.ANSWER_ECHO.values())
+_echo_values = attrgetter(*_ECHO_NAMES)
+
+
+def read_response(body: bytes, crossing: Crossing) -> Response:
+    answer, unknown, _ = wire.ANSWER.admit(body)
+    parts: list[Part] = []
+    for i, item in enumerate(answer.output or ()):
+        read_item(item, ("output", i), parts, crossing, unknown, answer.id or "")
+    usage = read_usage(answer.usage, crossing, unknown) if answer.usage is not None else None
+    return Response(
+        tuple(parts),
+        read_stop(answer, parts, crossing),
+        answer.id or "",
+        answer.model or "",
+        int(answer.created_at) if answer.created_at is not None else None,
+        usage,
+        (),
+        answer_extra(answer, crossing, unknown),
+    )
+
+
+def read_stop(answer: wire.Answer, parts: list[Part], crossing: Crossing) -> Stop:
+    """Why it ended. There is no word for a tool turn: the calls say it."""
+    status = answer.status or "completed"
+    if status == "completed":
+        if any(type(part) is ToolCall for part in parts):
+            return Stop("tool_calls")
+        if any(type(part) is Text and part.refusal for part in parts):
+            return Stop("refusal")
+        return Stop("stop" if answer.status else "unknown")
+    if status == "incomplete":
+        word = (answer.incomplete_details.reason if answer.incomplete_details is not None else None) or ""
+        reason = _INCOMPLETE.get(word, "unknown")
+        if reason not in ("length", "content_filter") and any(type(part) is ToolCall for part in parts):
+            reason = "tool_calls"
+        extra = None
+        if (status, word) != _ENDS[reason]:
+            details = {"reason": word} if word else None
+            own = {"status": jsontext.raw(status), "incomplete_details": jsontext.raw(details)}
+            extra = crossing.keep((), own)
+        return Stop(reason, detail=word if reason not in ("length", "content_filter") else "", extra=extra)
+    if status == "failed":
+        error = jsontext.plain(answer.error) if answer.error else None
+        message = error.get("message") if isinstance(error, dict) else None
+        return Stop("error", detail=message if isinstance(message, str) else "")
+    extra = crossing.keep((), {"status": jsontext.raw(status)})
+    return Stop("error" if status == "cancelled" else "unknown", detail=status, extra=extra)
+
+
+def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage:
+    asked, answered = usage.input_tokens_details, usage.output_tokens_details
+    more: dict[str, Raw] = {}
+    if asked is not None and asked.cache_write_tokens_details and asked.cache_write_tokens_details != NULL:
+        more["input_tokens_details/cache_write_tokens_details"] = asked.cache_write_tokens_details
+    if usage.total_tokens is not None and usage.total_tokens != (usage.input_tokens or 0) + (usage.output_tokens or 0):
+        more["total_tokens"] = jsontext.raw(usage.total_tokens)
+    return Usage(
+        usage.input_tokens,
+        usage.output_tokens,
+        asked.cached_tokens if asked is not None else None,
+        asked.cache_write_tokens if asked is not None else None,
+        answered.reasoning_tokens if answered is not None else None,
+        gather(crossing, ("usage",), unknown, more or None),
+    )
+
+
+def answer_extra(answer: wire.Answer, crossing: Crossing, unknown: Unknown) -> Extra | None:
+    more = carried(answer, wire.ANSWER_EXTRAS) or {}
+    if answer.error and answer.error != NULL:
+        more["error"] = answer.error
+    silent: dict[str, Raw] = {}
+    own = crossing.target == wire.NAME
+    for name, value, nothing in zip(_ECHO_NAMES, _echo_values(answer), _ECHO_NOTHING, strict=True):
+        if value not in nothing:
+            more[name] = value if type(value) is Raw else jsontext.raw(value)
+        elif own and value is not None and value != wire.NONE:
+            silent[name] = value if type(value) is Raw else jsontext.raw(value)
+    if not own and not unknown:
+        if more:
+            crossing.keep((), more)
+        return None
+    return with_fields(gather(crossing, (), unknown, more or None), silent)
+
+
+def write_response(response: Response, crossing: Crossing) -> bytes:
+    response_id = response.id
+    if not response_id:
+        response_id = hashed(repr(response.parts), "resp_")
+        crossing.lose("id.invented")
+    if response.alternatives:
+        crossing.lose("answer.dropped", (), f"{len(response.alternatives)} more")
+    end = write_stop(response.stop, response.parts, crossing)
+    out = head(response_id, response.created, response.model, end["status"], crossing)
+    out["output"] = answer_items(response.parts, response_id, crossing, cut=end["status"] == "incomplete")
+    out["usage"] = write_usage(response.usage, crossing) if response.usage is not None else None
+    out |= end
+    if response.extra is not None:
+        restore(out, response.extra, wire.NAME)
+    if crossing.source == wire.NAME:
+        return jsontext.encode(_as_it_was(out, response.usage))
+    return jsontext.encode(filled(out, crossing))
+
+
+def _as_it_was(out: dict[str, Any], usage: Usage | None) -> dict[str, Any]:
+    """An answer of this dialect is not made more complete than it was."""
+    if usage is not None and usage.cache_read is None and usage.cache_write is None:
+        del out["usage"]["input_tokens_details"]
+    if usage is not None and usage.reasoning is None:
+        del out["usage"]["output_tokens_details"]
+    return out
+
+
+def head(response_id: str, created: int | None, model: str, status: str, crossing: Crossing) -> dict[str, Any]:
+    """The fields that every event of a stream repeats."""
+    return {
+        "id": response_id,
+        "object": "response",
+        "created_at": crossing.created if created is None else created,
+        "status": status,
+        "model": crossing.model or model,
+    }
+
+
+def filled(out: dict[str, Any], crossing: Crossing) -> dict[str, Any]:
+    """The response object with what the types demand: an echo of the client's request, or else the defaults."""
+    if crossing.answers is not None:
+        for name, value in echo(crossing.answers).items():
+            out.setdefault(name, value)
+    for name, value in _DEFAULTS:
+        out.setdefault(name, value)
+    return out
+
+
+_DEFAULTS: tuple[tuple[str, Any], ...] = (
+    ("error", None),
+    ("incomplete_details", None),
+    ("instructions", None),
+    ("metadata", {}),
+    ("parallel_tool_calls", True),
+    ("temperature", None),
+    ("tool_choice", "auto"),
+    ("tools", []),
+    ("top_p", None),
+)
+_ECHOED = (
+    "background",
+    "max_tool_calls",
+    "previous_response_id",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "store",
+    "truncation",
+    "user",
+)
+
+
+def echo(request: Request) -> dict[str, Any]:
+    """What the client asked for, in its own words."""
+    own = Crossing(wire.NAME, wire.NAME)
+    settings = request.settings
+    out: dict[str, Any] = {}
+    first = request.turns[0] if request.turns else None
+    if first is not None and first.at == ("instructions",) and isinstance(first.parts[0], Text):
+        out["instructions"] = first.parts[0].text
+    tools = [tool for tool in request.tools if tool.at[:1] == ("tools",)]
+    if tools:
+        out["tools"] = [_declared(tool) for tool in tools_to(tools, own)]
+    if request.choice is not None:
+        out["tool_choice"] = write_choice(request, request.choice, own)
+    for value, name in (
+        (settings.parallel, "parallel_tool_calls"),
+        (settings.max_tokens, "max_output_tokens"),
+        (settings.temperature, "temperature"),
+        (settings.top_p, "top_p"),
+        (settings.top_logprobs, "top_logprobs"),
+        (settings.metadata, "metadata"),
+        (settings.cache_key, "prompt_cache_key"),
+        (settings.user, "user" if settings.at.get("user") == ("user",) else "safety_identifier"),
+    ):
+        if value is not None:
+            out[name] = value
+    _echo_wishes(settings, out)
+    fields = own_fields(request.extra)
+    for name in _ECHOED:
+        if name in fields:
+            out.setdefault(name, fields[name])
+    return out
+
+
+def _declared(tool: Any) -> Any:
+    """A tool as the answer's type has it, where nothing may be missing."""
+    if isinstance(tool, dict) and tool["type"] == "function":
+        tool.setdefault("parameters", None)
+        tool.setdefault("strict", None)
+    return tool
+
+
+def _echo_wishes(settings: Settings, out: dict[str, Any]) -> None:
+    if settings.effort is not None or settings.thoughts:
+        out["reasoning"] = {"effort": settings.effort, "summary": "auto" if settings.thoughts else None}
+    text: dict[str, Any] = {}
+    shape = settings.format
+    if shape is not None and shape.kind == "json":
+        text["format"] = {"type": "json_object"}
+    elif shape is not None:
+        schema = Raw(shape.schema) if shape.schema is not None else {}
+        text["format"] = {"type": "json_schema", "name": shape.name, "schema": schema, "strict": shape.strict}
+        if shape.description:
+            text["format"]["description"] = shape.description
+    if settings.verbosity is not None:
+        text["verbosity"] = settings.verbosity
+    if text:
+        out["text"] = text
+
+
+def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Crossing) -> dict[str, Any]:
+    """`status`, with `incomplete_details` or `error` where the status wants it."""
+    own = own_fields(stop.extra)
+    if own:
+        return dict(own)
+    status, reason = _ENDS[stop.reason]
+    exact = stop.reason in _EXACT and (status == "failed" or not stop.detail)
+    if stop.reason == "refusal" and not any(isinstance(part, Text) and part.refusal for part in parts):
+        # A refusal is a part here; without one, an empty completed answer would look like success.
+        status, reason, exact = "incomplete", "content_filter", False
+    if not exact:
+        said = stop.detail or stop.sequence or stop.reason
+        crossing.lose("stop.approximated", (), f"{said} is sent as {reason or status}")
+    out: dict[str, Any] = {"status": status}
+    if reason:
+        out["incomplete_details"] = {"reason": reason}
+    if status == "failed" and crossing.source != wire.NAME:
+        out["error"] = {"code": "server_error", "message": stop.detail or f"the upstream ended with {stop.reason}"}
+    return out
+
+
+def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
+    asked, answered = usage.input or 0, usage.output or 0
+    if usage.input is None or usage.output is None:
+        crossing.lose("usage.invented")
+    out: dict[str, Any] = {
+        "input_tokens": asked,
+        "input_tokens_details": {"cached_tokens": usage.cache_read or 0},
+        "output_tokens": answered,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning or 0},
+    }
+    if usage.cache_write is not None:
+        out["input_tokens_details"]["cache_write_tokens"] = usage.cache_write
+    own = own_fields(usage.extra)
+    out["total_tokens"] = own.get("total_tokens") or asked + answered
+    return restore(out, usage.extra, wire.NAME) if own else out
+
+
+def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+    """What to append to `input`: the answer's items as they must be echoed, then one item an output."""
+    items: list[Any] = []
+    write_items(response.parts, items, crossing)
+    calls = Calls(results.turns)
+    calls.asked(response.parts, items, crossing)
+    for turn in results.turns:
+        write_outputs(turn, calls, items, crossing)
+    return jsontext.encode(items)

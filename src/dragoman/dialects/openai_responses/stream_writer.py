@@ -1,0 +1,375 @@
+"""Responses streams, written: canon's events to the full grammar of the wire.
+
+Each item is added, told and done; `sequence_number` rises by one; the terminal event repeats the whole output. Texts in
+a row share one message item, as in an answer that is not streamed. The last word on a call waits for the next event: an
+answer that was broken off in the middle of a call must not hand it out as complete.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.response import Stop
+from ...codec import jsontext
+from ...codec.extras import restore
+from ...codec.ids import hashed
+from ...codec.media import note
+from ...crossing import Crossing
+from . import wire
+from .faults import error_event, response_error
+from .items import MADE_HERE, answer_call, answer_id, answer_message, answer_part, answer_reasoning, call_prefix
+from .message import write_citations
+from .response import filled, head, write_stop, write_usage
+from .tools import own_fields
+
+_encode = jsontext.encode
+_EMPTIED = ("arguments", "input", "content", "summary")
+
+
+class StreamWriter:
+    """Canon's events in, wire events out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._number = 0
+        self._id = ""
+        self._head: dict[str, Any] = {}
+        self._items: list[Any] = []  # done
+        self._message: dict[str, Any] | None = None  # added and not done
+        self._message_at: Path = ()
+        self._call: dict[str, Any] | None = None  # told and not done
+        self._part: Part | None = None
+        self._index = -1  # of the open part
+        self._begun = False  # the open part's text has been added
+        self._before = b""  # what stands before and after the text in every delta of the open part
+        self._after = b""
+        self._pieces: list[str] = []
+        self._held = ""
+        self._citations: list[Citation] = []
+        self._seal: Seal | None = None
+        self._seen: list[Part] = []
+        self._stop: Stop | None = None
+        self._started = False
+        self._ended = False
+
+    def send(self, event: Event) -> bytes:
+        if type(event) is PartDelta:
+            if event.index != self._index:
+                return b""
+            if self._begun and event.text and event.seal is None and not event.citations:
+                self._pieces.append(event.text)
+                number = self._number
+                self._number = number + 1
+                return b"%b%d%b%b%b" % (self._before, number, _DELTA, _encode(event.text), self._after)
+            return self._first_delta(event)
+        if self._ended:
+            return b""
+        if isinstance(event, PartStart):
+            return self._part_start(event)
+        if isinstance(event, PartEnd):
+            return self._part_end(event) if event.index == self._index else b""
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, Finish):
+            return self._finish(event)
+        if isinstance(event, Fault):
+            return self._fault(event)
+        return b""
+
+    def close(self) -> bytes:
+        return b""
+
+    def _event(self, kind: str, fields: dict[str, Any]) -> bytes:
+        body = {"type": kind, "sequence_number": self._number, **fields}
+        self._number += 1
+        return b"event: %b\ndata: %b\n\n" % (kind.encode(), _encode(body))
+
+    def _start(self, event: Start) -> bytes:
+        if self._started:
+            return b""
+        self._started = True
+        crossing = self._crossing
+        self._id = event.id
+        if not self._id:
+            self._id = hashed(f"{event.model}:{event.created or crossing.created}", "resp_")
+            crossing.lose("id.invented")
+        self._head = head(self._id, event.created, event.model, "in_progress", crossing)
+        response = filled({**self._head, "output": [], "usage": None}, crossing)
+        return self._event("response.created", {"response": response}) + self._event(
+            "response.in_progress", {"response": response}
+        )
+
+    def _part_start(self, event: PartStart) -> bytes:
+        if event.answer:
+            self._crossing.lose("answer.dropped", ())
+            return b""
+        out = b"" if self._started else self._start(Start())
+        out += self._close_call(False)
+        part = event.part
+        self._part, self._index, self._begun = part, event.index, False
+        self._pieces, self._citations, self._seal = [], [], part.seal
+        if isinstance(part, Text):
+            if self._message is not None and self._crossing.source == wire.NAME and part.at[:2] != self._message_at:
+                out += self._close_message(False)
+            return out
+        if isinstance(part, Media):
+            out += self._begin_text(Text("", at=part.at))
+            self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
+            self._part = Text("", at=part.at)
+            return out + self.send(PartDelta(event.index, note(part)))
+        if isinstance(part, Reasoning):
+            return out
+        if isinstance(part, ToolCall):
+            return out + self._close_message(False) + self._begin_call(part)
+        if isinstance(part, Opaque) and part.dialect == wire.NAME:
+            return out + self._close_message(False) + self._opaque(part)
+        self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+        self._index = -1
+        return out
+
+    def _begin_text(self, part: Text) -> bytes:
+        """The text's place in a message item, added when its first words come."""
+        out = b""
+        place = len(self._items)
+        if self._message is None:
+            self._message = answer_message(part, answer_id(self._id, place, "msg_"))
+            self._message_at = part.at[:2]
+            added = {**self._message, "status": "in_progress", "content": []}
+            out = self._event("response.output_item.added", {"output_index": place, "item": added})
+        kind = "refusal" if part.refusal else "output_text"
+        empty = {"type": "refusal", "refusal": ""}
+        if not part.refusal:
+            empty = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}  # type: ignore[dict-item]
+        where = self._where(len(self._message["content"]))
+        out += self._event("response.content_part.added", {**where, "part": empty})
+        self._template(f"response.{kind}.delta", where, b"}\n\n" if part.refusal else b',"logprobs":[]}\n\n')
+        return out
+
+    def _where(self, content_index: int) -> dict[str, Any]:
+        message = self._message or {}
+        return {"item_id": message["id"], "output_index": len(self._items), "content_index": content_index}
+
+    def _template(self, kind: str, where: dict[str, Any], after: bytes) -> None:
+        fixed = _encode({"type": kind, **where})[:-1]
+        self._before = b'event: %b\ndata: %b,"sequence_number":' % (kind.encode(), fixed)
+        self._after = after
+        self._begun = True
+
+    def _begin_call(self, call: ToolCall) -> bytes:
+        name = answer_id(self._id, len(self._items), call_prefix(call))
+        self._call = answer_call(call, name, self._crossing)
+        field = "input" if call.custom else "arguments"
+        added = {**self._call, field: "", "status": "in_progress"}
+        self._call[field] = None
+        where = {"item_id": self._call["id"], "output_index": len(self._items)}
+        kind = "custom_tool_call_input" if call.custom else "function_call_arguments"
+        out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
+        self._template(f"response.{kind}.delta", where, b"}\n\n")
+        self._begun = False
+        self._held = ""
+        self._seal = None  # a seal on a call was reported when the call was written
+        return out
+
+    def _begin_reasoning(self, part: Reasoning) -> bytes:
+        """The item, and the one part of its summary that the thoughts go into."""
+        name = own_fields(part.extra).get("id") or answer_id(self._id, len(self._items), MADE_HERE)
+        added: dict[str, Any] = {"id": name, "type": "reasoning", "summary": []}
+        where = {"item_id": name, "output_index": len(self._items), "summary_index": 0}
+        out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
+        self._template("response.reasoning_summary_text.delta", where, b"}\n\n")
+        return out + self._event(
+            "response.reasoning_summary_part.added", {**where, "part": {"type": "summary_text", "text": ""}}
+        )
+
+    def _first_delta(self, event: PartDelta) -> bytes:
+        """Any delta but plain text in an open part: the first words, seals, citations."""
+        part = self._part
+        out = b""
+        if event.seal is not None:
+            if isinstance(part, Reasoning):
+                self._seal = event.seal
+            elif part is not None:
+                self._crossing.lose("seal.dropped", part.at)
+        text = event.text
+        if text and not self._begun:
+            if isinstance(part, Text):
+                out += self._begin_text(part)
+            elif isinstance(part, Reasoning):
+                out += self._close_message(False) + self._begin_reasoning(part)
+            elif isinstance(part, ToolCall):
+                text, self._held = self._held + text, ""
+                if text == "null" and not part.custom and self._crossing.source != wire.NAME:
+                    # Some models write null where they mean no arguments at all.
+                    text, self._held = "", text
+                else:
+                    self._begun = True
+        if text and self._begun:
+            out += self._delta(text)
+        if event.citations:
+            out += self._cite(event.citations)
+        return out
+
+    def _delta(self, text: str) -> bytes:
+        self._pieces.append(text)
+        self._number += 1
+        return b"%b%d%b%b%b" % (self._before, self._number - 1, _DELTA, _encode(text), self._after)
+
+    def _cite(self, citations: tuple[Citation, ...]) -> bytes:
+        part = self._part
+        if not isinstance(part, Text) or part.refusal:
+            if part is not None:
+                self._crossing.lose("citation.dropped", part.at)
+            return b""
+        out = b"" if self._begun else self._begin_text(part)
+        message = self._message or {"content": []}
+        where = self._where(len(message["content"]))
+        for cited in citations:
+            for note_ in write_citations((cited,), part.at, self._crossing):
+                fields = {**where, "annotation_index": len(self._citations), "annotation": note_}
+                out += self._event("response.output_text.annotation.added", fields)
+                self._citations.append(cited)
+        return out
+
+    def _part_end(self, event: PartEnd) -> bytes:
+        part = self._part
+        self._index = -1
+        if isinstance(part, Text):
+            return self._end_text(part, event)
+        if isinstance(part, Reasoning):
+            return self._end_reasoning(part, event)
+        if isinstance(part, ToolCall):
+            return self._end_call(part, event)
+        return b""
+
+    def _end_text(self, part: Text, event: PartEnd) -> bytes:
+        out = b""
+        if not self._begun:
+            if self._crossing.source != wire.NAME:
+                return b""
+            out = self._begin_text(part)
+        text = "".join(self._pieces)
+        extra = event.extra if event.extra is not None else part.extra
+        whole = Text(text, part.refusal, tuple(self._citations), seal=part.seal, extra=extra, at=part.at)
+        self._seen.append(whole)
+        message = self._message or {"content": []}
+        written = answer_part(whole, self._crossing)
+        where = self._where(len(message["content"]))
+        if part.refusal:
+            out += self._event("response.refusal.done", {**where, "refusal": text})
+        else:
+            fields = {**where, "text": text, "logprobs": written.get("logprobs", [])}
+            out += self._event("response.output_text.done", fields)
+        message["content"].append(written)
+        if "item/status" in own_fields(event.extra):
+            message["status"] = own_fields(event.extra)["item/status"]
+        return out + self._event("response.content_part.done", {**where, "part": written})
+
+    def _end_reasoning(self, part: Reasoning, event: PartEnd) -> bytes:
+        extra = {wire.NAME: {**own_fields(part.extra), **own_fields(event.extra)}}
+        for name in ("summary", "content"):
+            extra[wire.NAME].pop(name, None)  # told as one summary
+        text = "".join(self._pieces)
+        if not text and self._seal is None and self._crossing.source != wire.NAME:
+            return b""
+        out = b"" if self._begun else self._close_message(False)
+        place = len(self._items)
+        whole = Reasoning(text, seal=self._seal, extra=extra, at=part.at)
+        item = answer_reasoning(whole, answer_id(self._id, place, MADE_HERE))
+        if self._begun:
+            where = {"item_id": item["id"], "output_index": place, "summary_index": 0}
+            out += self._event("response.reasoning_summary_text.done", {**where, "text": text})
+            summary = {"type": "summary_text", "text": text}
+            out += self._event("response.reasoning_summary_part.done", {**where, "part": summary})
+        else:
+            added = {"id": item["id"], "type": "reasoning", "summary": []}
+            out += self._event("response.output_item.added", {"output_index": place, "item": added})
+        self._seen.append(whole)
+        return out + self._done(item)
+
+    def _end_call(self, call: ToolCall, event: PartEnd) -> bytes:
+        """The arguments are all there; the item itself is done when the next event shows that nothing was cut off."""
+        item = self._call or {}
+        text = "".join(self._pieces)
+        out = b""
+        if not text.strip() and not call.custom:
+            text += "{}"
+            out = self._delta("{}")
+        field = "input" if call.custom else "arguments"
+        item[field] = text
+        if event.extra is not None:
+            item |= {name: value for name, value in own_fields(event.extra).items() if name in ("status", "caller")}
+        self._seen.append(call)
+        where = {"item_id": item["id"], "output_index": len(self._items)}
+        kind = "custom_tool_call_input" if call.custom else "function_call_arguments"
+        return out + self._event(f"response.{kind}.done", {**where, field: text})
+
+    def _close_call(self, cut: bool) -> bytes:
+        item = self._call
+        if item is None:
+            return b""
+        self._call = None
+        if cut and item.get("status") == "completed":
+            item["status"] = "incomplete"
+        return self._done(item)
+
+    def _close_message(self, cut: bool) -> bytes:
+        message = self._message
+        if message is None:
+            return b""
+        self._message = None
+        if cut and message.get("status") == "completed":
+            message["status"] = "incomplete"
+        return self._done(message)
+
+    def _done(self, item: Any) -> bytes:
+        fields = {"output_index": len(self._items), "item": item}
+        self._items.append(item)
+        return self._event("response.output_item.done", fields)
+
+    def _opaque(self, part: Opaque) -> bytes:
+        """An item of this dialect's own, whole: what other events would have told is left out of its beginning."""
+        added = dict(jsontext.fields(part.value))
+        for name in _EMPTIED:
+            value = jsontext.plain(added[name]) if name in added else None
+            if value:
+                added[name] = jsontext.raw("" if isinstance(value, str) else [] if isinstance(value, list) else {})
+        self._index = -1
+        out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
+        return out + self._done(part.value)
+
+    def _finish(self, event: Finish) -> bytes:
+        if event.answer == 0:
+            self._stop = event.stop
+        if not event.last:
+            return b""
+        out = b"" if self._started else self._start(Start())
+        end = write_stop(self._stop or event.stop, self._seen, self._crossing)
+        status = str(jsontext.plain(jsontext.raw(end["status"])))
+        cut = status == "incomplete"
+        # Only the item that was told last can have been broken off.
+        out += self._close_call(cut)
+        out += self._close_message(cut)
+        self._ended = True
+        response: dict[str, Any] = {**self._head, "output": self._items}
+        response["usage"] = write_usage(event.usage, self._crossing) if event.usage is not None else None
+        response |= end
+        if event.extra is not None:
+            restore(response, event.extra, wire.NAME)
+        kind = status if status in ("completed", "incomplete", "failed") else "completed"
+        response["status"] = kind
+        return out + self._event(f"response.{kind}", {"response": filled(response, self._crossing)})
+
+    def _fault(self, fault: Fault) -> bytes:
+        """A response that has begun fails; a fault before that is an event of its own."""
+        self._ended = True
+        self._index = -1
+        if not self._started:
+            return b"event: error\ndata: %b\n\n" % _encode(error_event(fault, self._number))
+        response = {**self._head, "status": "failed", "error": response_error(fault), "output": self._items}
+        response["usage"] = None
+        return self._event("response.failed", {"response": filled(response, self._crossing)})
+
+
+_DELTA = b',"delta":'

@@ -1,0 +1,59 @@
+"""What importing the library costs and touches: no network module, few modules, the public names and no others."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import types
+
+import dragoman
+from dragoman.dialects import names as dialects
+
+# `_socket` alone is no sign: typing_extensions, which msgspec uses where it is installed, looks at a type in it.
+NETWORK = {"socket", "ssl", "asyncio", "http", "urllib.request", "selectors", "subprocess", "email"}
+LIMIT = 120
+
+PROGRAM = """
+import json, sys
+before = set(sys.modules)
+import dragoman
+for name in {dialects}:
+    dragoman.detect(b'{{}}') if name == "detect" else dragoman.translate_tools(b"[]", source=name, target=name)
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def loaded(used: tuple[str, ...]) -> list[str]:
+    """The modules a fresh process has loaded after the import, and after using some dialects."""
+    program = PROGRAM.format(dialects=list(used))
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+def test_the_import_loads_no_network_module_and_few_modules() -> None:
+    modules = loaded(())
+    assert "dragoman.translate" in modules
+    assert set(modules) & NETWORK == set()
+    assert len(modules) <= LIMIT, f"{len(modules)} modules: {modules}"
+
+
+def test_using_every_dialect_loads_no_network_module_either() -> None:
+    modules = loaded((*dialects(), "detect"))
+    assert "dragoman.dialects.openai_chat" in modules
+    assert set(modules) & NETWORK == set()
+
+
+def test_the_public_names_are_those_of_all_and_at_most_forty() -> None:
+    public = {
+        name
+        for name, value in vars(dragoman).items()
+        if not name.startswith("_") and not isinstance(value, types.ModuleType)
+    }
+    assert public | {"__version__"} == set(dragoman.__all__)
+    assert len(dragoman.__all__) <= 40
+    assert sorted(dragoman.__all__) == dragoman.__all__
+    for name in dragoman.__all__:
+        value = getattr(dragoman, name)
+        assert name == "__version__" or value.__doc__, f"{name} has no docstring"

@@ -1,0 +1,15 @@
+"""Hypothesis profiles: `house` gives the same bounded examples on every machine, `long` looks for new ones."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+settings.register_profile(
+    "house", derandomize=True, max_examples=60, deadline=None, database=None, suppress_health_check=SLOW
+)
+settings.register_profile("long", max_examples=2000, deadline=None, suppress_health_check=SLOW)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))

@@ -1,0 +1,96 @@
+"""Extras: fields one dialect alone knows, gathered with their place and put back there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import Raw, Struct
+
+from dragoman.canon.losses import Loss
+from dragoman.codec.admit import Unknown
+from dragoman.codec.extras import carried, gather, restore
+from dragoman.crossing import Crossing
+
+ONE, TWO, NULL = Raw(b"1"), Raw(b"2"), Raw(b"null")
+
+
+class Wire(Struct):
+    a: Raw = Raw()
+    b: Raw = Raw()
+
+
+def _losses(crossing: Crossing) -> list[str]:
+    crossing.settle(frozenset())
+    assert {loss.code for loss in crossing.losses.all()} <= {"field.dropped"}
+    return [loss.path for loss in crossing.losses.all()]
+
+
+def test_carried_fields_are_those_that_were_sent() -> None:
+    assert carried(Wire(ONE, NULL), ("a", "b")) == {"a": ONE, "b": NULL}
+    assert carried(Wire(b=TWO), ("a", "b")) == {"b": TWO}
+    assert carried(Wire(), ("a", "b")) is None
+
+
+def test_gathering_takes_what_stands_at_the_place_and_below() -> None:
+    unknown: Unknown = {
+        ("tools", 0): {"x": ONE},
+        ("tools", 0, "function"): {"y": TWO},
+        ("tools", 1): {"x": TWO},
+        (): {"z": ONE},
+    }
+    crossing = Crossing("openai-chat", "gemini")
+    assert gather(crossing, ("tools", 0), unknown) == {"openai-chat": {"x": ONE, "function/y": TWO}}
+    assert unknown == {("tools", 1): {"x": TWO}, (): {"z": ONE}}
+    assert gather(crossing, (), unknown) == {"openai-chat": {"tools/1/x": TWO, "z": ONE}}
+    assert unknown == {}
+    assert gather(crossing, (), unknown) is None
+    assert sorted(_losses(crossing)) == ["/tools/0/function/y", "/tools/0/x", "/tools/1/x", "/z"]
+
+
+def test_fields_the_wire_knows_and_the_canon_does_not_are_gathered_too() -> None:
+    crossing = Crossing("openai-chat", "gemini")
+    more = {"store": ONE, "message/audio": TWO}
+    assert gather(crossing, ("choices", 0), {}, more) == {"openai-chat": more}
+    assert _losses(crossing) == ["/choices/0/store", "/choices/0/message/audio"]
+
+
+def test_keys_with_slashes_keep_their_place() -> None:
+    crossing = Crossing("gemini", "openai-chat")
+    unknown: Unknown = {("a",): {"x/y": ONE, "p~q": TWO}}
+    extra = gather(crossing, (), unknown)
+    assert extra == {"gemini": {"a/x~1y": ONE, "a/p~0q": TWO}}
+    assert restore({"a": {}}, extra, "gemini") == {"a": {"x/y": ONE, "p~q": TWO}}
+    assert _losses(crossing) == ["/a/x~1y", "/a/p~0q"]
+
+
+@pytest.mark.parametrize(
+    ("out", "name", "restored"),
+    [
+        ({}, "x", {"x": ONE}),
+        ({"x": 5}, "x", {"x": 5}),
+        ({}, "x~1y", {"x/y": ONE}),
+        ({"f": {"a": 1}}, "f/x", {"f": {"a": 1, "x": ONE}}),
+        ({"f": {"x": 1}}, "f/x", {"f": {"x": 1}}),
+        ({"l": [{}, {}]}, "l/1/x", {"l": [{}, {"x": ONE}]}),
+        ({"l": [{}]}, "l/1/x", {"l": [{}]}),
+        ({"l": [{}]}, "l/a/x", {"l": [{}]}),
+        ({}, "f/x", {}),
+        ({"f": "text"}, "f/x", {"f": "text"}),
+        ({"f": "text"}, "f/g/x", {"f": "text"}),
+    ],
+)
+def test_a_field_is_put_back_where_its_object_is(out: dict[str, Any], name: str, restored: dict[str, Any]) -> None:
+    assert restore(out, {"openai-chat": {name: ONE}}, "openai-chat") == restored
+
+
+def test_another_dialects_fields_are_not_put_back() -> None:
+    assert restore({"a": 1}, {"gemini": {"x": ONE}}, "openai-chat") == {"a": 1}
+    assert restore({"a": 1}, None, "openai-chat") == {"a": 1}
+
+
+def test_nulls_are_no_loss() -> None:
+    crossing = Crossing("openai-chat", "gemini")
+    gather(crossing, (), {}, {"store": NULL, "user": ONE})
+    crossing.settle(frozenset({"user"}))
+    assert crossing.losses.all() == (Loss("field.dropped", "dropped", "info", "/user"),)

@@ -1,0 +1,83 @@
+"""Fault kinds, statuses and retry-after."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from dragoman.canon.events import Fault, FaultKind
+from dragoman.codec.faults import kind_of_status, retry_after, retry_headers, status_of_kind
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "invalid_request"),
+        (401, "auth"),
+        (402, "billing"),
+        (403, "permission"),
+        (404, "not_found"),
+        (408, "timeout"),
+        (409, "conflict"),
+        (413, "too_large"),
+        (418, "invalid_request"),
+        (422, "unprocessable"),
+        (429, "rate_limit"),
+        (499, "cancelled"),
+        (500, "server"),
+        (502, "upstream_bad"),
+        (503, "overloaded"),
+        (504, "timeout"),
+        (529, "overloaded"),
+        (599, "server"),
+        (200, "server"),
+    ],
+)
+def test_the_kind_of_a_status(status: int, kind: FaultKind) -> None:
+    assert kind_of_status(status) == kind
+
+
+def test_every_kind_has_a_status_that_means_it_or_the_nearest_kind() -> None:
+    back = {kind: kind_of_status(status_of_kind(kind)) for kind in get_args(FaultKind)}
+    assert {kind: other for kind, other in back.items() if kind != other} == {"context_too_long": "invalid_request"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "own", "status"),
+    [
+        ("overloaded", 529, None, 529),
+        ("overloaded", 500, None, 503),
+        ("overloaded", 529, {"overloaded": 503}, 503),
+        ("billing", 402, {"overloaded": 529}, 402),
+        ("rate_limit", 0, None, 429),
+    ],
+)
+def test_the_status_to_answer_with(kind: FaultKind, given: int, own: dict[FaultKind, int] | None, status: int) -> None:
+    assert status_of_kind(kind, given, own) == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"Retry-After": "0.5"}, 0.5),
+        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
+        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, None),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "1e12"}, None),
+    ],
+)
+def test_seconds_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+
+
+@pytest.mark.parametrize(
+    ("seconds", "headers"),
+    [(None, {}), (7.0, {"retry-after": "7"}), (1.2, {"retry-after": "2"}), (0.0, {"retry-after": "0"})],
+)
+def test_the_header_is_whole_seconds_and_never_too_short(seconds: float | None, headers: dict[str, str]) -> None:
+    assert retry_headers(Fault("rate_limit", "slow down", retry_after=seconds)) == headers

@@ -1,0 +1,69 @@
+"""The exact JSON text of arguments and schemas."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import Raw
+
+from dragoman.codec import jsontext
+
+
+@pytest.mark.parametrize("text", ["{}", ' {"a": 1.0} ', '{"a":{"b":[1,2]}}', '{"n":1e999}'])
+def test_one_object_is_an_object(text: str) -> None:
+    assert jsontext.is_object(text)
+    assert jsontext.is_object(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "1",
+        '"{}"',
+        "null",
+        "{",
+        '{"a":',
+        "{} {}",
+        "{}x",
+        '{"a":nul}',
+        "{'a':1}",
+        '{"a":"\ud800"}',
+        '{"a":' * 9999,
+    ],
+)
+def test_anything_else_is_not(text: str) -> None:
+    assert not jsontext.is_object(text)
+
+
+def test_bytes_that_are_not_utf8_are_no_object() -> None:
+    assert not jsontext.is_object(b'{"\xff":1}')
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\t", "null"])
+def test_blank_arguments_are_an_empty_object(blank: str) -> None:
+    assert jsontext.object_raw(blank) == Raw(b"{}")
+
+
+def test_arguments_keep_their_exact_text() -> None:
+    assert jsontext.object_raw('{"b": 1.50,\n "a":1}') == Raw(b'{"b": 1.50,\n "a":1}')
+
+
+@pytest.mark.parametrize("text", ['{"a": ', "[1]", "7"])
+def test_arguments_that_are_no_object_are_none(text: str) -> None:
+    assert jsontext.object_raw(text) is None
+
+
+def test_values_and_texts() -> None:
+    assert jsontext.fields(b'{"a": 1.0, "b":"x"}') == {"a": Raw(b"1.0"), "b": Raw(b'"x"')}
+    assert jsontext.text(Raw('"ü"')) == '"ü"'
+    assert jsontext.plain(Raw(b'{"a":[1]}')) == {"a": [1]}
+    assert jsontext.raw({"a": [1]}) == Raw(b'{"a":[1]}')
+    assert jsontext.string('a"b') == b'"a\\"b"'
+
+
+@pytest.mark.parametrize(
+    ("value", "word"), [(b'{"type":"x"}', "x"), (b'{"type":7}', ""), (b"{}", ""), (b'["type"]', ""), (b'"type"', "")]
+)
+def test_kind_is_the_type_word(value: bytes, word: str) -> None:
+    assert jsontext.kind(Raw(value)) == word

@@ -1,0 +1,80 @@
+"""Tool names: legal ones pass, others are replaced by names that fit everywhere, and remembered for the way back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dragoman.canon.losses import Loss
+from dragoman.canon.request import Request
+from dragoman.codec import names
+from dragoman.codec.names import Names
+from dragoman.crossing import Crossing
+
+SAFE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}\Z")
+
+
+def _names() -> Names:
+    return Names(r"[a-zA-Z0-9_-]{1,64}")
+
+
+@pytest.mark.parametrize("name", ["f", "read_file", "mcp__server-1__tool", "x" * 64, "9lives"])
+def test_a_legal_name_passes(name: str) -> None:
+    crossing = Crossing("anthropic", "openai-chat")
+    kept = _names()
+    assert [kept.send(name, "", crossing, ("tools", i)) for i in range(2)] == [name, name]
+    assert crossing.losses.all() == ()
+    assert crossing.renamed == {}
+
+
+@pytest.mark.parametrize("name", ["", "a.b", "x" * 65, "grün", "öäü", "a b", "a\nb", "1.2", "___.", "日本", "-x.y"])
+def test_an_illegal_name_becomes_one_that_fits_everywhere(name: str) -> None:
+    assert SAFE.match(_names().legal(name))
+
+
+def test_made_names_are_deterministic_and_apart() -> None:
+    assert _names().legal("a.b") == "a_b_2e7336dc8e"
+    assert len({_names().legal(name) for name in ("a.b", "a b", "a_b", "a/b", "a..b")}) == 5
+    assert _names().legal("x" * 70 + "1") != _names().legal("x" * 70 + "2")
+
+
+def test_a_renamed_tool_is_a_loss_and_finds_its_way_back() -> None:
+    crossing = Crossing("anthropic", "openai-chat")
+    kept = _names()
+    sent = kept.send("a.b", "", crossing, ("tools", 0))
+    assert sent == "a_b_2e7336dc8e"
+    assert kept.send("a.b", "", crossing, ("messages", 3)) == sent
+    assert crossing.renamed == {sent: ("", "a.b")}
+    assert crossing.losses.all() == (
+        Loss("tool.renamed", "approximated", "info", "/tools/0", "a.b is sent as a_b_2e7336dc8e"),
+    )
+
+
+def test_a_namespace_goes_in_front() -> None:
+    crossing = Crossing("openai-responses", "openai-chat")
+    assert _names().send("get", "crm", crossing, ("tools", 0)) == "crm__get"
+    assert crossing.renamed == {"crm__get": ("crm", "get")}
+    assert crossing.losses.all() == (
+        Loss("tool.namespace.prefixed", "approximated", "info", "/tools/0", "crm__get is sent as crm__get"),
+    )
+
+
+def test_a_namespace_that_makes_the_name_illegal_is_a_renaming() -> None:
+    crossing = Crossing("openai-responses", "openai-chat")
+    sent = _names().send("get", "c.r.m", crossing, ())
+    assert crossing.renamed == {sent: ("c.r.m", "get")}
+    assert [loss.code for loss in crossing.losses.all()] == ["tool.renamed"]
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "_REMEMBERED", 3)
+    kept = _names()
+    assert [kept.legal(f"n{i}") for i in range(10)] == [f"n{i}" for i in range(10)]
+
+
+def test_on_the_way_back_the_clients_own_name_is_legal() -> None:
+    crossing = Crossing("anthropic", "openai-chat", answers=Request(()))
+    assert _names().send("a.b", "", crossing, ()) == "a.b"
+    assert _names().send("b", "a", crossing, ()) == "a__b"
+    assert crossing.renamed == {"a__b": ("a", "b")}

@@ -1,0 +1,81 @@
+"""What the tests of this folder share: read and write with a crossing of one's own, and look at its losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from dragoman.canon.events import Event
+from dragoman.canon.request import Request
+from dragoman.canon.response import Response
+from dragoman.crossing import Crossing, Profile
+from dragoman.dialects.openai_chat import DIALECT
+
+CHAT = "openai-chat"
+
+
+def losses(crossing: Crossing) -> list[tuple[str, str]]:
+    """(code, path) of every loss, those of fields only the source knows included."""
+    crossing.settle(DIALECT.noise)
+    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+
+
+def read(body: Any, target: str = "anthropic") -> tuple[Request, list[tuple[str, str]]]:
+    crossing = Crossing(CHAT, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
+    return request, losses(crossing)
+
+
+def read_messages(*messages: Any) -> tuple[Request, list[tuple[str, str]]]:
+    return read({"model": "m", "messages": list(messages)})
+
+
+def write(
+    request: Request,
+    source: str = "anthropic",
+    profile: Profile | None = None,
+    model: str = "m",
+    **options: Any,
+) -> tuple[Any, list[tuple[str, str]]]:
+    crossing = Crossing(source, CHAT, profile=profile, model=model, **options)
+    body = DIALECT.write_request(request, crossing)
+    return msgspec.json.decode(body), losses(crossing)
+
+
+def read_answer(body: Any, target: str = "anthropic") -> tuple[Response, list[tuple[str, str]]]:
+    crossing = Crossing(CHAT, target)
+    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
+    return response, losses(crossing)
+
+
+def write_answer(response: Response, source: str = "anthropic", **options: Any) -> tuple[Any, list[tuple[str, str]]]:
+    crossing = Crossing(source, CHAT, **options)
+    body = DIALECT.write_response(response, crossing)
+    return msgspec.json.decode(body), losses(crossing)
+
+
+def sse(*chunks: Any, done: bool = True) -> bytes:
+    frames = [b"data: " + msgspec.json.encode(chunk) + b"\n\n" for chunk in chunks]
+    return b"".join(frames) + (b"data: [DONE]\n\n" if done else b"")
+
+
+def events_of(stream: bytes, step: int = 0) -> tuple[list[Event], list[tuple[str, str]]]:
+    """The events of a stream, fed whole or in pieces of `step` bytes."""
+    crossing = Crossing(CHAT, "anthropic")
+    reader = DIALECT.reader(crossing)
+    found: list[Event] = []
+    for i in range(0, len(stream), step or len(stream) or 1):
+        found += reader.feed(stream[i : i + (step or len(stream))])
+    found += reader.close()
+    return found, losses(crossing)
+
+
+def stream_of(
+    events: Iterable[Event], source: str = "anthropic", **options: Any
+) -> tuple[bytes, list[tuple[str, str]]]:
+    crossing = Crossing(source, CHAT, **options)
+    writer = DIALECT.writer(crossing)
+    written = b"".join([writer.send(event) for event in events]) + writer.close()
+    return written, losses(crossing)

@@ -1,0 +1,103 @@
+"""detect: which dialect a payload is in, with the reasons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman.errors import WireError
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "openai-chat": {
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "u"},
+            {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f"}}]},
+            {"role": "tool", "tool_call_id": "c", "content": "r"},
+        ],
+        "tools": [{"type": "function", "function": {"name": "f"}}],
+    },
+    "openai-responses": {
+        "model": "m",
+        "input": [
+            {"role": "user", "content": "u"},
+            {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        ],
+        "tools": [{"type": "function", "name": "f", "parameters": {}}],
+    },
+    "anthropic": {
+        "model": "m",
+        "max_tokens": 9,
+        "system": "s",
+        "messages": [
+            {"role": "user", "content": "u"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+        ],
+        "tools": [{"name": "f", "input_schema": {"type": "object"}}],
+    },
+    "gemini": {
+        "contents": [{"role": "user", "parts": [{"text": "u"}]}],
+        "tools": [{"functionDeclarations": [{"name": "f"}]}],
+    },
+}
+
+RESPONSES: dict[str, dict[str, Any]] = {
+    "openai-chat": {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "a"}}]},
+    "openai-responses": {"object": "response", "status": "completed", "output": []},
+    "anthropic": {"type": "message", "role": "assistant", "content": [], "stop_reason": "end_turn", "usage": {}},
+    "gemini": {"candidates": [{"content": {"role": "model", "parts": [{"text": "a"}]}}], "usageMetadata": {}},
+}
+
+STREAMS = {
+    "openai-chat": b': hello\n\ndata: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"a"}}]}\n\ndata',
+    "openai-responses": b'event: response.created\ndata: {"type":"response.created","response":{"output":[]}}\n\n',
+    "anthropic": b'event: message_start\ndata: {"type":"message_start","message":{"content":[]}}\n\nevent: \xe2\x82',
+    "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}]}\r\n\r\n',
+}
+
+
+@pytest.mark.parametrize("dialect", REQUESTS)
+def test_a_request_is_known(dialect: str) -> None:
+    found, reasons = dragoman.detect(REQUESTS[dialect])
+    assert found == dialect
+    assert reasons
+
+
+@pytest.mark.parametrize("dialect", RESPONSES)
+def test_an_answer_is_known(dialect: str) -> None:
+    assert dragoman.detect(RESPONSES[dialect])[0] == dialect
+
+
+@pytest.mark.parametrize("dialect", STREAMS)
+def test_the_beginning_of_a_stream_is_known(dialect: str) -> None:
+    assert dragoman.detect(STREAMS[dialect])[0] == dialect
+
+
+def test_reasons_are_said_in_words() -> None:
+    assert dragoman.detect({"messages": [{"role": "developer", "content": "d"}], "seed": 1}) == (
+        "openai-chat",
+        ("messages[]", "a message with role developer", "seed"),
+    )
+
+
+def test_a_json_array_of_chunks_is_known_by_the_first() -> None:
+    assert dragoman.detect([RESPONSES["gemini"]] * 2)[0] == "gemini"
+
+
+def test_lines_of_json_are_known_by_the_first() -> None:
+    assert dragoman.detect('\n{"contents":[{"parts":[{"text":"a"}]}]}\n{"x":1}\n')[0] == "gemini"
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"null", b"7", b"[]", b"{}", b"hello", b'{"a":1}', b"\xff", b": only a comment\n\n", b"[" * 99_999]
+)
+def test_nothing_fits(body: bytes) -> None:
+    assert dragoman.detect(body) == ("", ())
+
+
+def test_what_is_no_document_is_refused() -> None:
+    with pytest.raises(WireError):
+        dragoman.detect({"a": object()})

@@ -1,0 +1,242 @@
+"""Owns the marking of documents: every leaf gets a text that occurs nowhere else, so that one can ask where it went.
+
+A marker is twelve letters and digits, so it is a legal text, name, id, base64 value and pattern in every dialect.
+After a translation each marker must stand in the output, or a loss must name its place in the source.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from dragoman import Loss
+from dragoman.codec import seals
+
+Json = Any
+Path = tuple[str | int, ...]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words of the protocol, not of a user: the test of settings changes these to other legal words.
+PROTOCOL_WORDS = _words(
+    "role type object status phase model finish_reason stop_reason finishReason finish_details blockReason"
+    " severity mime_type mimeType media_type format detail effort reasoning_effort verbosity service_tier"
+    " serviceTier mode syntax language outcome category threshold probability tool_choice function_call include"
+    " modalities responseModalities response_modalities truncation ttl display summary context modality"
+    " trafficType behavior scheduling threshold thinkingLevel thinking_level mediaResolution media_resolution"
+    " responseMimeType response_mime_type toolType required propertyOrdering property_ordering $ref ref $schema"
+    " speed inference_geo prompt_cache_retention execution dynamicThreshold urlRetrievalStatus aspectRatio"
+    " imageSize voiceName voice size quality background output_format moderation input_fidelity"
+    " search_context_size method tool_type @type environment"
+)
+
+# The same word at several places means the same thing: the name of a tool, the id of a call.
+SHARED_WORDS = _words(
+    "name namespace id call_id tool_call_id tool_use_id allowedFunctionNames allowed_function_names tool_name"
+    " toolset_name server_name server_label caller_id tool_id container_id item_id"
+)
+
+SCHEMAS = _words(
+    "parameters input_schema schema parametersJsonSchema parameters_json_schema responseSchema"
+    " responseJsonSchema response_schema response_json_schema output_schema"
+)
+# Objects whose keys are a user's names.
+MAPS = _words("properties $defs definitions defs patternProperties dependentSchemas logit_bias")
+
+
+class Marked(NamedTuple):
+    """A document with markers in it, and the places of each."""
+
+    body: bytes
+    places: dict[str, list[Path]]
+
+
+class _Marker:
+    def __init__(self) -> None:
+        self.places: dict[str, list[Path]] = {}
+        self._shared: dict[str, str] = {}
+
+    def new(self, at: Path) -> str:
+        mark = f"mk{len(self.places):06d}zzzz"
+        self.places[mark] = [at]
+        return mark
+
+    def shared(self, word: str, at: Path) -> str:
+        """One marker for all places of one word."""
+        if word in self._shared:
+            self.places[self._shared[word]].append(at)
+        else:
+            self._shared[word] = self.new(at)
+        return self._shared[word]
+
+
+def mark_texts(document: Json) -> Marked:
+    """The document with a marker in place of every text that belongs to a user."""
+    marker = _Marker()
+    return Marked(msgspec.json.encode(_texts(document, (), marker, "")), marker.places)
+
+
+def _texts(value: Json, at: Path, marker: _Marker, key: str) -> Json:
+    if isinstance(value, dict):
+        return {name: _texts(item, (*at, name), marker, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_texts(item, (*at, i), marker, key) for i, item in enumerate(value)]
+    if not isinstance(value, str) or not value.strip() or key in PROTOCOL_WORDS:
+        return value
+    if key in SHARED_WORDS:
+        return marker.shared(value, at)
+    if key == "arguments":
+        return _arguments(value, at, marker)
+    if value.startswith("data:") and "," in value:
+        return value[: value.index(",") + 1] + marker.new(at)
+    if re.match(r"[a-z]+://", value):
+        ending = re.search(r"\.[a-z0-9]{2,4}$", value)
+        return f"https://example.com/{marker.new(at)}{ending[0] if ending else ''}"
+    return marker.new(at)
+
+
+def _arguments(value: str, at: Path, marker: _Marker) -> str:
+    """Arguments as JSON text: markers for the texts inside, all at the place of the whole."""
+    try:
+        decoded = msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return marker.new(at)
+    return msgspec.json.encode(_inside(decoded, at, marker)).decode()
+
+
+def _inside(value: Json, at: Path, marker: _Marker) -> Json:
+    if isinstance(value, dict):
+        return {name: _inside(item, at, marker) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_inside(item, at, marker) for item in value]
+    return marker.new(at) if isinstance(value, str) else value
+
+
+def add_fields(document: Json) -> Marked:
+    """The document with one unknown field in every object."""
+    marker = _Marker()
+    return Marked(msgspec.json.encode(_fields(document, (), marker, "")), marker.places)
+
+
+def _fields(value: Json, at: Path, marker: _Marker, key: str) -> Json:
+    if isinstance(value, list):
+        return [_fields(item, (*at, i), marker, "") for i, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    out = {name: _fields(item, (*at, name), marker, name) for name, item in value.items()}
+    if key not in MAPS:
+        name = f"x_unknown_{len(marker.places)}"
+        out[name] = marker.new((*at, name))
+    return out
+
+
+def add_variants(document: Json) -> Marked:
+    """The document with one item of an unknown kind at the end of every list whose items have kinds."""
+    marker = _Marker()
+    return Marked(msgspec.json.encode(_variants(document, (), marker, "")), marker.places)
+
+
+def _variants(value: Json, at: Path, marker: _Marker, key: str) -> Json:
+    if isinstance(value, dict):
+        if key in SCHEMAS:
+            return value
+        return {name: _variants(item, (*at, name), marker, name) for name, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    out = [_variants(item, (*at, i), marker, "") for i, item in enumerate(value)]
+    at = (*at, len(out))
+    if any(isinstance(item, dict) and "type" in item for item in value):
+        out.append({"type": "x_unknown_kind", "x_field": marker.new((*at, "x_field"))})
+    elif key in ("parts", "tools") and all(isinstance(item, dict) for item in value):
+        out.append({"xUnknownKind": {"xField": marker.new((*at, "xUnknownKind", "xField"))}})
+    return out
+
+
+# Losses that say something about one side of a thing only: they excuse the leaves named here, not all that is below.
+NARROW: dict[str, frozenset[str]] = {
+    code: _words(words)
+    for code, words in {
+        "order.approximated": "",
+        "tool.custom.wrapped": "format grammar syntax",
+        "call.custom.wrapped": "",
+        "tool.renamed": "name",
+        "tool.namespace.prefixed": "name namespace",
+        "tool.deferred.expanded": "defer_loading",
+        "tool.strict.dropped": "strict",
+        "tool.merged": "",
+        "call.id.rewritten": "id call_id tool_call_id tool_use_id",
+        "name.dropped": "name",
+        "cache.dropped": "cache_control prompt_cache_breakpoint",
+        "cache.approximated": "cache_control prompt_cache_breakpoint",
+        "seal.dropped": "signature encrypted_content thoughtSignature thought_signature data extra_content",
+        "citation.dropped": "citations annotations groundingMetadata citationMetadata",
+        "citation.approximated": "citations annotations groundingMetadata citationMetadata",
+        "media.detail.dropped": "detail mediaResolution media_resolution",
+        "media.reference": "",
+        "result.error.as_text": "is_error",
+        "result.structured.as_text": "",
+        "result.moved": "",
+        "result.media.moved": "",
+        "refusal.as_text": "",
+        "system.demoted": "",
+        "choice.weakened": "",
+        "choice.by_filter": "",
+        "arguments.invalid": "",
+        "format.as_text": "",
+        "stop.approximated": "",
+        "fault.approximated": "",
+    }.items()
+}
+
+
+# Losses about the whole document: they excuse what stands under these words, and nothing else.
+WHOLE: dict[str, frozenset[str]] = {
+    "stop.approximated": _words("stop_sequence stop_details finish_details"),
+}
+
+
+def silent(marked: Marked, out: bytes, losses: Iterable[Loss]) -> list[str]:
+    """The markers that are neither in the output nor under a reported loss: each with its place."""
+    text = _visible(out)
+    reported = [(loss.code, _path(loss.path)) for loss in losses if loss.effect != "invented"]
+    found: list[str] = []
+    for mark, places in marked.places.items():
+        # A text document may cross as the base64 of its words.
+        if mark in text or base64.b64encode(mark.encode()).decode() in text:
+            continue
+        for at in places:
+            steps = tuple([str(step) for step in at])
+            if not any(_excuses(code, path, steps) for code, path in reported):
+                found.append("/" + "/".join(steps))
+    return found
+
+
+def _excuses(code: str, path: tuple[str, ...], leaf: tuple[str, ...]) -> bool:
+    if code == "answer.dropped":  # the second, third ... answer
+        return leaf[0] in ("choices", "candidates") and leaf[1] != "0"
+    if not path:
+        return not WHOLE.get(code, frozenset()).isdisjoint(leaf)
+    if leaf[: len(path)] != path:
+        return False
+    return leaf == path or code not in NARROW or not NARROW[code].isdisjoint(leaf[len(path) :])
+
+
+def _path(pointer: str) -> tuple[str, ...]:
+    return tuple([step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]])
+
+
+_PACKED = re.compile(seals.MARK + r"[A-Za-z0-9+/]*=*")
+
+
+def _visible(out: bytes) -> str:
+    """The output, and what is packed in it: a seal of another origin travels as base64."""
+    text = out.decode()
+    packed = [seals.unpack(slot) for slot in _PACKED.findall(text)]
+    return text + " ".join([seal.data for seal in packed if seal is not None])

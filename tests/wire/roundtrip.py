@@ -1,0 +1,451 @@
+"""Owns the comparison of a document with itself after a journey to another dialect and back.
+
+Everything must have come back but for what a loss of either leg accounts for: its code must be one that explains this
+kind of difference, and its place must be the place of the thing. What stands where is flattened into atoms first, so
+that turns of one role in a row and texts cut in several pieces are no difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+import msgspec
+
+from dragoman import Loss
+from dragoman.canon import (
+    Media,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Request,
+    Response,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+    pointer,
+)
+from tests.wire.compare import differences, placeless
+
+Json = Any
+Step = tuple[str, str, Part]
+
+# Which kinds of difference a loss explains. "insert" is something that was not there before.
+EXPLAINS: dict[str, frozenset[str]] = {
+    code: frozenset(kinds.split())
+    for code, kinds in {
+        "reasoning.dropped": "reasoning seal cache",
+        "seal.dropped": "seal reasoning",
+        "seal.dummy": "seal",
+        "part.dropped": "opaque text media reasoning call result",
+        "hosted.dropped": "opaque",
+        "media.dropped": "media insert media.detail",
+        "media.summarised": "media insert result",
+        "media.reference": "media",
+        "media.detail.dropped": "media.detail",
+        "citation.dropped": "citations opaque",
+        "citation.approximated": "citations",
+        "refusal.as_text": "refusal text insert",
+        "order.approximated": "order",
+        "system.demoted": "role text insert",
+        "system.media.dropped": "media",
+        "name.dropped": "author",
+        "turn.dropped": "opaque text media reasoning call result",
+        "turn.invented": "insert",
+        "call.id.rewritten": "call.id",
+        "call.id.invented": "call.id",
+        "call.name.invented": "call.name",
+        "call.custom.wrapped": "call custom",
+        "arguments.invalid": "call",
+        "result.error.as_text": "result is_error",
+        "result.structured.as_text": "result structured",
+        "result.media.moved": "result media insert",
+        "result.duplicate": "result",
+        "result.moved": "order",
+        "tool.renamed": "name call",
+        "tool.namespace.prefixed": "name namespace call",
+        "cache.dropped": "cache",
+        "cache.approximated": "cache",
+        "choice.weakened": "insert choice",
+        "format.as_text": "insert format",
+        "state.dropped": "result",
+    }.items()
+}
+
+SETTINGS: dict[str, str] = {
+    "max_tokens": "limit.",
+    "temperature": "sampling.",
+    "top_p": "sampling.",
+    "top_k": "sampling.",
+    "stop": "stop.",
+    "seed": "sampling.",
+    "presence_penalty": "sampling.",
+    "frequency_penalty": "sampling.",
+    "n": "n.",
+    "logprobs": "logprobs.",
+    "top_logprobs": "logprobs.",
+    "parallel": "parallel.",
+    "effort": "effort.",
+    "budget": "effort.",
+    "thoughts": "thoughts.",
+    "verbosity": "verbosity.",
+    "format": "format.",
+    "user": "user.",
+    "metadata": "metadata.",
+    "tier": "tier.",
+    "cache_key": "cache.",
+    "cache": "cache.",
+}
+
+
+class Atom(NamedTuple):
+    """One thing said: its kind, who said it, what makes it itself, its other sides, and where it stood."""
+
+    kind: str
+    role: str
+    key: str
+    sides: dict[str, Json]
+    ats: list[Path]
+    texts: list[str]
+
+
+class Journey(NamedTuple):
+    """Both legs' losses, and the atoms as they stood in the middle."""
+
+    out: tuple[Loss, ...]
+    back: tuple[Loss, ...]
+    middle: list[Atom]
+
+    def said(self, code: str) -> bool:
+        """Whether either leg reported a loss whose code begins so."""
+        return any(loss.code.startswith(code) for loss in (*self.out, *self.back))
+
+    def inserts(self) -> bool:
+        """Whether either leg reported that it put words of its own in."""
+        return any("insert" in EXPLAINS.get(loss.code, ()) for loss in (*self.out, *self.back))
+
+
+def request_differences(
+    first: Request, middle: Request, last: Request, out: Iterable[Loss], back: Iterable[Loss]
+) -> list[str]:
+    """What differs between a request and itself after the journey, and no loss explains."""
+    journey = Journey(tuple(out), tuple(back), _atoms(_said_in(middle)))
+    found = list(_compared(_said_in(first), _said_in(last), journey))
+    found += _tools(first, middle, last, journey)
+    found += _choice(first, last, journey)
+    found += _settings(first, last, journey)
+    if first.model and first.model != last.model:
+        found.append(f"model: {first.model} became {last.model}")
+    return found
+
+
+def response_differences(
+    first: Response, middle: Response, last: Response, out: Iterable[Loss], back: Iterable[Loss]
+) -> list[str]:
+    """The same for answers."""
+    journey = Journey(tuple(out), tuple(back), _atoms(_answered_in(middle)))
+    found = list(_compared(_answered_in(first, journey), _answered_in(last, journey), journey))
+    if first.stop.reason != last.stop.reason and not journey.said("stop.approximated"):
+        found.append(f"stop: {first.stop.reason} became {last.stop.reason}")
+    if first.stop.sequence != last.stop.sequence and not journey.said("stop.approximated"):
+        found.append(f"stop sequence: {first.stop.sequence} became {last.stop.sequence}")
+    for name in ("input", "output", "cache_read", "cache_write", "reasoning"):
+        one, other = getattr(first.usage, name, None) or 0, getattr(last.usage, name, None) or 0
+        if one != other and not journey.said("usage."):
+            found.append(f"usage {name}: {one} became {other}")
+    if first.id and first.id != last.id and not journey.said("id."):
+        found.append(f"id: {first.id} became {last.id}")
+    if first.model and first.model != last.model:
+        found.append(f"model: {first.model} became {last.model}")
+    if len(first.alternatives) != len(last.alternatives) and not journey.said("answer.dropped"):
+        found.append(f"{len(first.alternatives)} alternatives became {len(last.alternatives)}")
+    return found
+
+
+# atoms
+
+
+def _said_in(request: Request) -> list[Step]:
+    steps: list[Step] = []
+    for turn in request.turns:
+        role = "system" if turn.role == "developer" else turn.role
+        steps += [(role, turn.name, part) for part in turn.parts]
+    return steps
+
+
+def _answered_in(response: Response, journey: Journey | None = None) -> list[Step]:
+    steps: list[Step] = [("assistant", "", part) for part in response.parts]
+    if journey is None or not journey.said("answer.dropped"):
+        for number, other in enumerate(response.alternatives):
+            steps += [(f"answer {number + 2}", "", part) for part in other.parts]
+    return steps
+
+
+def _atoms(steps: list[Step]) -> list[Atom]:
+    """Parts as atoms; texts in a row (and thoughts in a row) of one role are one atom."""
+    out: list[Atom] = []
+    for role, author, part in steps:
+        if not isinstance(part, Text | Reasoning):
+            out.append(_atom(role, author, part))
+            continue
+        if not part.text and part.seal is None:
+            continue  # an empty text says nothing
+        kind = type(part).__name__.lower()
+        refusal = isinstance(part, Text) and part.refusal
+        last = out[-1] if out else None
+        if last is None or (last.kind, last.role, last.sides.get("refusal")) != (kind, role, refusal):
+            last = Atom(kind, role, "", {"refusal": refusal, "author": author}, [], [])
+            out.append(last)
+        _grow(last, part)
+    # Pieces are joined with or without white space between them, so the key has none.
+    return [atom._replace(key=_bare("".join(atom.texts))) if atom.texts else atom for atom in out]
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def _grow(run: Atom, part: Text | Reasoning) -> None:
+    run.texts.append(part.text)
+    run.ats.append(part.at)
+    for side, value in (
+        ("cache", part.cache),
+        ("seal", part.seal),
+        ("citations", part.citations if isinstance(part, Text) else None),
+    ):
+        if value is not None and value != ():
+            run.sides.setdefault(side, []).append(placeless(value))
+
+
+def _atom(role: str, author: str, part: Part) -> Atom:
+    sides: dict[str, Json] = {"author": author, "cache": part.cache, "seal": placeless(part.seal)}
+    if isinstance(part, Media):
+        # A file's name and its type may be guessed from each other, its bytes may not.
+        key = f"{part.kind} {part.data or part.url or part.file}"
+        detail = "" if part.detail == "auto" else part.detail
+        return Atom("media", role, key, {**sides, "media.detail": detail}, [part.at], [])
+    if isinstance(part, ToolCall):
+        key = f"{part.name} {part.arguments if part.custom else _json(part.arguments)}"
+        more = {"call.id": part.id, "custom": part.custom, "namespace": part.namespace}
+        return Atom("call", role, key, {**sides, **more}, [part.at], [])
+    if isinstance(part, ToolResult):
+        inner = _atoms([("tool", "", piece) for piece in part.parts])
+        key = " ".join([f"{atom.kind} {_json(atom.key)}" for atom in inner])
+        more = {"call.id": part.call_id, "is_error": part.is_error, "structured": part.structured}
+        # A cache mark may stand on the result or on what is in it.
+        marks = [part.cache, *[mark for atom in inner for mark in atom.sides.get("cache") or ()]]
+        more["cache"] = next((mark for mark in marks if mark is not None), None)
+        places = [part.at, *[at for atom in inner for at in atom.ats]]
+        return Atom("result", "tool", key, {**sides, **more}, places, [])
+    if isinstance(part, Opaque):
+        return Atom("opaque", role, f"{part.dialect} {_json(str(part.value, 'utf-8'))}", sides, [part.at], [])
+    raise TypeError(type(part).__name__)
+
+
+def _json(text: str) -> str:
+    """The text in one spelling if it is JSON. Blank arguments and null are an empty object: no arguments."""
+    if not text.strip() or text.strip() == "null":
+        return "{}"
+    try:
+        return msgspec.json.encode(msgspec.json.decode(text), order="sorted").decode()
+    except msgspec.DecodeError:
+        return _bare(text)
+
+
+# comparing
+
+
+def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey) -> Iterator[str]:
+    first, last = _atoms(first_steps), _atoms(last_steps)
+    if journey.said("order.approximated") or journey.said("result.moved"):
+        first, last = _ordered(first), _ordered(last)
+    here = dict(_matches(first, journey.middle))
+    middle = {i: journey.middle[j] for i, j in here.items()}
+    excused = {
+        i
+        for i in range(len(first))
+        if i not in dict(_matches(first, last))
+        and not first[i].texts
+        and _explained(first[i].kind, i, first, middle, journey)
+    }
+    if excused:
+        # What is gone for a reason no longer stands between two texts.
+        kept = [step for step in first_steps if not any(step[2].at in first[i].ats for i in excused)]
+        first = _atoms(kept)
+        if journey.said("order.approximated") or journey.said("result.moved"):
+            first = _ordered(first)
+        middle = {i: journey.middle[j] for i, j in _matches(first, journey.middle)}
+    come_back = _matches(first, last)
+    for i, j in come_back:
+        yield from _sides(i, first, last[j], middle, journey)
+    gone = [i for i in range(len(first)) if i not in {one for one, _ in come_back}]
+    new = [j for j in range(len(last)) if j not in {other for _, other in come_back}]
+    for i in gone:
+        if _explained(first[i].kind, i, first, middle, journey) or _within(first[i], [last[j] for j in new], journey):
+            continue
+        yield f"{_where(first[i])}: {first[i].kind} did not come back: {first[i].key[:100]!r}"
+    # What changed is gone in one form and new in another; more new things than that need a reason of their own.
+    if len(new) > len(gone) + len(excused) and not journey.inserts():
+        for j in new:
+            yield f"a new {last[j].kind} by {last[j].role}: {last[j].key[:100]!r}"
+
+
+def _within(atom: Atom, new: list[Atom], journey: Journey) -> bool:
+    """Whether a text came back with words of ours in front of it, behind it or between its pieces."""
+    if not atom.texts or not journey.inserts():
+        return False
+    for other in new:
+        if (other.kind, other.role) != (atom.kind, atom.role):
+            continue
+        place = 0
+        for text in atom.texts:
+            place = other.key.find(_bare(text), place)
+            if place < 0:
+                break
+        else:
+            return True
+    return False
+
+
+def _ordered(atoms: list[Atom]) -> list[Atom]:
+    """Within what the assistant says between two others: calls last; results before what else the user says."""
+    out: list[Atom] = []
+    run: list[Atom] = []
+    for atom in [*atoms, Atom("end", "", "", {}, [], [])]:
+        if run and (run[0].role == "assistant") is not (atom.role == "assistant"):
+            out += sorted(run, key=lambda one: (one.kind == "call") - (one.kind == "result"))
+            run = []
+        run.append(atom)
+    return out + [atom for atom in run if atom.kind != "end"]
+
+
+def _matches(first: list[Atom], second: list[Atom]) -> list[tuple[int, int]]:
+    """Pairs of places whose atoms are the same."""
+    one = [f"{atom.kind} {atom.role} {atom.key}" for atom in first]
+    other = [f"{atom.kind} {atom.role} {atom.key}" for atom in second]
+    blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
+    return [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
+
+
+def _sides(i: int, atoms: list[Atom], last: Atom, middle: dict[int, Atom], journey: Journey) -> Iterator[str]:
+    first = atoms[i]
+    if len(first.texts) == len(last.texts) and first.texts != last.texts:
+        if not _explained("text", i, atoms, middle, journey):
+            yield f"{_where(first)}: the text changed: {differences(first.texts, last.texts)[0]}"
+    for side in {**first.sides, **last.sides}:
+        one, other = first.sides.get(side), last.sides.get(side)
+        if one != other and not _explained(side, i, atoms, middle, journey):
+            yield f"{_where(first)}: {side} of a {first.kind}: {one!r} became {other!r}"
+
+
+def _explained(kind: str, i: int, atoms: list[Atom], middle: dict[int, Atom], journey: Journey) -> bool:
+    """Whether a loss of the first leg at the atom's place, or one of the second at its place in the middle, says so."""
+    group = [i]
+    if kind == "call.id":
+        # A rewritten id is reported where it stands first: at the call, for its result too.
+        group = [j for j, other in enumerate(atoms) if other.sides.get(kind) == atoms[i].sides[kind]]
+    places = [at for j in group for at in atoms[j].ats]
+    if any(kind in EXPLAINS.get(loss.code, ()) and _covers(loss, places) for loss in journey.out):
+        return True
+    places = [at for j in group if j in middle for at in middle[j].ats]
+    # What did not get as far as the second leg is no matter of the second leg.
+    return bool(places) and any(kind in EXPLAINS.get(loss.code, ()) and _covers(loss, places) for loss in journey.back)
+
+
+def _covers(loss: Loss, places: list[Path]) -> bool:
+    """Whether the loss stands at one of the places, above it or below it. Parts of streams have no place."""
+    return not loss.path or any(not at or _near(loss.path, pointer(at)) for at in places)
+
+
+def _near(one: str, other: str) -> bool:
+    return one == other or one.startswith(other + "/") or other.startswith(one + "/")
+
+
+def _where(atom: Atom) -> str:
+    return pointer(atom.ats[0]) if atom.ats and atom.ats[0] else atom.role
+
+
+# tools, choice, settings
+
+
+def _tools(first: Request, middle: Request, last: Request, journey: Journey) -> Iterator[str]:
+    back = {tool.name: tool for tool in last.tools if isinstance(tool, Tool)}
+    between = {tool.name: tool for tool in middle.tools if isinstance(tool, Tool)}
+    for tool in first.tools:
+        if not isinstance(tool, Tool):
+            if not any(loss.code == "tool.hosted.dropped" and _covers(loss, [tool.at]) for loss in journey.out):
+                yield f"{pointer(tool.at)}: the hosted tool {tool.kind} is gone"
+            continue
+        other = back.get(tool.name)
+        said = {loss.code for loss in journey.out if _covers(loss, [tool.at])}
+        place = between.get(tool.name)
+        said |= {loss.code for loss in journey.back if place is not None and _covers(loss, [place.at])}
+        if other is None:
+            named = said & {"tool.renamed", "tool.namespace.prefixed"}
+            if not named and not journey.said("choice.by_filter"):
+                yield f"{pointer(tool.at)}: the tool {tool.name} is gone"
+            continue
+        yield from _tool(tool, other, said)
+
+
+_TOOL_SIDES: dict[str, tuple[str, ...]] = {
+    "description": ("tool.custom.wrapped", "schema."),
+    "schema": ("schema.", "tool.custom.wrapped"),
+    "strict": ("tool.strict.dropped", "schema."),
+    "custom": ("tool.custom.wrapped",),
+    "grammar": ("tool.custom.wrapped",),
+    "namespace": ("tool.namespace.prefixed",),
+    "deferred": ("tool.deferred.expanded",),
+    "output_schema": ("tool.output_schema.dropped",),
+    "cache": ("cache.",),
+}
+
+
+def _tool(tool: Tool, other: Tool, said: set[str]) -> Iterator[str]:
+    for side, codes in _TOOL_SIDES.items():
+        one, two = getattr(tool, side), getattr(other, side)
+        if side in ("schema", "output_schema"):
+            one, two = _schema(one), _schema(two)
+        if side == "strict":
+            one, two = bool(one), bool(two)  # leaving it out means loose
+        if one != two and not any(code.startswith(codes) for code in said):
+            yield f"{pointer(tool.at)}: {side} of tool {tool.name}: {str(one)[:80]} became {str(two)[:80]}"
+
+
+def _schema(text: str | None) -> Json:
+    """No schema, an empty one and an object without properties all say: no arguments."""
+    value = {} if text is None else msgspec.json.decode(text)
+    if isinstance(value, dict) and not value.get("properties") and not set(value) - {"type", "properties"}:
+        return {}
+    return value
+
+
+def _choice(first: Request, last: Request, journey: Journey) -> Iterator[str]:
+    one = (first.choice.mode, first.choice.names) if first.choice else ("auto", ())
+    other = (last.choice.mode, last.choice.names) if last.choice else ("auto", ())
+    if one != other and not journey.said("choice.") and not journey.said("tool.renamed"):
+        yield f"choice: {one} became {other}"
+
+
+def _settings(first: Request, last: Request, journey: Journey) -> Iterator[str]:
+    for name, code in SETTINGS.items():
+        one, other = getattr(first.settings, name), getattr(last.settings, name)
+        if name == "parallel":
+            one, other = one is not False, other is not False  # leaving it out allows it
+        if name == "format":
+            one, other = _format(one), _format(other)
+        if name == "n":
+            one, other = one or 1, other or 1
+        if one != other and (one or other) and not journey.said(code):
+            yield f"setting {name}: {one!r} became {other!r}"
+
+
+def _format(shape: Json) -> Json:
+    tree = placeless(shape)
+    if isinstance(tree, dict):
+        tree = {"kind": tree["kind"], "schema": _schema(tree["schema"])}
+    return tree
