@@ -117,6 +117,12 @@ def test_the_same_dialect_still_refuses_what_is_no_request(dialect: str, body: b
         dragoman.translate_request(body, source=dialect, target=dialect)
 
 
+def test_a_head_of_another_shape_passes_when_the_dialect_has_no_such_field() -> None:
+    body = b'{"contents":[],"stream":"yes"}'
+    done = dragoman.translate_request(body, source="gemini", target="gemini")
+    assert (done.body, done.model, done.stream) == (body, "", None)
+
+
 def test_foreign_seals_are_found_even_within_one_dialect() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": seals.pack(Seal("gemini", "c2VhbA=="))}
     spoken = {"role": "assistant", "content": [thinking, {"type": "text", "text": "a"}]}

@@ -24,7 +24,7 @@ DIALECTS = names()
 PAIRS = list(permutations(DIALECTS, 2))
 
 # How many failures one message lists.
-SHOWN = 25
+SHOWN = 8
 
 
 class Case(msgspec.Struct, frozen=True, eq=False):

@@ -23,6 +23,7 @@ from dragoman.canon import (
     Reasoning,
     Request,
     Response,
+    Seal,
     Text,
     Tool,
     ToolCall,
@@ -30,6 +31,7 @@ from dragoman.canon import (
     pointer,
 )
 from tests.wire.compare import differences, placeless
+from tests.wire.spelling import made
 
 Json = Any
 Step = tuple[str, str, Part]
@@ -43,7 +45,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "seal.dummy": "seal",
         "part.dropped": "opaque text media reasoning call result",
         "hosted.dropped": "opaque",
-        "media.dropped": "media insert media.detail",
+        "media.dropped": "media insert media.detail result",
         "media.summarised": "media insert result",
         "media.reference": "media",
         "media.detail.dropped": "media.detail",
@@ -76,29 +78,29 @@ EXPLAINS: dict[str, frozenset[str]] = {
     }.items()
 }
 
-SETTINGS: dict[str, str] = {
-    "max_tokens": "limit.",
-    "temperature": "sampling.",
-    "top_p": "sampling.",
-    "top_k": "sampling.",
-    "stop": "stop.",
-    "seed": "sampling.",
-    "presence_penalty": "sampling.",
-    "frequency_penalty": "sampling.",
-    "n": "n.",
-    "logprobs": "logprobs.",
-    "top_logprobs": "logprobs.",
-    "parallel": "parallel.",
-    "effort": "effort.",
-    "budget": "effort.",
-    "thoughts": "thoughts.",
-    "verbosity": "verbosity.",
-    "format": "format.",
-    "user": "user.",
-    "metadata": "metadata.",
-    "tier": "tier.",
-    "cache_key": "cache.",
-    "cache": "cache.",
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "max_tokens": ("limit.",),
+    "temperature": ("sampling.",),
+    "top_p": ("sampling.",),
+    "top_k": ("sampling.",),
+    "stop": ("stop.",),
+    "seed": ("sampling.",),
+    "presence_penalty": ("sampling.",),
+    "frequency_penalty": ("sampling.",),
+    "n": ("n.",),
+    "logprobs": ("logprobs.",),
+    "top_logprobs": ("logprobs.",),
+    "parallel": ("parallel.", "choice."),
+    "effort": ("effort.",),
+    "budget": ("effort.",),
+    "thoughts": ("thoughts.",),
+    "verbosity": ("verbosity.",),
+    "format": ("format.", "schema."),
+    "user": ("user.",),
+    "metadata": ("metadata.",),
+    "tier": ("tier.",),
+    "cache_key": ("cache.",),
+    "cache": ("cache.",),
 }
 
 
@@ -124,6 +126,11 @@ class Journey(NamedTuple):
         """Whether either leg reported a loss whose code begins so."""
         return any(loss.code.startswith(code) for loss in (*self.out, *self.back))
 
+    def renamed(self, name: str) -> bool:
+        """Whether either leg reported, at its first place, that a tool goes by another name."""
+        codes = ("tool.renamed", "tool.namespace.prefixed")
+        return any(loss.code in codes and f"{name} is sent as" in loss.detail for loss in (*self.out, *self.back))
+
     def inserts(self) -> bool:
         """Whether either leg reported that it put words of its own in."""
         return any("insert" in EXPLAINS.get(loss.code, ()) for loss in (*self.out, *self.back))
@@ -138,7 +145,7 @@ def request_differences(
     found += _tools(first, middle, last, journey)
     found += _choice(first, last, journey)
     found += _settings(first, last, journey)
-    if first.model and first.model != last.model:
+    if first.model and last.model not in ("", first.model):  # "": it stands in the address
         found.append(f"model: {first.model} became {last.model}")
     return found
 
@@ -157,7 +164,7 @@ def response_differences(
         one, other = getattr(first.usage, name, None) or 0, getattr(last.usage, name, None) or 0
         if one != other and not journey.said("usage."):
             found.append(f"usage {name}: {one} became {other}")
-    if first.id and first.id != last.id and not journey.said("id."):
+    if first.id and first.id != last.id and not made(first.id) and not journey.said("id."):
         found.append(f"id: {first.id} became {last.id}")
     if first.model and first.model != last.model:
         found.append(f"model: {first.model} became {last.model}")
@@ -210,19 +217,30 @@ def _bare(text: str) -> str:
 
 
 def _grow(run: Atom, part: Text | Reasoning) -> None:
+    before = sum(map(len, run.texts))
     run.texts.append(part.text)
     run.ats.append(part.at)
-    for side, value in (
-        ("cache", part.cache),
-        ("seal", part.seal),
-        ("citations", part.citations if isinstance(part, Text) else None),
-    ):
-        if value is not None and value != ():
-            run.sides.setdefault(side, []).append(placeless(value))
+    for side, value in (("cache", part.cache), ("seal", part.seal)):
+        if _side(value) is not None:
+            run.sides.setdefault(side, []).append(_side(value))
+    for cited in part.citations if isinstance(part, Text) else ():
+        # Without a position it is the whole text that is cited.
+        start, end = cited.start or 0, len(part.text) if cited.end is None else cited.end
+        run.sides.setdefault("citations", []).append(
+            [cited.url, cited.title, cited.quote, before + start, before + end]
+        )
+
+
+def _side(value: Any) -> Json:
+    """A side without what only one dialect knows, and without the model, which a seal may learn on the way."""
+    tree = placeless(value)
+    if isinstance(value, Seal):
+        return {"dialect": value.dialect, "data": value.data} if value.data else None
+    return tree
 
 
 def _atom(role: str, author: str, part: Part) -> Atom:
-    sides: dict[str, Json] = {"author": author, "cache": part.cache, "seal": placeless(part.seal)}
+    sides: dict[str, Json] = {"author": author, "cache": part.cache, "seal": _side(part.seal)}
     if isinstance(part, Media):
         # A file's name and its type may be guessed from each other, its bytes may not.
         key = f"{part.kind} {part.data or part.url or part.file}"
@@ -233,7 +251,10 @@ def _atom(role: str, author: str, part: Part) -> Atom:
         more = {"call.id": part.id, "custom": part.custom, "namespace": part.namespace}
         return Atom("call", role, key, {**sides, **more}, [part.at], [])
     if isinstance(part, ToolResult):
-        inner = _atoms([("tool", "", piece) for piece in part.parts])
+        # Text and media of a result stand in separate fields in some dialects: their order is not told.
+        inner = _atoms([("tool", "", piece) for piece in sorted(part.parts, key=lambda one: isinstance(one, Media))])
+        if part.is_error and [atom.key for atom in inner] == ["Error"]:
+            inner = []  # an error must say something in some dialects
         key = " ".join([f"{atom.kind} {_json(atom.key)}" for atom in inner])
         more = {"call.id": part.call_id, "is_error": part.is_error, "structured": part.structured}
         # A cache mark may stand on the result or on what is in it.
@@ -285,6 +306,8 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
     gone = [i for i in range(len(first)) if i not in {one for one, _ in come_back}]
     new = [j for j in range(len(last)) if j not in {other for _, other in come_back}]
     for i in gone:
+        if first[i].kind == "call" and journey.renamed(first[i].key.rpartition(" ")[0]):
+            continue
         if _explained(first[i].kind, i, first, middle, journey) or _within(first[i], [last[j] for j in new], journey):
             continue
         yield f"{_where(first[i])}: {first[i].kind} did not come back: {first[i].key[:100]!r}"
@@ -312,12 +335,12 @@ def _within(atom: Atom, new: list[Atom], journey: Journey) -> bool:
 
 
 def _ordered(atoms: list[Atom]) -> list[Atom]:
-    """Within what the assistant says between two others: calls last; results before what else the user says."""
+    """Within what the assistant says between two others: thoughts first, calls last; of the rest: results first."""
     out: list[Atom] = []
     run: list[Atom] = []
     for atom in [*atoms, Atom("end", "", "", {}, [], [])]:
         if run and (run[0].role == "assistant") is not (atom.role == "assistant"):
-            out += sorted(run, key=lambda one: (one.kind == "call") - (one.kind == "result"))
+            out += sorted(run, key=lambda one: (one.kind == "call") - (one.kind in ("reasoning", "result")))
             run = []
         run.append(atom)
     return out + [atom for atom in run if atom.kind != "end"]
@@ -385,8 +408,7 @@ def _tools(first: Request, middle: Request, last: Request, journey: Journey) -> 
         place = between.get(tool.name)
         said |= {loss.code for loss in journey.back if place is not None and _covers(loss, [place.at])}
         if other is None:
-            named = said & {"tool.renamed", "tool.namespace.prefixed"}
-            if not named and not journey.said("choice.by_filter"):
+            if not journey.renamed(tool.name) and not journey.said("choice.by_filter"):
                 yield f"{pointer(tool.at)}: the tool {tool.name} is gone"
             continue
         yield from _tool(tool, other, said)
@@ -419,8 +441,9 @@ def _tool(tool: Tool, other: Tool, said: set[str]) -> Iterator[str]:
 def _schema(text: str | None) -> Json:
     """No schema, an empty one and an object without properties all say: no arguments."""
     value = {} if text is None else msgspec.json.decode(text)
-    if isinstance(value, dict) and not value.get("properties") and not set(value) - {"type", "properties"}:
-        return {}
+    words = {"type", "properties", "required", "additionalProperties", "description"}
+    if isinstance(value, dict) and not value.get("properties") and not set(value) - words:
+        return {"description": value["description"]} if value.get("description") else {}
     return value
 
 
@@ -432,16 +455,28 @@ def _choice(first: Request, last: Request, journey: Journey) -> Iterator[str]:
 
 
 def _settings(first: Request, last: Request, journey: Journey) -> Iterator[str]:
-    for name, code in SETTINGS.items():
-        one, other = getattr(first.settings, name), getattr(last.settings, name)
-        if name == "parallel":
-            one, other = one is not False, other is not False  # leaving it out allows it
-        if name == "format":
-            one, other = _format(one), _format(other)
-        if name == "n":
-            one, other = one or 1, other or 1
-        if one != other and (one or other) and not journey.said(code):
+    for name, codes in SETTINGS.items():
+        one, other = _setting(name, first), _setting(name, last)
+        if one != other and (one or other) and not any(journey.said(code) for code in codes):
             yield f"setting {name}: {one!r} became {other!r}"
+
+
+def _setting(name: str, request: Request) -> Json:
+    """A setting, where several ways to say the same count as one."""
+    value = getattr(request.settings, name)
+    if name == "parallel":
+        return value is not False or not request.tools  # leaving it out allows it; without tools it says nothing
+    if name == "format":
+        return _format(value)
+    if name == "n":
+        return value or 1
+    if name in ("temperature", "top_p"):
+        return None if value == 1 else value  # the default of every dialect here
+    if name == "effort":
+        return "none" if request.settings.budget == 0 else value
+    if name == "budget":
+        return None if value in (0, -1) else value  # no thinking is an effort of none; -1 leaves it to the model
+    return value
 
 
 def _format(shape: Json) -> Json:

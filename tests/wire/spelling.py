@@ -48,6 +48,11 @@ DEMANDED: dict[str, Json] = {"metadata": {}, "parallel_tool_calls": True, "tool_
 _MADE = re.compile(r"[a-z]+_[0-9a-f]{20}")
 
 
+def made(name: str) -> bool:
+    """Whether an id is one that we made, because the source had none."""
+    return _MADE.fullmatch(name) is not None
+
+
 def normal(dialect: str, kind: str, body: Json) -> Json:
     """The normal form of one body."""
     return SPELLINGS[dialect, kind](body)
@@ -70,7 +75,7 @@ def canonical(tree: Json) -> Json:
         for name in ("cache_read", "cache_write", "reasoning"):
             tree[name] = tree[name] or 0
     if tree.get("is") == "Response":
-        if _MADE.fullmatch(tree["id"]):
+        if made(tree["id"]):
             tree["id"] = ""
         if tree["created"] == CREATED:
             tree["created"] = None
@@ -101,7 +106,7 @@ def _gathered_parts(dialect: str, parts: list[Json]) -> None:
             # A whole answer may hold the arguments as an object: then only their value can be compared.
             part["arguments"] = part["arguments"] if part["custom"] else _decoded(part["arguments"])
             # An id that we made depends on the place, and a stream has other places.
-            part["id"] = "made" if _MADE.fullmatch(part["id"]) else part["id"]
+            part["id"] = "made" if made(part["id"]) else part["id"]
         if part["is"] == "Opaque":
             part["value"] = _without_nulls(part["value"], set())
         if part["is"] == "Text" and not part["text"] and part["seal"] is None:
@@ -164,7 +169,7 @@ def _drop_empty(holder: Json, *names: str) -> None:
 
 def _drop_made(holder: Json) -> None:
     """An id that the source left out or empty, and the one that we made in its place."""
-    if not holder.get("id") or _MADE.fullmatch(holder["id"]):
+    if not holder.get("id") or made(holder["id"]):
         holder.pop("id", None)
 
 

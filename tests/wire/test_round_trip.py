@@ -11,8 +11,9 @@ from dragoman.canon import Fault, Request, Response
 from dragoman.canon.fold import fold
 from dragoman.dialects import get
 from tests.wire.cases import CREATED, DIALECTS, PAIRS, Case, cases, crossing, events, settle
-from tests.wire.compare import differences, placeless
 from tests.wire.roundtrip import request_differences, response_differences
+
+BROKEN = ("bad_tool_call", "error")
 
 
 def request_there_and_back(case: Case, other: str) -> tuple[Translation, Translation]:
@@ -73,7 +74,8 @@ def test_streams_come_back_but_for_the_losses(source: str, target: str) -> None:
         if isinstance(first, Fault):
             wrong = [] if isinstance(last, Fault) and last.message == first.message else [f"{first} became {last}"]
         elif isinstance(middle, Fault) or isinstance(last, Fault):
-            wrong = [f"became a fault: {middle}, {last}"]
+            # An answer that broke down in the middle is a fault where no word for it exists.
+            wrong = [] if first.stop.reason in BROKEN else [f"became a fault: {middle}, {last}"]
         else:
             wrong = response_differences(first, middle, last, out_losses, back_losses)
         if wrong:
@@ -89,6 +91,8 @@ def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target
         if isinstance(told, Fault):
             continue
         streamed = fold(events(target, stream(source, target, case.body)[0]))
+        if isinstance(streamed, Fault) and told.stop.reason in BROKEN:
+            continue
         whole = answer(target, _written(target, told, source))
         assert isinstance(streamed, Response), case.id
         wrong = response_differences(whole, whole, streamed, (), ())
@@ -110,7 +114,8 @@ def test_requests_settle_after_one_hop(source: str, target: str) -> None:
         model = there.model
         again = dragoman.translate_request(back.body, source=source, target=target, model=model)
         last = dragoman.translate_request(again.body, source=target, target=source, model=model)
-        wrong = differences(placeless(read(source, back.body)), placeless(read(source, last.body)))
+        middle = read(target, again.body)
+        wrong = request_differences(read(source, back.body), middle, read(source, last.body), (), ())
         if wrong:
             failures[case.id] = "; ".join(wrong[:3])
     settle(f"settles request {source} by {target}", failures)

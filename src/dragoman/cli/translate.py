@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import BinaryIO
+from io import BufferedReader
 
 import click
 import msgspec
 
-from ..dialects import names
-from ..canon.losses import Loss
+from ..canon.losses import Loss, Severity
 from ..detect import detect
+from ..dialects import names
 from ..errors import DragomanError, LossError
 from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
 from .output import fail, print_losses
@@ -56,7 +56,7 @@ def translate(
     form: str,
     strict: bool,
     binary: str,
-    file: BinaryIO,
+    file: BufferedReader,
 ) -> None:
     """Translate FILE (or standard input) into another dialect."""
     for name in (source, target):
@@ -69,7 +69,7 @@ def translate(
         body = file.read()
         source = source or _detected(body)
         kind = kind or _kind(body)
-        tolerance = "info" if strict else None
+        tolerance: Severity | None = "info" if strict else None
         if kind == "request":
             done = translate_request(
                 body,
@@ -80,9 +80,9 @@ def translate(
                 binary=binary,  # type: ignore[arg-type]
             )
         elif kind == "response":
-            done = translate_response(body, source=source, target=target, tolerance=tolerance)  # type: ignore[arg-type]
+            done = translate_response(body, source=source, target=target, tolerance=tolerance)
         elif kind == "tools":
-            done = translate_tools(body, source=source, target=target, tolerance=tolerance)  # type: ignore[arg-type]
+            done = translate_tools(body, source=source, target=target, tolerance=tolerance)
         else:
             done = translate_fault(body, status=status, source=source, target=target)
     except LossError as error:
@@ -94,8 +94,8 @@ def translate(
     print_losses(done.losses, form)
 
 
-def _stream(file: BinaryIO, source: str | None, target: str, form: str, strict: bool) -> None:
-    first = file.read1(CHUNK) if hasattr(file, "read1") else file.read(CHUNK)
+def _stream(file: BufferedReader, source: str | None, target: str, form: str, strict: bool) -> None:
+    first = file.read1(CHUNK)
     translator = StreamTranslator(source=source or _detected(first), target=target)
     chunk = first
     held: list[bytes] = []
@@ -104,7 +104,7 @@ def _stream(file: BinaryIO, source: str | None, target: str, form: str, strict: 
         if not strict:
             _write(b"".join(held))
             held.clear()
-        chunk = file.read1(CHUNK) if hasattr(file, "read1") else file.read(CHUNK)
+        chunk = file.read1(CHUNK)
     held.append(translator.close())
     grave: tuple[Loss, ...] = tuple([loss for loss in translator.losses if loss.severity != "info"])
     print_losses(translator.losses, form)

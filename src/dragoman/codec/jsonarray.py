@@ -19,7 +19,7 @@ _BETWEEN = b" \t\r\n,"
 class Splitter:
     """Feed bytes, get the exact text of whole elements."""
 
-    __slots__ = ("_depth", "_dialect", "_escaped", "_held", "_pieces", "_string", "ended")
+    __slots__ = ("_depth", "_dialect", "_escaped", "_held", "_pieces", "_string", "broken", "ended")
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
@@ -29,7 +29,10 @@ class Splitter:
         self._string = False
         self._escaped = False
         self.ended = False
-        """The array's closing bracket was seen."""
+        """The array's closing bracket was seen; what follows it is not looked at."""
+        self.broken: WireError | None = None
+        """Something stood between elements that may not stand there. Not raised, so that the elements before it are
+        given out however the bytes were cut; nothing comes after it."""
 
     def feed(self, chunk: bytes) -> list[bytes]:
         elements: list[bytes] = []
@@ -54,13 +57,15 @@ class Splitter:
     def _skip(self, chunk: bytes, place: int) -> int:
         """Where the next element begins, past what stands between elements; -1 when the chunk has none."""
         for at in range(place, len(chunk)):
+            if self.ended or self.broken is not None:
+                return -1
             byte = chunk[at : at + 1]
             if byte == b"{":
                 return at
             if byte == b"]":
                 self.ended = True
             elif byte not in _BETWEEN and byte != b"[":
-                raise WireError(self._dialect, "", "objects in a JSON array", repr(chunk[at : at + 20]))
+                self.broken = WireError(self._dialect, "", "objects in a JSON array", repr(byte))
         return -1
 
     def _scan(self, chunk: bytes, place: int) -> int:

@@ -38,6 +38,9 @@ class Splitter:
             if first == last and first > 6:
                 if chunk[-1] == _LF and chunk[first - 1] != _CR and chunk.startswith(b"data: "):
                     return [(b"", _utf8(chunk[6:last]))]
+            elif first == last - 1 and first > 6:
+                if chunk.endswith(b"\r\n\r\n") and chunk.startswith(b"data: "):
+                    return [(b"", _utf8(chunk[6 : first - 1]))]
             elif first > 7 and chunk.find(b"\n", first + 1) == last and chunk[-1] == _LF:
                 if chunk[last - 1] != _CR and chunk[first - 1] != _CR and chunk.startswith(b"event: "):
                     if chunk.startswith(b"data: ", first + 1):

@@ -209,7 +209,7 @@ _VALUES = _nest(_nest(_SCALARS))
 
 
 @pytest.mark.parametrize(
-    "name", ["loose", "loose-modern", "loose-complete", "json-schema", "template", "narrow", "openapi-untyped"]
+    "name", ["loose", "loose-modern", "loose-complete", "json-schema", "template", "openapi-untyped"]
 )
 @given(LEGAL, st.lists(st.dictionaries(_NAMES, _VALUES, max_size=4), min_size=3, max_size=8))
 @_SETTINGS

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .layers import MAX_COPIES, MAX_DEPTH, Job, Layer, Layers
-from .merge import Node, compose
+from .merge import Node, compose, drop
 from .root import empty_root, object_root
-from .rules import RULES, refused
+from .rules import RULES, describe, refused
 from .subset import CUT, INVALID, REWRITTEN
-from .words import APPLIES, CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
+from .words import APPLIES, CONTAINERS, DELICATE, GROUPS, LISTS, MAPS, REFS, SCHEMAS
 
 _INNER = (*SCHEMAS, *LISTS, *MAPS, *REFS, "ref")
 
@@ -90,9 +90,11 @@ def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
     """Apply the target's rules to a node and write it, then what stands below it."""
     for rule in (refused,) if node.alone else RULES:
         rule(job, node)
+    delicate: list[str] = []
     out: dict[str, Any] = {}
     for name, word in node.words.items():
         value = word.value
+        widened = job.widened
         if name == "$ref":
             out[job.ref_word] = value
         elif name == "type":
@@ -109,11 +111,37 @@ def _finish(job: Job, node: Node, depth: int) -> dict[str, Any]:
                 items.append(_build(job, layers, depth + 1))
         else:
             out[name] = value
+        if name in DELICATE and job.widened > widened:
+            delicate.append(name)
+    for name in delicate:
+        _withdraw(job, node, out, name)
     if job.subset.types == "nullable" and "anyOf" in out:
         out = _without_null(job, node, out)
     for name in node.optional:
         out["properties"][name] = _or_null(job, out["properties"][name])
     return out
+
+
+def _withdraw(job: Job, node: Node, out: dict[str, Any], name: str) -> None:
+    """Take back a keyword that would forbid what the original allows, now that a schema inside it allows more."""
+    if name == "oneOf" and "anyOf" not in out and job.accepts("anyOf", node.root):
+        job.report(REWRITTEN, node.words[name].path, "oneOf is now anyOf: a branch allows more than it did", wider=True)
+        members = out.pop(name)
+        out["anyOf"] = members
+        return
+    group = next((words for words in GROUPS if words[0] == name), (name,))
+    if name == "contains" and "maxContains" not in out:
+        return
+    node.notes = {}
+    for member in group:
+        if member in out:
+            del out[member]
+            drop(job, node, member, "a schema inside it allows more than it did")
+    if "description" in node.words:
+        node.put("description", out.get("description", node.words["description"].value))
+    describe(job, node)
+    if "description" in node.words:
+        out["description"] = node.words["description"].value
 
 
 def _without_null(job: Job, node: Node, out: dict[str, Any]) -> dict[str, Any]:

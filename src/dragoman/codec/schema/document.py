@@ -10,6 +10,8 @@ from .subset import Path
 from .words import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
 
 _ESCAPED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+# What may not stand in the fragment of a URI (RFC 3986, 3.5).
+_ILLEGAL: Final = re.compile(r"[^A-Za-z0-9._~!$&'()*+,;=:@/?-]+")
 _MISSING: Final = object()
 
 
@@ -39,7 +41,11 @@ def positions(root: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str, Any]
 
 def pointer(path: Path) -> str:
     """A path as the fragment of a reference."""
-    return "#" + "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return "#" + "".join("/" + _ILLEGAL.sub(_escape, str(step).replace("~", "~0").replace("/", "~1")) for step in path)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "replace"))
 
 
 def _unescape(match: re.Match[str]) -> str:
@@ -52,8 +58,9 @@ class Document:
     def __init__(self, root: Any, refs: tuple[str, ...] = REFS) -> None:
         self.root = root
         self.refs = refs
-        self._resolved: dict[str, Path | None] = {}
+        self._resolved: dict[tuple[Path, str], Path | None] = {}
         self._anchors: dict[str, Path] | None = None
+        self._resources: frozenset[Path] | None = None
         self._loops: frozenset[Path] | None = None
 
     def reference(self, schema: dict[str, Any]) -> tuple[str, str] | None:
@@ -71,15 +78,16 @@ class Document:
             value = value[step]
         return value
 
-    def resolve(self, text: str) -> Path | None:
-        """The path a reference names; None when it is not in this document or is not a schema."""
-        if text not in self._resolved:
-            self._resolved[text] = self._resolve(text)
-        return self._resolved[text]
+    def resolve(self, text: str, at: Path) -> Path | None:
+        """The path that a reference standing at `at` names; None when it is not a schema of this document."""
+        base = self._resource(at)
+        if (base, text) not in self._resolved:
+            self._resolved[base, text] = self._resolve(text, base)
+        return self._resolved[base, text]
 
-    def _resolve(self, text: str) -> Path | None:
-        base, _, fragment = text.partition("#")
-        start: Path | None = () if not base else self.anchors.get(base)
+    def _resolve(self, text: str, resource: Path) -> Path | None:
+        identity, _, fragment = text.partition("#")
+        start = self.anchors.get(identity) if identity else resource
         if start is None:
             return None
         if fragment and not fragment.startswith("/"):
@@ -90,6 +98,21 @@ class Document:
         if path is None or not isinstance(self.find(path), dict | bool):
             return None
         return path
+
+    def _resource(self, at: Path) -> Path:
+        """The innermost schema around `at` that has an identity of its own: what `#` means there."""
+        if not self.resources:
+            return ()
+        return next((at[:size] for size in range(len(at), 0, -1) if at[:size] in self.resources), ())
+
+    @property
+    def resources(self) -> frozenset[Path]:
+        """Schemas below the root with an identity of their own."""
+        if self._resources is None:
+            self._resources = frozenset(
+                path for path, schema in positions(self.root) if path and isinstance(schema.get("$id"), str)
+            )
+        return self._resources
 
     def _follow(self, start: Path, steps: list[str]) -> Path | None:
         value = self.find(start)
@@ -136,7 +159,7 @@ class Document:
         edges = []
         for path, schema in positions(self.find(target), target):
             reference = self.reference(schema)
-            named = None if reference is None else self.resolve(reference[1])
+            named = None if reference is None else self.resolve(reference[1], path)
             if named is not None:
                 edges.append((path, named))
         return edges

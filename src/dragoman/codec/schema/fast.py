@@ -122,6 +122,8 @@ def _container(subset: Subset) -> str:
 
 def _kind(subset: Subset, name: str, root: bool, anything: bool) -> Any:
     """The type of a keyword's value that needs no change; None: the keyword must be absent."""
+    if name == "$id" and not root:
+        return None
     if name in REFS or name == "ref":
         return Raw if name == "ref" and not subset.upper else None
     if name in CONTAINERS:

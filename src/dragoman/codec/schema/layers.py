@@ -6,12 +6,14 @@ each of which remembers where it stands in the original. Merging the layers word
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .document import Document, pointer
 from .subset import CUT, INLINED, INVALID, REWRITTEN, Change, Path, Subset
-from .words import ALIASES, APPLIES, CONTAINERS, TYPES
+from .words import ALIASES, APPLIES, CONTAINERS, MAPS, TYPES
 
+_ODD: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 MAX_DEPTH: Final = 64
 MAX_COPIES: Final = 20_000
 MAX_TRAIL: Final = 100
@@ -47,6 +49,9 @@ class Job:
         self.subset = subset
         self.changes: dict[Change, None] = {}
         self.touched = False
+        """Something is spelled otherwise, with no change worth a report."""
+        self.widened = 0
+        """How often a schema came to allow more than it did."""
         self.copies = 0
         self.walks = walks(subset)
         self.container = "defs" if subset.upper else "$defs"
@@ -56,8 +61,10 @@ class Job:
         self.waiting: list[Path] = []
         """Targets outside the root's definitions, still to be written there."""
 
-    def report(self, code: str, path: Path, detail: str) -> None:
+    def report(self, code: str, path: Path, detail: str, wider: bool = False) -> None:
         self.changes.setdefault(Change(code, path, detail))
+        if wider or code in (CUT, INVALID):
+            self.widened += 1
 
     def accepts(self, name: str, root: bool = False) -> bool:
         subset = self.subset
@@ -136,7 +143,7 @@ def expand(job: Job, layers: Layers, flatten: bool = False) -> Expanded:
         if reference is not None:
             name, text = reference
             at = (*layer.path, name)
-            target = job.document.resolve(text)
+            target = job.document.resolve(text, layer.path)
             rest = without(layer, name)
             keep = subset.refs == "keep" and not flatten and target is not None
             if keep and target is not None and _lone(job, rest, single, merging) and not _loops(job, layer):
@@ -178,7 +185,7 @@ def _solid(job: Job, layer: Layer) -> Layer:
             job.report(REWRITTEN, layer.path, "true written as a schema that allows anything")
         return layer._replace(schema={})
     if schema is False:
-        job.report(REWRITTEN, layer.path, "false, which allows nothing, written as far as the target can say it")
+        job.report(REWRITTEN, layer.path, "false, which allows nothing, written as far as the target can say it", True)
         return layer._replace(schema={"not": {}}, made=True)
     job.report(INVALID, layer.path, "neither an object nor a boolean where a schema is due; allows anything")
     return layer._replace(schema={}, made=True)
@@ -197,20 +204,29 @@ def _loops(job: Job, layer: Layer) -> bool:
 
 def _kept(job: Job, name: str, text: str, target: Path, at: Path) -> str:
     """The text of a kept reference: into the root's definitions, or the root itself."""
-    if not target and job.subset.root_ref:
+    plain = text.startswith("#") and job.document.resolve(text, ()) == target
+    if job.subset.keywords is None and _stable(target):
+        wanted = text if plain else pointer(target)
+    elif not target and job.subset.root_ref:
         wanted = "#"
-    elif len(target) == 2 and target[0] in CONTAINERS and (target[0] == job.container or _stays(job, target[0])):
-        wanted = pointer(target)
+    elif len(target) == 2 and (target[0] == job.container or _stays(job, target[0])):
+        wanted = text if plain and text.startswith("#/") else pointer(target)
     else:
         if target not in job.names:
             job.names[target] = _fresh(job, target)
             job.waiting.append(target)
         wanted = pointer((job.container, job.names[target]))
-    if job.document.resolve(text) == job.document.resolve(wanted):
-        wanted = text
     if (name, text) != (job.ref_word, wanted):
         job.report(REWRITTEN, at, f"reference now says {wanted}")
     return wanted
+
+
+def _stable(target: Path) -> bool:
+    """Does a place stay where it is when all keywords may stay."""
+    steps = iter(target)
+    return all(
+        step in ("items", "additionalProperties") or (step in MAPS and next(steps, None) is not None) for step in steps
+    )
 
 
 def _stays(job: Job, container: str | int) -> bool:
@@ -220,7 +236,7 @@ def _stays(job: Job, container: str | int) -> bool:
 
 def _fresh(job: Job, target: Path) -> str:
     words = [step for step in target if isinstance(step, str) and step not in CONTAINERS]
-    base = words[-1] if words else "root"
+    base = _ODD.sub("_", words[-1]) if words else "root"
     root = job.document.root
     known = root.get(job.container) if isinstance(root, dict) else None
     taken = set(job.names.values()) | set(known if isinstance(known, dict) else ())
@@ -268,7 +284,7 @@ def _kind(job: Job, target: Path) -> Any:
             if APPLIES.get(name) in ("object", "array"):
                 return APPLIES[name]
         reference = job.document.reference(schema)
-        named = None if reference is None else job.document.resolve(reference[1])
+        named = None if reference is None else job.document.resolve(reference[1], target)
         if named is None:
             return None
         target = named

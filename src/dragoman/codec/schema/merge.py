@@ -12,6 +12,7 @@ from .layers import Job, Layer, Layers, Lifted, expand, types_of
 from .subset import DROPPED, INVALID, REWRITTEN, Path
 from .text import Number, dump, fingerprint, note
 from .words import (
+    ANNOTATIONS,
     BOOLEANS,
     CONTAINERS,
     COUNTS,
@@ -105,7 +106,7 @@ def tell(job: Job, node: Node, name: str, word: Word, why: str = "") -> None:
         node.notes.setdefault("no value is valid here" if (name, text) == ("not", "{}") else f"{name}: {text}")
         detail = f"{name} moved to the description"
     if not word.made:
-        job.report(DROPPED, word.path, f"{detail}: {why}" if why else detail)
+        job.report(DROPPED, word.path, f"{detail}: {why}" if why else detail, name in NOTED and name not in ANNOTATIONS)
 
 
 def lower(value: Any) -> Any:
@@ -167,6 +168,10 @@ def _lift(job: Job, layer: Layer) -> dict[str, Word]:
             # The root's definitions are written apart; those of inner schemas too, where something names them.
             if layer.path and not layer.made:
                 job.report(REWRITTEN, path, "inner definitions written where they are used")
+            continue
+        if name == "$id" and layer.path and isinstance(value, str):
+            # With it, "#" would mean this schema and no longer the root, to which all references are made to point.
+            job.report(DROPPED, path, "$id below the root dropped")
             continue
         if isinstance(value, Lifted):
             lifted = value.value

@@ -91,7 +91,7 @@ def one_of_word(job: Job, node: Node) -> None:
         drop(job, node, "oneOf", "anyOf stands beside it")
         return
     if not word.made:
-        job.report(REWRITTEN, word.path, "oneOf is now anyOf")
+        job.report(REWRITTEN, word.path, "oneOf is now anyOf", wider=True)
     node.rename("oneOf", "anyOf", word.value)
 
 

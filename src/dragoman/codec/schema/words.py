@@ -96,9 +96,14 @@ NOTED: Final = (
     | frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "not", "if", "then", "else", "nullable"})
     | frozenset({"default", "examples", "example", *REFS})
 ) - {"propertyOrdering"}
+# Of these, the ones that forbid nothing.
+ANNOTATIONS: Final = frozenset({"default", "examples", "example", "contentEncoding", "contentMediaType"})
 
 # Only together do these mean anything: a second set cannot be merged word by word into a first.
 GROUPS: Final = (("if", "then", "else"), ("contains", "minContains", "maxContains"))
+
+# Keywords that allow less when a schema inside them allows more.
+DELICATE: Final = frozenset({"not", "if", "oneOf", "contains"})
 
 
 def vacuous(name: str, value: Any) -> bool:

@@ -32,10 +32,9 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
         for key in _SETTINGS:
             if key in document:
                 found.append((1 if key == "max_tokens" else 3, key))
-    for tool in document.get("tools") or ():
-        if isinstance(tool, dict) and "input_schema" in tool:
-            found.append((6, "tools[].input_schema"))
-            break
+    tools = document.get("tools")
+    if isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools):
+        found.append((6, "tools[].input_schema"))
     choice = document.get("tool_choice")
     if isinstance(choice, dict) and choice.get("type") in ("auto", "any", "tool", "none"):
         found.append((3, "tool_choice{type}"))

@@ -51,7 +51,7 @@ class BlockWriter:
         if type(part) is Text:
             return self.text(part)
         if isinstance(part, Media):
-            return self._media(part, assistant, nested)
+            return self._media(part, assistant=assistant, nested=nested)
         if isinstance(part, Reasoning):
             return self._thought_replayed(part)
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
@@ -81,11 +81,9 @@ class BlockWriter:
         out: Block = {"type": "text", "text": text}
         if part.seal is None and part.cache is None and part.extra is None and not part.refusal and not part.citations:
             return out
-        block = own_fields(part.extra).get(BLOCK)
+        block = self._own_block(part)
         if block is not None:
-            out = dict(jsontext.fields(block))
-            self.marks.found(out, part.at)
-            return out
+            return block
         if part.seal is not None:
             self.crossing.lose("seal.dropped", part.at)
         if part.refusal:
@@ -100,6 +98,15 @@ class BlockWriter:
             self.marks.put(out, part.cache, part.at)
         return restore(out, part.extra, wire.NAME)
 
+    def _own_block(self, part: Text) -> Block | None:
+        """The block that a text stands for, if only this dialect has such."""
+        block = own_fields(part.extra).get(BLOCK)
+        if block is None:
+            return None
+        out: Block = dict(jsontext.fields(block))
+        self.marks.found(out, part.at)
+        return out
+
     def _citation_replayed(self, cited: Citation) -> Block | None:
         out = own_citation(cited)
         # An index that our answer made up for a foreign citation says nothing to this upstream.
@@ -107,7 +114,7 @@ class BlockWriter:
             return None
         return out
 
-    def _media(self, media: Media, assistant: bool, nested: bool) -> Block:
+    def _media(self, media: Media, *, assistant: bool, nested: bool) -> Block:
         found = None
         if media.seal is not None:
             self.crossing.lose("seal.dropped", media.at)
@@ -263,14 +270,16 @@ class BlockWriter:
         if isinstance(part, Text):
             if not part.text and not self.own:
                 return None
+            block = self._own_block(part)
+            if block is not None:
+                return block
             out: Block = {"type": "text", "text": part.text}
             cited = self.citations(part.citations, part.at)
             if cited:
                 out["citations"] = cited
             return restore(out, part.extra, wire.NAME)
         if isinstance(part, Media):
-            crossing.lose("media.dropped", part.at, part.mime or part.kind)
-            return {"type": "text", "text": note(part)}
+            return self._media(part, assistant=True, nested=False)
         crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
 

@@ -21,7 +21,7 @@ from .blocks import Block, BlockWriter
 from .tools import IDS
 
 SYSTEM_MARK = "[system]\n"
-FIRST_WORDS = "(The conversation begins with the assistant.)"
+FIRST_WORDS = "Begin."
 GO_ON = "Continue."
 STRANGE_ROLE = "role:"
 """Begins the kind of an Opaque that is a whole message, of a role this dialect does not have."""
@@ -200,8 +200,11 @@ class History:
 
     def _orphan(self, result: ToolResult) -> list[Any]:
         self._crossing.lose("result.orphaned", result.at)
+        if result.cache is not None:
+            self._crossing.lose("cache.dropped", result.at)
+        what = "error" if result.is_error else "result"
         of = f" of {result.name}" if result.name else ""
-        head = f"[result{of}, call {result.call_id}]" if result.call_id else f"[result{of}]"
+        head = f"[{what}{of}, call {result.call_id}]" if result.call_id else f"[{what}{of}]"
         content = self.writer.result_content(result)
         if isinstance(content, str):
             return [{"type": "text", "text": f"{head}\n{content}" if content else head}]
@@ -231,7 +234,7 @@ class History:
         self._crossing.lose("system.demoted", turn.at)
         blocks = self._said(turn.parts)
         for block in blocks:
-            if type(block) is dict and block["type"] == "text" and "text" in block:
+            if type(block) is dict and block.get("type") == "text":
                 block["text"] = SYSTEM_MARK + block["text"]
         self._place("user", blocks, turn, turn.at)
 
@@ -257,7 +260,7 @@ class History:
             message = {"role": role, "content": blocks}
             self.messages.append(message)
             self._role, self._at = role, at
-            if len(blocks) == 1 and type(blocks[0]) is dict and blocks[0]["type"] == "text":
+            if len(blocks) == 1 and type(blocks[0]) is dict and blocks[0].get("type") == "text":
                 self._short.append(message)
         if turn.extra is not None:
             restore(message, turn.extra, wire.NAME)

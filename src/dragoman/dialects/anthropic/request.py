@@ -114,7 +114,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     system.extend([{"type": "text", "text": text} for text in words])
     if system:
         only = system[0]
-        plain = len(system) == 1 and type(only) is dict and len(only) == 2 and only["type"] == "text"
+        plain = len(system) == 1 and type(only) is dict and len(only) == 2 and only.get("type") == "text"
         out["system"] = only["text"] if plain else system
     out["messages"] = history.finish()
     writer.marks.cap(automatic="cache_control" in out)

@@ -167,7 +167,7 @@ class StreamReader:
         index = self._next
         self._next += 1
         below = {
-            ("content", index, *path[1:]): unknown.pop(path) for path in list(unknown) if path[0] == "content_block"
+            ("content", index, *path[1:]): unknown.pop(path) for path in list(unknown) if path[:1] == ("content_block",)
         }
         part = read_block(block, ("content", index), self._crossing, below, self._model)
         text = ""

@@ -16,6 +16,7 @@ from ...crossing import Crossing
 from . import wire
 from .blocks import BlockWriter, thought
 from .faults import error_event
+from .message import own_fields
 from .response import write_stop, write_usage
 from .tools import IDS
 
@@ -30,8 +31,8 @@ class StreamWriter:
         self._index = -1  # of the part under way
         self._part: Part | None = None
         self._head = b""  # what stands before the text in each delta; empty while no block is open
-        self._mode = ""  # of a call: custom (wrapped), raw (no JSON object, held to its end)
-        self._pieces: list[str] = []
+        self._mode = ""  # of a call that is not passed on as it comes: custom (wrapped), raw (no JSON object)
+        self._pieces: list[str] | None = None  # of a call's arguments
         self._seal: Seal | None = None
         self._cited: list[Citation] = []
         self._ids: set[str] = set()
@@ -45,7 +46,8 @@ class StreamWriter:
     def send(self, event: Event) -> bytes:
         if isinstance(event, PartDelta):
             if event.index == self._index and self._head and event.text and event.seal is None and not event.citations:
-                self._pieces.append(event.text)
+                if self._pieces is not None:
+                    self._pieces.append(event.text)
                 return self._head + jsontext.encode(event.text) + b"}}\n\n"
             return self._delta(event)
         if self._ended:
@@ -60,7 +62,7 @@ class StreamWriter:
             return self._finish(event)
         self._ended = True
         self._head = b""
-        return _framed(**error_event(event))
+        return _framed("error", error_event(event))
 
     def close(self) -> bytes:
         if not self._started or self._ended:
@@ -86,7 +88,7 @@ class StreamWriter:
             "usage": write_usage(event.usage or Usage()),
         }
         restore(message, event.extra, wire.NAME)
-        return _framed("message_start", message=message)
+        return _framed("message_start", {"message": message})
 
     def _part_start(self, event: PartStart) -> bytes:
         if event.answer:
@@ -95,7 +97,7 @@ class StreamWriter:
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
         part = event.part
         self._index, self._part, self._head, self._mode = event.index, part, b"", ""
-        self._pieces, self._seal, self._cited = [], part.seal, []
+        self._pieces, self._seal, self._cited = None, part.seal, []
         if isinstance(part, ToolCall):
             return out + self._call_start(part)
         if part.seal is not None and not isinstance(part, Reasoning):
@@ -115,6 +117,7 @@ class StreamWriter:
     def _call_start(self, call: ToolCall) -> bytes:
         crossing = self._crossing
         self._called = True
+        self._pieces = []
         if call.seal is not None:
             crossing.lose("seal.dropped", call.at)
         call_id = send_id(call.id, IDS, crossing, call.at)
@@ -128,8 +131,7 @@ class StreamWriter:
         if call.custom:
             crossing.lose("call.custom.wrapped", call.at)
             self._mode = "custom"
-            return out + self._piece(b"input_json_delta", b"partial_json", '{"input":"')
-        self._mode = "fresh"
+            return out + self._input('{"input":"')
         return out
 
     def _delta(self, event: PartDelta) -> bytes:
@@ -138,15 +140,17 @@ class StreamWriter:
         if event.index != self._index or self._ended or part is None:
             return b""
         text = event.text
-        if isinstance(part, ToolCall):
-            return self._arguments(text)
         if isinstance(part, Reasoning):
             self._seal = event.seal or self._seal
-            return self._open("thinking", text) if text else b""
-        if not isinstance(part, Text):
-            return b""
+            if not text:
+                return b""
+            return self._more(text) if self._head else self._open("thinking", text)
         if event.seal is not None:
             self._crossing.lose("seal.dropped", part.at)
+        if isinstance(part, ToolCall):
+            return self._arguments(text)
+        if not isinstance(part, Text):
+            return b""
         self._cited.extend(event.citations)
         out = b""
         if text and not self._head:
@@ -154,7 +158,7 @@ class StreamWriter:
             out = self._open("text")
         if self._head and self._cited:
             out += self._citations(part)
-        return out + self._head + jsontext.encode(text) + b"}}\n\n" if text else out
+        return out + self._more(text) if text else out
 
     def _citations(self, part: Text) -> bytes:
         out = b""
@@ -164,20 +168,23 @@ class StreamWriter:
         return out
 
     def _arguments(self, text: str) -> bytes:
-        self._pieces.append(text)
+        """The first arguments of a call, and all of one that is not passed on as it comes."""
         if self._mode == "custom":
-            return self._piece(b"input_json_delta", b"partial_json", jsontext.encode(text)[1:-1].decode())
-        if self._mode == "raw":
+            return self._input(jsontext.encode(text)[1:-1].decode())
+        pieces = self._pieces
+        if pieces is None:
             return b""
-        joined = "".join(self._pieces).lstrip()
-        if not joined:
+        pieces.append(text)
+        if self._head:
+            return self._more(text)
+        if self._mode == "raw" or not text.strip():
             return b""
-        if not joined.startswith("{"):
+        joined = "".join(pieces)
+        if not joined.lstrip().startswith("{"):
             self._mode = "raw"
             return b""
-        self._mode = ""
         self._head = self._delta_head(b"input_json_delta", b"partial_json")
-        return self._head + jsontext.encode("".join(self._pieces)) + b"}}\n\n"
+        return self._more(joined)
 
     def _part_end(self, event: PartEnd) -> bytes:
         part = self._part
@@ -197,14 +204,14 @@ class StreamWriter:
 
     def _call_end(self, call: ToolCall) -> bytes:
         if self._mode == "custom":
-            return self._piece(b"input_json_delta", b"partial_json", '"}')
-        arguments = "".join(self._pieces)
+            return self._input('"}')
+        arguments = "".join(self._pieces or ())
         if jsontext.object_raw(arguments) is not None:
             return b""
         self._crossing.lose("arguments.invalid", call.at)
         if self._mode != "raw":
             return b""
-        return self._piece(b"input_json_delta", b"partial_json", jsontext.encode({"__raw": arguments}).decode())
+        return self._input(jsontext.encode({"__raw": arguments}).decode())
 
     def _thought_end(self) -> bytes:
         if not self._head and self._seal is None:
@@ -222,7 +229,7 @@ class StreamWriter:
             arguments = jsontext.text(fields["input"])
             fields["input"] = {}
             out = self._block_start(fields)
-            return out + self._piece(b"input_json_delta", b"partial_json", arguments) + self._close()
+            return out + self._input(arguments) + self._close()
         if part.kind == "compaction":
             delta: dict[str, Any] = {"type": "compaction_delta"}
             for name in ("content", "encrypted_content"):
@@ -236,13 +243,16 @@ class StreamWriter:
         block = {"type": "text", "text": ""} if kind == "text" else thought("", "", "")
         out = self._block_start(block)
         self._head = self._delta_head(f"{kind}_delta".encode(), kind.encode())
-        return out + self._head + jsontext.encode(text) + b"}}\n\n" if text else out
+        return out + self._more(text) if text else out
+
+    def _more(self, text: str) -> bytes:
+        return self._head + jsontext.encode(text) + b"}}\n\n"
 
     def _block_start(self, block: dict[str, Any]) -> bytes:
-        return _framed("content_block_start", index=self._number, content_block=block)
+        return _framed("content_block_start", {"index": self._number, "content_block": block})
 
     def _block_delta(self, delta: dict[str, Any]) -> bytes:
-        return _framed("content_block_delta", index=self._number, delta=delta)
+        return _framed("content_block_delta", {"index": self._number, "delta": delta})
 
     def _delta_head(self, kind: bytes, field: bytes) -> bytes:
         return (
@@ -250,13 +260,13 @@ class StreamWriter:
             % (self._number, kind, field)
         )
 
-    def _piece(self, kind: bytes, field: bytes, text: str) -> bytes:
-        return self._delta_head(kind, field) + jsontext.encode(text) + b"}}\n\n"
+    def _input(self, text: str) -> bytes:
+        return self._delta_head(b"input_json_delta", b"partial_json") + jsontext.encode(text) + b"}}\n\n"
 
     def _close(self) -> bytes:
         number = self._number
         self._number += 1
-        return _framed("content_block_stop", index=number)
+        return _framed("content_block_stop", {"index": number})
 
     def _finish(self, event: Finish) -> bytes:
         if not event.answer:
@@ -270,12 +280,13 @@ class StreamWriter:
             self._crossing.lose("usage.invented")
         figures = write_usage(usage or Usage())
         delta = write_stop(self._stop or event.stop, self._called, self._refused, self._crossing)
-        extra = dict(event.extra.get(wire.NAME, {})) if event.extra is not None and not event.answer else {}
+        extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")
         figures = {name: value for name, value in figures.items() if name in wire.DELTA_USAGE}
-        return out + _framed("message_delta", delta=delta, usage=figures, **extra) + _framed("message_stop")
+        extra |= {"delta": delta, "usage": figures}
+        return out + _framed("message_delta", extra) + _framed("message_stop", {})
 
 
-def _framed(type: str, **fields: Any) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (type.encode(), jsontext.encode({"type": type, **fields}))
+def _framed(kind: str, fields: dict[str, Any]) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), jsontext.encode({"type": kind, **fields}))

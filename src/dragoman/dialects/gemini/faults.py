@@ -59,7 +59,7 @@ _TOO_LONG = re.compile(r"token count.{0,60}exceeds|exceeds the maximum number of
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     try:
         value = jsontext.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     if isinstance(value, list) and value:
         value = value[0]

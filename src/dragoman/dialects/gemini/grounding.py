@@ -15,6 +15,7 @@ from msgspec import Raw
 from ...canon.parts import Citation, Path, Text
 from ...codec import jsontext
 from ...crossing import Crossing
+from .marks import peek
 
 METADATA = ("groundingMetadata", "citationMetadata")
 _SOURCES = ("web", "maps", "retrievedContext", "image")
@@ -25,7 +26,7 @@ def read_citations(grounding: Raw, citation: Raw, whole: str) -> list[Citation]:
     found: list[Citation] = []
     places = _Places(whole)
     if grounding:
-        value = jsontext.plain(grounding)
+        value = peek(grounding)
         chunks = [_source(chunk) for chunk in _list(value, "groundingChunks")]
         for support in _list(value, "groundingSupports"):
             segment = support.get("segment") if isinstance(support, dict) else None
@@ -35,7 +36,7 @@ def read_citations(grounding: Raw, citation: Raw, whole: str) -> list[Citation]:
                 if isinstance(number, int) and 0 <= number < len(chunks):
                     found.append(Citation(*chunks[number], start, end))
     if citation:
-        value = jsontext.plain(citation)
+        value = peek(citation)
         for cited in [*_list(value, "citations"), *_list(value, "citationSources")]:
             if isinstance(cited, dict):
                 start, end = places.span(cited.get("startIndex", 0), cited.get("endIndex"), None)
@@ -115,10 +116,11 @@ def report(candidate: Any, at: Path, crossing: Crossing) -> None:
     """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole."""
     if candidate.groundingMetadata:
         base = (*at, "groundingMetadata")
-        fields = jsontext.fields(candidate.groundingMetadata)
+        whole = peek(candidate.groundingMetadata)
+        fields = {name: jsontext.raw(value) for name, value in whole.items()} if isinstance(whole, dict) else {}
         supports = fields.pop("groundingSupports", None)
         chunks = fields.pop("groundingChunks", None)
-        listed = jsontext.plain(supports) if supports else None
+        listed = peek(supports) if supports else None
         if chunks and not listed:
             fields["groundingChunks"] = chunks
         for i, support in enumerate(listed or ()):
@@ -128,7 +130,7 @@ def report(candidate: Any, at: Path, crossing: Crossing) -> None:
         if fields:
             crossing.keep(base, fields)
     if candidate.citationMetadata:
-        value = jsontext.plain(candidate.citationMetadata)
+        value = peek(candidate.citationMetadata)
         for key in ("citations", "citationSources"):
             for i, cited in enumerate(_list(value, key)):
                 names = [name for name in ("license", "publicationDate") if isinstance(cited, dict) and name in cited]

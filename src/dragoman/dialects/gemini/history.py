@@ -94,7 +94,7 @@ class _Writer:
             self.settle()
         parts = turn.parts
         crossing = self._crossing
-        if parts and type(parts[0]) is Opaque and parts[0].dialect == wire.NAME and parts[0].at == turn.at:
+        if self.mine and parts and type(parts[0]) is Opaque and parts[0].at == turn.at:
             self.contents.append(parts[0].value)  # a whole content of a role nobody knows
             self._role = ""
             return

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Extra
+from ...codec import jsontext
 from . import wire
 
 ID = "dragoman.id"
@@ -29,6 +30,14 @@ TRUE = Raw(b"true")
 FALSE = Raw(b"false")
 
 _PREFIX = "dragoman."
+
+
+def peek(value: Raw) -> Any:
+    """A carried value, decoded for a look inside; None when it is nested too deeply for that."""
+    try:
+        return jsontext.decode(value)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def with_field(extra: Extra | None, name: str, value: Raw) -> Extra:

@@ -7,11 +7,10 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Extra, Media, Path, Seal
-from ...codec import jsontext
 from ...codec.media import guess_mime, kind_of, note
 from ...crossing import Crossing
 from . import wire
-from .marks import TRUE, URLSAFE, own, with_field
+from .marks import TRUE, URLSAFE, own, peek, with_field
 
 STANDARD = str.maketrans("-_", "+/")
 _URLSAFE = str.maketrans("+/", "-_")
@@ -44,7 +43,7 @@ def read_file(file: wire.FileRef, at: Path, seal: Seal | None, extra: Extra | No
 
 def read_detail(resolution: Raw) -> str:
     """The canon's word for a part's resolution, or "" where it has none."""
-    value = jsontext.plain(resolution)
+    value = peek(resolution)
     level = value.get("level") if isinstance(value, dict) else value
     return _DETAILS.get(level, "") if isinstance(level, str) else ""
 

@@ -30,6 +30,10 @@ _DUMMIES = frozenset(
     for word in (DUMMY, "context_engineering_is_the_way_to_go")
     for spelling in (word, base64.b64encode(word.encode()).decode())
 )
+_TWINS = tuple(
+    (wire.snake(name), name)
+    for name in ("inlineData", "fileData", "functionCall", "functionResponse", "thoughtSignature")
+)
 _NO_THOUGHT: Extra = {wire.NAME: {"thought": FALSE}}
 _NO_ID: Extra = {wire.NAME: {ID: NULL}}
 
@@ -49,46 +53,50 @@ def read_parts(content: wire.Content, base: Path, ids: Ids, unknown: Unknown) ->
         if parts is not None:
             read_part(parts, base + ("parts",), ids, unknown, out)
         return out
-    only_text, only_call, only_result = ids.only
     for j, part in enumerate(parts):
         at = base + ("parts", j)
-        if not unknown:
-            if part.text is not None:
-                only_text.text = part.text
-                if part == only_text:
-                    out.append(Text(part.text, at=at))
-                    continue
-            elif part.functionCall is not None:
-                only_call.functionCall = part.functionCall
-                only_call.thoughtSignature = part.thoughtSignature
-                if part == only_call:
-                    out.append(_read_call(part.functionCall, part, at, ids))
-                    continue
-            elif part.functionResponse is not None:
-                only_result.functionResponse = part.functionResponse
-                if part == only_result:
-                    out.append(read_result(part.functionResponse, at, ids))
-                    continue
-        read_part(part, at, ids, unknown, out)
+        call, result = part.functionCall, part.functionResponse
+        if (
+            unknown
+            or type(part) is not wire.Part
+            or part.thought is not None
+            or part.inlineData is not None
+            or part.fileData is not None
+        ):
+            read_part(part, at, ids, unknown, out)
+        elif part.text is not None:
+            if call is None and result is None and part.thoughtSignature is None:
+                out.append(Text(part.text, at=at))
+            else:
+                read_part(part, at, ids, unknown, out)
+        elif call is not None and result is None:
+            out.append(_read_call(call, part, at, ids))
+        elif result is not None and call is None and part.thoughtSignature is None:
+            out.append(read_result(result, at, ids))
+        else:
+            read_part(part, at, ids, unknown, out)
     return out
 
 
 def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
     """Append what one part says; a part with several data fields says several things."""
-    if part.inline_data or part.file_data or part.function_call or part.function_response or part.thought_signature:
-        _untwin(part)
-    _read_fields(part, at, ids, unknown, out)
-
-
-def _read_fields(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
+    extra: Extra | None = None
+    detail = ""
+    left: dict[str, Raw] = {}
+    if isinstance(part, wire.WidePart):
+        if part.inline_data or part.file_data or part.function_call or part.function_response or part.thought_signature:
+            left = _untwin(part, at, ids.crossing)
+        if part.executableCode or part.codeExecutionResult or part.toolCall or part.toolResponse:
+            _read_several(part, at, ids, unknown, out)
+            return
+        if part.mediaResolution:
+            detail = read_detail(part.mediaResolution)
     call, result, blob, file, text = part.functionCall, part.functionResponse, part.inlineData, part.fileData, part.text
-    hosted = part.executableCode or part.codeExecutionResult or part.toolCall or part.toolResponse
-    if (
-        (call is not None) + (result is not None) + (blob is not None) + (file is not None) + (text is not None) > 1
-    ) or hosted:
-        _read_hosted(part, at, ids, unknown, out)
+    if (call is not None) + (result is not None) + (blob is not None) + (file is not None) + (text is not None) > 1:
+        _read_several(part, at, ids, unknown, out)
         return
-    extra = _read_extra(part, at, unknown, ids.crossing)
+    if unknown or isinstance(part, wire.WidePart):
+        extra = _read_extra(part, at, unknown, detail, left, ids.crossing)
     if call is not None:
         out.append(_read_call(call, part, at, ids, extra))
         return
@@ -101,9 +109,9 @@ def _read_fields(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: lis
     if result is not None:
         out.append(read_result(result, at, ids, seal, _flagged(part, extra)))
     elif blob is not None:
-        out.append(read_blob(blob, at, seal, _flagged(part, extra), _detail(part)))
+        out.append(read_blob(blob, at, seal, _flagged(part, extra), detail))
     elif file is not None:
-        out.append(read_file(file, at, seal, _flagged(part, extra), _detail(part)))
+        out.append(read_file(file, at, seal, _flagged(part, extra), detail))
     elif part.thought:
         _read_thought(text or "", at, seal, extra, out)
     elif text is not None or seal is not None:
@@ -114,22 +122,22 @@ def _read_fields(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: lis
         out.append(Opaque(wire.NAME, name, jsontext.raw(part), extra=extra, at=at))
 
 
-def _read_hosted(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
+def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
     """A part of a tool that the upstream runs; or, against the rules, several data fields: then one part for each."""
     pieces = []
     for name in ("text", "inlineData", "fileData", "functionCall", "functionResponse", *wire.HOSTED_PARTS):
-        value = getattr(part, name)
+        value = getattr(part, name, None)
         if value is not None and value is not wire.NONE and value != "":
-            pieces.append((name, wire.Part(**{name: value})))
+            pieces.append((name, wire.WidePart(**{name: value})))
     last = pieces[-1][1]
     for name in ("thought", "thoughtSignature", "mediaResolution", *wire.PART_EXTRAS):
-        setattr(last, name, getattr(part, name))
+        setattr(last, name, getattr(part, name, getattr(last, name)))
     for name, piece in pieces:
         if name in wire.HOSTED_PARTS:
             extra = gather(ids.crossing, at, unknown) if unknown else None
             out.append(Opaque(wire.NAME, name, jsontext.raw(piece), extra=extra, at=at))
         else:
-            _read_fields(piece, at, ids, unknown, out)
+            read_part(piece, at, ids, unknown, out)
 
 
 def _read_thought(text: str, at: Path, seal: Seal | None, extra: Extra | None, out: list[Part]) -> None:
@@ -144,35 +152,37 @@ def _read_thought(text: str, at: Path, seal: Seal | None, extra: Extra | None, o
     out.append(Reasoning(text, seal=seal, extra=extra, at=at))
 
 
-def _untwin(part: wire.Part) -> None:
-    """Move the snake_case fields to their camelCase twins, unless these are taken."""
-    for name in ("inlineData", "fileData", "functionCall", "functionResponse", "thoughtSignature"):
-        if getattr(part, name) is None:
-            twin = wire.snake(name)
-            setattr(part, name, getattr(part, twin))
-            setattr(part, twin, None)
+def _untwin(part: wire.WidePart, at: Path, crossing: Crossing) -> dict[str, Raw]:
+    """Move the snake_case fields to their camelCase twins; what finds its twin taken is given back."""
+    left: dict[str, Raw] = {}
+    for twin, name in _TWINS:
+        value = getattr(part, twin)
+        if value is None:
+            continue
+        setattr(part, twin, None)
+        if getattr(part, name) is not None:
+            left[twin] = jsontext.raw(value)
+            continue
+        setattr(part, name, value)
+        depth = len(at) + 1
+        for path in [path for path in crossing.spelled if path[:depth] == (*at, twin)]:
+            crossing.spelled[(*at, name, *path[depth:])] = crossing.spelled.pop(path)
+        crossing.spelled[(*at, name)] = twin
+    return left
 
 
-def _read_extra(part: wire.Part, at: Path, unknown: Unknown, crossing: Crossing) -> Extra | None:
-    more = None
-    if (
-        part.videoMetadata
-        or part.mediaProcessing
-        or part.partMetadata
-        or part.audioTranscription
-        or part.speechMetadata
-    ):
-        more = carried(part, wire.PART_EXTRAS)
+def _read_extra(
+    part: wire.Part, at: Path, unknown: Unknown, detail: str, left: dict[str, Raw], crossing: Crossing
+) -> Extra | None:
+    more: dict[str, Raw] | None = left
+    if isinstance(part, wire.WidePart):
+        more = {**left, **(carried(part, wire.PART_EXTRAS) or {})}
     extra = gather(crossing, at, unknown, more) if unknown or more else None
-    if part.mediaResolution:
-        if not _detail(part):
+    if isinstance(part, wire.WidePart) and part.mediaResolution:
+        if not detail:
             crossing.keep(at, {"mediaResolution": part.mediaResolution})
         extra = with_field(extra, "mediaResolution", part.mediaResolution)
     return extra
-
-
-def _detail(part: wire.Part) -> str:
-    return read_detail(part.mediaResolution) if part.mediaResolution else ""
 
 
 def _flagged(part: wire.Part, extra: Extra | None) -> Extra | None:
@@ -192,27 +202,32 @@ def read_seal(slot: str) -> Seal:
 
 
 def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extra | None = None) -> ToolCall:
-    call_id, name, arguments, slot = call.id, call.name or "", str(call.args, "utf-8"), part.thoughtSignature
-    if call_id:
-        ids.waiting.append((call_id, name, True))
-    else:
-        call_id = ids.mint(at)
-        ids.waiting.append((call_id, name, False))
+    arguments = str(call.args, "utf-8")
+    if arguments == "null" or arguments.startswith('{"__raw"'):
+        arguments = read_arguments(arguments)
+    slot = part.thoughtSignature
+    seal = None
+    if slot is not None:
+        if slot in _DUMMIES:
+            extra = with_field(extra, "thoughtSignature", jsontext.raw(slot))
+        else:
+            seal = read_seal(slot)
+    if not call.id or part.thought is not None or call.partialArgs is not None or call.willContinue is not None:
+        extra = _read_call_extra(call, part, extra)
+    out = ToolCall(call.id or ids.mint(at), call.name or "", arguments, seal=seal, extra=extra, at=at)
+    ids.waiting.append(out)
+    return out
+
+
+def _read_call_extra(call: wire.Call, part: wire.Part, extra: Extra | None) -> Extra | None:
+    extra = _flagged(part, extra)
+    if not call.id:
         extra = _NO_ID if extra is None else with_field(extra, ID, NULL)
-    if part.thought is not None:
-        extra = _flagged(part, extra)
     if call.partialArgs is not None:
         extra = with_field(extra, "functionCall/partialArgs", jsontext.raw(call.partialArgs))
     if call.willContinue is not None:
         extra = with_field(extra, "functionCall/willContinue", jsontext.raw(call.willContinue))
-    if arguments == "null" or arguments.startswith('{"__raw"'):
-        arguments = read_arguments(arguments)
-    if slot is None:
-        return ToolCall(call_id, name, arguments, extra=extra, at=at)
-    if slot in _DUMMIES:
-        extra = with_field(extra, "thoughtSignature", jsontext.raw(slot))
-        return ToolCall(call_id, name, arguments, extra=extra, at=at)
-    return ToolCall(call_id, name, arguments, seal=read_seal(slot), extra=extra, at=at)
+    return extra
 
 
 def read_arguments(text: str) -> str:

@@ -4,42 +4,40 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from ...canon.parts import Path
+from ...canon.parts import Path, ToolCall
 from ...codec import jsontext
 from ...codec.ids import hashed
 from ...crossing import Crossing
 from . import wire
-from .marks import NULL
+from .marks import ID, NULL, own
 
 
 class Ids:
     """The ids of calls and results in one document."""
 
-    __slots__ = ("_made", "_seed", "crossing", "only", "waiting")
+    __slots__ = ("_made", "_seed", "crossing", "waiting")
 
     def __init__(self, crossing: Crossing, seed: str = "") -> None:
         """`seed` tells one answer from another: a place alone would give the calls of two answers the same id."""
         self.crossing = crossing
-        self.only = (wire.Part(), wire.Part(), wire.Part())
-        """Scratch: parts in which one field is set, to ask whether another part has no field but that."""
         self._seed = seed
-        self.waiting: list[tuple[str, str, bool]] = []
-        """The calls of the last step that no result was found for yet: id, name, whether the id was given."""
+        self.waiting: list[ToolCall] = []
+        """The calls of the last step that no result was found for yet."""
         self._made: dict[str | int, int] = {}
 
     def of_result(self, result: wire.Result, at: Path) -> tuple[str, Raw | None]:
         """The id of the call that a result answers, and the id's mark where the wire had another or none."""
         given = result.id
         if given:
-            for waiting in self.waiting:
-                if waiting[0] == given:
-                    self.waiting.remove(waiting)
+            for place, call in enumerate(self.waiting):
+                if call.id == given:
+                    del self.waiting[place]
                     return given, None
         name = result.name or ""
-        for place, (call_id, called, had_id) in enumerate(self.waiting):
-            if called == name and not (given and had_id):
+        for place, call in enumerate(self.waiting):
+            if call.name == name and not (given and own(call.extra, ID) is None):
                 del self.waiting[place]
-                return call_id, jsontext.raw(given) if given else NULL
+                return call.id, jsontext.raw(given) if given else NULL
         if given:
             return given, None
         return self.mint(at), NULL

@@ -28,7 +28,7 @@ _INVENTED = "(the conversation begins)"
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
-    request, unknown, spelled = wire.REQUEST.admit(body)
+    request, unknown, spelled = wire.admit_request(body)
     crossing.spelled = spelled
     turns: list[Turn] = []
     if request.systemInstruction is not None:
@@ -114,10 +114,10 @@ def _read_contents(contents: list[wire.Content], turns: list[Turn], crossing: Cr
             continue
         parts = read_parts(content, at, ids, unknown)
         extra = gather(crossing, at, unknown) if unknown else None
-        kinds = {type(part) for part in parts}
-        if ToolResult not in kinds:
+        results = [True for part in parts if type(part) is ToolResult]
+        if not results:
             turns.append(Turn("user", tuple(parts), "", extra, at))
-        elif len(kinds) == 1 and (extra is not None or not turns or turns[-1].role != "tool"):
+        elif len(results) == len(parts) and (extra is not None or not turns or turns[-1].role != "tool"):
             turns.append(Turn("tool", tuple(parts), "", extra, at))
         else:
             _split_results(parts, turns, extra, at)
@@ -148,7 +148,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     mine = crossing.source == wire.NAME
     system, turns = _leading_system(request.turns if mine else arrange(request.turns, crossing))
     contents = write_contents(turns, crossing)
-    if not mine and (not contents or contents[0]["role"] == "model"):
+    if not mine and (not contents or contents[0].get("role") == "model"):
         crossing.lose("turn.invented", turns[0].at if turns else ())
         contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
     out: dict[str, Any] = {"contents": contents}

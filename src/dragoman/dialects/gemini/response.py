@@ -15,10 +15,11 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather
 from ...crossing import Crossing
+from ...errors import WireError
 from . import wire
 from .grounding import METADATA, place, read_citations, report, write_grounding
 from .history import write_contents
-from .marks import ABSENT, own, put_back, with_field
+from .marks import ABSENT, own, peek, put_back, with_field
 from .message import read_parts, write_part
 from .pairing import Ids
 
@@ -71,7 +72,11 @@ _NO_CANDIDATE = Stop("unknown")
 
 
 def read_response(body: bytes, crossing: Crossing) -> Response:
-    answer, unknown, spelled = wire.ANSWER.admit(body)
+    if b'"candidates"' not in body and b'"parts"' in body and body.lstrip()[:1] == b"{":
+        body = b'{"candidates":[{"content":%b}]}' % body  # a model's content by itself, as clients keep it
+    answer, unknown, spelled = wire.admit_answer(body)
+    if answer == type(answer)():
+        raise WireError(wire.NAME, "/candidates", "an array of candidates")
     crossing.spelled = spelled
     ids = Ids(crossing, seed(answer.responseId, crossing))
     answers = [_read_candidate(candidate, i, ids, unknown) for i, candidate in enumerate(answer.candidates or ())]
@@ -162,7 +167,7 @@ def read_block(feedback: Raw) -> Stop | None:
     """A prompt that was refused: no candidates, but a reason."""
     if not feedback:
         return None
-    value = jsontext.plain(feedback)
+    value = peek(feedback)
     if not isinstance(value, dict) or not value.get("blockReason"):
         return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}})
     message = value.get("blockReasonMessage")

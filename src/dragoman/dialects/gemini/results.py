@@ -28,11 +28,15 @@ _UNNAMED = "unknown_tool"
 NO_RESULT = "No result was recorded for this call."
 
 
-class _Output(Struct, forbid_unknown_fields=True):
-    output: str
+class _Words(Struct, forbid_unknown_fields=True, gc=False):
+    """What nearly every response is: one text under one of the two keys."""
+
+    output: str | None = None
+    error: str | None = None
 
 
-_output = msgspec.json.Decoder(_Output).decode
+_words = msgspec.json.Decoder(_Words).decode
+_NOTHING = _Words()
 _string = msgspec.json.Decoder(str).decode
 
 
@@ -50,7 +54,7 @@ def read_result(
 ) -> ToolResult:
     waiting = ids.waiting
     call_id = result.id
-    if call_id and waiting and waiting[0][0] == call_id:
+    if call_id and waiting and waiting[0].id == call_id:
         del waiting[0]
     else:
         call_id, mark = ids.of_result(result, at)
@@ -62,9 +66,17 @@ def read_result(
         for name, value in fields.items():
             extra = with_field(extra, f"functionResponse/{name}", value)
     try:
-        parts: tuple[Part, ...] = (Text(_output(result.response).output, at=at),)
-        is_error = structured = False
+        words = _words(result.response)
     except (msgspec.DecodeError, RecursionError):
+        words = _NOTHING
+    parts: tuple[Part, ...]
+    is_error = structured = False
+    if words.error is None and words.output is not None:
+        parts = (Text(words.output, at=at),)
+    elif words.error is not None and words.output is None:
+        parts = (Text(words.error, at=at),)
+        is_error = True
+    else:
         said = _read_response(result.response, at, bool(result.parts))
         parts, is_error, structured = said.parts, said.is_error, said.structured
         if said.key is not None:

@@ -15,7 +15,7 @@ from ...codec.fit import fit
 from ...codec.schema import from_openapi
 from ...crossing import Crossing
 from . import wire
-from .marks import own
+from .marks import own, peek
 from .tools import OUTPUT
 
 _CONFIG = "generationConfig"
@@ -153,7 +153,7 @@ def settings_extras(request: wire.GenerateRequest) -> tuple[dict[Path, Raw], dic
     for name, value in (_carried(config) or {}).items():
         told[_CONFIG, name] = value
     if config.responseModalities:
-        plain = jsontext.plain(config.responseModalities) in (["TEXT"], None)
+        plain = peek(config.responseModalities) in (["TEXT"], None)
         (silent if plain else told)[_CONFIG, "responseModalities"] = config.responseModalities
     mime = config.responseMimeType
     if mime is not None and mime != _JSON:

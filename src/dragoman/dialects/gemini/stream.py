@@ -1,4 +1,4 @@
-"""Gemini streams: chunks to events, events to chunks.
+"""Gemini streams, read: chunks to events. (Written: `stream_writer.py`.)
 
 Chunks come as server-sent events, or without `alt=sse` as one JSON array; the first byte tells. Texts are increments
 and end when something else begins; a signed part stands alone, since its seal belongs to exactly that part; calls come
@@ -8,13 +8,11 @@ the bytes ends the answer.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import jsonarray, jsontext, sse
 from ...codec.admit import Unknown
@@ -22,13 +20,16 @@ from ...codec.extras import carried
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
-from .faults import error_object, fault_from
-from .grounding import METADATA, read_citations, report, write_grounding
-from .marks import own, put_back, with_field
-from .message import read_arguments, read_part, read_seal, write_part
+from .faults import fault_from
+from .grounding import METADATA, read_citations, report
+from .marks import peek, with_field
+from .message import read_arguments, read_part, read_seal
 from .pairing import Ids
 from .partial import Pieces
-from .response import read_block, read_stop, read_time, read_usage, seed, write_stop, write_time, write_usage
+from .response import read_block, read_stop, read_time, read_usage, seed
+from .stream_writer import StreamWriter
+
+__all__ = ["StreamReader", "StreamWriter"]
 
 _strict = msgspec.json.Decoder(wire.Answer).decode
 _BOM = b"\xef\xbb\xbf"
@@ -84,6 +85,8 @@ class StreamReader:
         self._usage: wire.UsageMetadata | None = None
         self._unknown: Unknown = {}
         self._last = wire.Answer()  # the last word on what is not a candidate
+        self._bare = wire.Candidate()  # scratch, to ask whether a candidate or a part has anything but text
+        self._words_only = wire.Part()
 
     def feed(self, chunk: bytes) -> list[Event]:
         events: list[Event] = []
@@ -96,6 +99,8 @@ class StreamReader:
             elif self._array is not None:
                 for data in self._array.feed(chunk):
                     self._take(data, events)
+                if self._array.broken is not None:
+                    raise self._array.broken
             else:
                 self._begin(chunk, events)
         except WireError as error:
@@ -105,10 +110,12 @@ class StreamReader:
     def _begin(self, chunk: bytes, events: list[Event]) -> None:
         """Which framing it is, once the first byte that says something has come."""
         self._head += chunk
-        head = self._head.removeprefix(_BOM).lstrip()
-        if not head or _BOM.startswith(self._head):
+        if _BOM.startswith(self._head):
             return
+        head = self._head.removeprefix(_BOM).lstrip()
         self._head = b""
+        if not head:
+            return
         if head[:1] in b"[{":
             self._array = jsonarray.Splitter(wire.NAME)
         else:
@@ -137,26 +144,51 @@ class StreamReader:
         if self._over:
             return
         unknown: Unknown = {}
+        wire.check_text(data)
         try:
             chunk = _strict(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             if data == b"[DONE]":  # compatible servers send it
                 return
-            chunk, unknown, _ = wire.ANSWER.admit(data)
+            chunk, unknown, _ = wire.admit_answer(data)
         if chunk.error:
-            error = jsontext.plain(chunk.error)
+            error = peek(chunk.error)
             self._fault(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}), events)
             return
         if not self._started:
             self._start(chunk, events)
         if chunk.candidates:
             for place, candidate in enumerate(chunk.candidates):
-                self._candidate(candidate, place, unknown, events)
+                if unknown or not self._more_words(candidate, events):
+                    self._candidate(candidate, place, unknown, events)
         if chunk.usageMetadata is not None:
             self._usage = chunk.usageMetadata
+        if unknown and chunk.usageMetadata is not None:
             self._unknown = {at: unknown.pop(at) for at in list(unknown) if at[:1] == ("usageMetadata",)}
         if unknown or chunk.promptFeedback or chunk.modelStatus:
             self._keep(chunk, unknown)
+
+    def _more_words(self, candidate: wire.Candidate, events: list[Event]) -> bool:
+        """The chunk that most streams are made of: one more piece of the open text, and nothing else."""
+        answer, content = self._first, candidate.content
+        if answer is None or content is None or (candidate.index or 0) != answer.number:
+            return False
+        bare = self._bare
+        bare.content, bare.index = content, candidate.index
+        parts = content.parts
+        if candidate != bare or not isinstance(parts, list) or len(parts) != 1:
+            return False
+        part = parts[0]
+        text = part.text
+        words = self._words_only
+        words.text, words.thought = text, part.thought
+        if not text or part != words or answer.kind != ("thought" if part.thought else "text"):
+            return False
+        events.append(PartDelta(answer.index, text))
+        if not part.thought:
+            answer.words.append(text)
+        answer.count += 1
+        return True
 
     def _start(self, chunk: wire.Answer, events: list[Event]) -> None:
         self._started = True
@@ -190,21 +222,21 @@ class StreamReader:
         content = candidate.content
         if content is not None and content.parts is not None:
             parts = content.parts if isinstance(content.parts, list) else [content.parts]
-            only = self._ids.only[0]
             for j, part in enumerate(parts):
                 text = part.text
-                if text is not None and not unknown:
-                    only.text = text
-                    only.thought = part.thought
-                    if part == only:
+                if text is not None and not unknown and part.thoughtSignature is None and type(part) is wire.Part:
+                    if (
+                        part.functionCall is None
+                        and part.functionResponse is None
+                        and part.inlineData is None
+                        and part.fileData is None
+                    ):
                         answer.count += 1
                         if text:
                             self._words(answer, "thought" if part.thought else "text", text, events)
                         continue
-                only.thought = None
                 at: Path = ("candidates", place, "content", "parts", j)
                 self._part(answer, part, at, unknown, events)
-            only.thought = None
         if answer.uncited:
             self._cite(answer, events)
             answer.uncited = False
@@ -376,193 +408,3 @@ class StreamReader:
             self._crossing.keep((), told)
             fields |= told
         return {wire.NAME: fields} if fields else None
-
-
-def _line(value: Any) -> bytes:
-    """JSON on one line: carried values may be spread over several, and a line end would end the frame's data."""
-    out = jsontext.encode(value)
-    if b"\n" in out or b"\r" in out:
-        out = out.replace(b"\r", b" ").replace(b"\n", b" ")
-    return out
-
-
-class _Open:
-    """A part that is being written: its frame when its text goes out at once, else what is held until its end."""
-
-    __slots__ = ("after", "answer", "before", "held", "part", "seal")
-
-    def __init__(self, part: Part, answer: int) -> None:
-        self.part = part
-        self.answer = answer
-        self.before = b""
-        self.after = b""
-        self.held: list[str] | None = None
-        self.seal: Seal | None = None
-
-
-class StreamWriter:
-    """Events in, chunks out."""
-
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
-        self._tail = b"]}\r\n\r\n"
-        self._open: dict[int, _Open] = {}
-        self._begun = 0  # answers of which something was sent
-        self._texts: dict[int, list[tuple[list[str], list[Citation]]]] = {}
-        self._text: dict[int, tuple[list[str], list[Citation]]] = {}
-        self._head: dict[str, Any] = {}
-        self._extra: Extra | None = None
-
-    def send(self, event: Event) -> bytes:
-        if isinstance(event, PartDelta):
-            return self._delta(event)
-        if isinstance(event, PartStart):
-            return self._part_start(event)
-        if isinstance(event, PartEnd):
-            return self._part_end(event)
-        if isinstance(event, Start):
-            return self._start(event)
-        if isinstance(event, Finish):
-            return self._finish(event)
-        return b"data: " + _line({"error": error_object(event)}) + b"\r\n\r\n"
-
-    def close(self) -> bytes:
-        return b""
-
-    def _start(self, event: Start) -> bytes:
-        model = self._crossing.model or event.model
-        if model:
-            self._head["modelVersion"] = model
-        if event.id:
-            self._head["responseId"] = event.id
-        created = own(event.extra, "createTime")
-        stamp: Any = created if created is not None else write_time(event.created) if event.created else None
-        if stamp is not None:
-            self._head["createTime"] = stamp
-        self._extra = event.extra
-        self._tail = b"]," + jsontext.encode(self._head)[1:] + b"\r\n\r\n" if self._head else b"]}\r\n\r\n"
-        return b""
-
-    def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
-        """What stands before and after the text in every chunk of a part."""
-        return (
-            b'data: {"candidates":[{"content":{"parts":[' + before,
-            after + b'],"role":"model"},"index":%d}' % answer + self._tail,
-        )
-
-    def _chunk(self, answer: int, part: Any) -> bytes:
-        before, after = self._frame_around(answer, b"", b"")
-        return before + _line(part) + after
-
-    def _announce(self, answer: int) -> bytes:
-        """Answers begin in order, so those before this one that have said nothing yet say so."""
-        out = b""
-        while self._begun <= answer:
-            if self._begun < answer:
-                out += self._chunk(self._begun, {"text": ""})
-            self._begun += 1
-        return out
-
-    def _part_start(self, event: PartStart) -> bytes:
-        part, answer = event.part, event.answer
-        out = self._announce(answer) if answer >= self._begun else b""
-        opened = self._open[event.index] = _Open(part, answer)
-        if isinstance(part, Text):
-            self._text[event.index] = ([], list(part.citations))
-            self._texts.setdefault(answer, []).append(self._text[event.index])
-            if part.refusal:
-                self._crossing.lose("refusal.as_text", part.at)
-        if isinstance(part, ToolCall) or (part.seal is not None and isinstance(part, Text | Reasoning)):
-            opened.held = []
-        elif isinstance(part, Text):
-            opened.before, opened.after = self._frame_around(answer, b'{"text":', b"}")
-        elif isinstance(part, Reasoning):
-            opened.before, opened.after = self._frame_around(answer, b'{"text":', b',"thought":true}')
-        elif isinstance(part, Media | Opaque):
-            written = write_part(part, self._crossing, request=False)
-            if written is not None:
-                out += self._chunk(answer, written)
-        return out
-
-    def _delta(self, event: PartDelta) -> bytes:
-        opened = self._open.get(event.index)
-        if opened is None:
-            return b""
-        if event.seal is not None:
-            opened.seal = event.seal
-        text = event.text
-        if event.index in self._text:
-            words, citations = self._text[event.index]
-            if text:
-                words.append(text)
-            if event.citations:
-                citations.extend(event.citations)
-        if not text:
-            return b""
-        if opened.held is not None:
-            opened.held.append(text)
-            return b""
-        return opened.before + jsontext.encode(text) + opened.after if opened.before else b""
-
-    def _part_end(self, event: PartEnd) -> bytes:
-        opened = self._open.pop(event.index, None)
-        if opened is None:
-            return b""
-        self._text.pop(event.index, None)
-        part = opened.part
-        if opened.held is not None:
-            text = "".join(opened.held)
-            if isinstance(part, ToolCall):
-                part = msgspec.structs.replace(part, arguments=text, seal=opened.seal or part.seal)
-            else:
-                part = msgspec.structs.replace(part, text=text, seal=opened.seal or part.seal)
-            return self._written(opened.answer, part)
-        if opened.seal is not None and isinstance(part, Text | Reasoning):
-            # The text went out as it came; its seal follows on an empty part, as Gemini itself does it.
-            last: Part = Reasoning(seal=opened.seal) if isinstance(part, Reasoning) else Text("", seal=opened.seal)
-            return self._written(opened.answer, last)
-        return b""
-
-    def _written(self, answer: int, part: Part) -> bytes:
-        written = write_part(part, self._crossing, request=False)
-        return self._chunk(answer, written) if written is not None else b""
-
-    def _finish(self, event: Finish) -> bytes:
-        out: dict[str, Any] = {}
-        first = event.answer == 0
-        extra = event.extra
-        if first and self._extra is not None:
-            extra = {wire.NAME: {**self._extra.get(wire.NAME, {}), **(extra or {}).get(wire.NAME, {})}}
-        feedback = own(event.stop.extra, "promptFeedback")
-        started = b""
-        if feedback is not None and not self._begun:
-            out["promptFeedback"] = feedback
-        else:
-            started = self._announce(event.answer)
-            candidate: dict[str, Any] = {"content": {"parts": [{"text": ""}], "role": "model"}}
-            write_stop(event.stop, candidate, self._crossing)
-            candidate.setdefault("finishReason", "STOP")
-            candidate["index"] = event.answer
-            if not first:
-                put_back(candidate, extra)
-            out["candidates"] = [candidate]
-            self._ground(event.answer, candidate, extra)
-        if event.usage is not None:
-            out["usageMetadata"] = write_usage(event.usage, self._crossing)
-        elif event.last:
-            self._crossing.lose("usage.invented")
-            out["usageMetadata"] = {"promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0}
-        out |= self._head
-        if first:
-            put_back(out, extra)
-        return started + b"data: " + _line(out) + b"\r\n\r\n"
-
-    def _ground(self, answer: int, candidate: dict[str, Any], extra: Extra | None) -> None:
-        """Citations come with the last chunk, as their places count from the beginning of the whole text."""
-        prefix = "" if answer else "candidates/0/"
-        texts = self._texts.get(answer, [])
-        if any(citations for _, citations in texts) and not any(own(extra, prefix + name) for name in METADATA):
-            whole = [("".join(words), tuple(citations)) for words, citations in texts]
-            grounding = write_grounding(whole, self._crossing)
-            if grounding is not None:
-                candidate["groundingMetadata"] = grounding

@@ -72,6 +72,7 @@ CHOICE_AT: Path = ("toolConfig", "functionCallingConfig")
 
 
 def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    wire.check_text(body)
     tools, unknown, spelled = wire.TOOLS.admit(body, ("tools",))
     crossing.spelled.update(spelled)
     out: list[Tool | HostedTool] = []

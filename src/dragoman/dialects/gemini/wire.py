@@ -1,9 +1,12 @@
 """Gemini generateContent as sent and received: requests, answers, chunks. Shapes only, no meaning.
 
 Fields typed `Raw` are carried, never looked into. The API reads camelCase and snake_case alike. Every Struct knows the
-snake_case spelling of its fields by `__alias__`, which costs a second decode; the spellings that google-genai 3.1 and
-the recorded clients really send are fields of their own beside their camelCase twin, so that such a body is decoded
-once. Readers look at the twin only where the camelCase field is absent.
+snake_case spelling of its fields by `__alias__`, which costs a tolerant decode; the spellings that google-genai 3.1 and
+the recorded clients really send are fields of their own beside their camelCase twin, so that such a body is not taken
+apart. Readers look at the twin only where the camelCase field is absent.
+
+Parts are most of what is read, so there are two kinds: `Part` has the fields that nearly all parts are made of, and is
+tried first; `WidePart` has all. A reader that meets a plain `Part` knows that nothing else was there.
 """
 
 from __future__ import annotations
@@ -11,9 +14,11 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
+import msgspec
 from msgspec import Raw, Struct
 
-from ...codec.admit import Door
+from ...codec.admit import Admitted, Door
+from ...errors import WireError
 
 NAME = "gemini"
 NONE = Raw()
@@ -88,6 +93,11 @@ class Part(Wire):
     functionResponse: Result | None = None
     inlineData: Blob | None = None
     fileData: FileRef | None = None
+
+
+class WidePart(Part):
+    """A part with every field there is."""
+
     inline_data: Blob | None = None
     file_data: FileRef | None = None
     function_call: Call | None = None
@@ -112,6 +122,10 @@ PART_EXTRAS = ("videoMetadata", "mediaProcessing", "partMetadata", "audioTranscr
 class Content(Wire):
     parts: list[Part] | Part | None = None
     role: str | None = None
+
+
+class WideContent(Content):
+    parts: list[WidePart] | WidePart | None = None  # type: ignore[assignment]  # a list of parts, only wider ones
 
 
 class Declaration(Wire):
@@ -232,6 +246,11 @@ class GenerateRequest(Wire):
     outputConfig: Raw = NONE
 
 
+class WideRequest(GenerateRequest):
+    contents: list[WideContent] | WideContent | str  # type: ignore[assignment]
+    systemInstruction: WideContent | str | None = None
+
+
 REQUEST_EXTRAS = ("safetySettings", "store", "modelArmorConfig", "outputConfig")
 
 
@@ -248,6 +267,10 @@ class Candidate(Wire):
     urlContextMetadata: Raw = NONE
     groundingAttributions: Raw = NONE
     tokenCount: Raw = NONE
+
+
+class WideCandidate(Candidate):
+    content: WideContent | None = None
 
 
 CANDIDATE_EXTRAS = (
@@ -302,6 +325,10 @@ class Answer(Wire):
     error: Raw = NONE
 
 
+class WideAnswer(Answer):
+    candidates: list[WideCandidate] | None = None  # type: ignore[assignment]
+
+
 _HUMP = re.compile(r"([A-Z])")
 
 
@@ -310,10 +337,44 @@ def snake(name: str) -> str:
     return _HUMP.sub(lambda hump: "_" + hump[1].lower(), name)
 
 
-for _struct in Wire.__subclasses__():
+def _structs(base: type[Wire]) -> list[type[Wire]]:
+    return [struct for child in base.__subclasses__() for struct in (child, *_structs(child))]
+
+
+for _struct in _structs(Wire):
     _struct.__alias__ = {snake(field): field for field in _struct.__struct_fields__ if snake(field) != field}
 
 
-REQUEST = Door[GenerateRequest](NAME, GenerateRequest)
 TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
-ANSWER = Door[Answer](NAME, Answer, lenient=True)
+
+_request = msgspec.json.Decoder(GenerateRequest).decode
+_wide_request = Door[GenerateRequest](NAME, WideRequest)
+_answer = msgspec.json.Decoder(Answer).decode
+_wide_answer = Door[Answer](NAME, WideAnswer, lenient=True)
+_REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+def check_text(body: bytes) -> None:
+    """Carried values are not looked into when decoded, so that what is not UTF-8 in them must be found here."""
+    if not body.isascii():
+        try:
+            body.decode()
+        except UnicodeDecodeError as error:
+            raise WireError(NAME, "", "UTF-8", f"byte {body[error.start]:#x} at {error.start}") from None
+
+
+def admit_request(body: bytes) -> Admitted[GenerateRequest]:
+    check_text(body)
+    try:
+        return Admitted(_request(body), {}, {})
+    except _REFUSED:
+        return _wide_request.admit(body)
+
+
+def admit_answer(body: bytes) -> Admitted[Answer]:
+    """A whole answer or one chunk."""
+    check_text(body)
+    try:
+        return Admitted(_answer(body), {}, {})
+    except _REFUSED:
+        return _wide_answer.admit(body)

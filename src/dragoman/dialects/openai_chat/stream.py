@@ -39,10 +39,11 @@ _CHOICE_EXTRAS = ("logprobs", "content_filter_results", "content_filter_offsets"
 class _Call:
     """A call whose pieces are still coming."""
 
-    __slots__ = ("held", "index", "part", "pieces")
+    __slots__ = ("held", "index", "key", "part", "pieces")
 
-    def __init__(self, part: ToolCall) -> None:
+    def __init__(self, part: ToolCall, key: int | None) -> None:
         self.part = part
+        self.key = key
         self.index = -1  # not begun yet
         self.pieces: list[str] = []
         self.held: list[str] = []
@@ -154,8 +155,22 @@ class StreamReader:
             if not calls or any([getattr(delta, name) for name in _BESIDE_CALLS]):
                 self._said(answer, delta, events)
             if calls:
-                for call in calls:
-                    self._piece(answer, call, events)
+                for piece in calls:
+                    # What nearly always comes: more arguments of the open call.
+                    call, function = answer.call, piece.function
+                    if (
+                        call is None
+                        or function is None
+                        or type(function.arguments) is not str
+                        or function.name
+                        or piece.id
+                        or piece.index != call.key
+                        or answer.waiting
+                    ):
+                        self._piece(answer, piece, events)
+                    elif function.arguments:
+                        call.pieces.append(function.arguments)
+                        events.append(PartDelta(call.index, function.arguments))
         if choice.finish_reason:
             answer.word = choice.finish_reason
 
@@ -239,7 +254,7 @@ class StreamReader:
             self._crossing.lose("call.id.invented", ("choices", answer.number, "delta", "tool_calls"))
         seal = read_seal(piece.extra_content) if piece.extra_content else None
         custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
-        call = _Call(ToolCall(call_id, name, "", custom, seal=seal))
+        call = _Call(ToolCall(call_id, name, "", custom, seal=seal), piece.index)
         answer.calls += 1
         answer.latest = call
         if piece.index is not None:

@@ -23,6 +23,8 @@ _BY_CODE: dict[str, FaultKind] = {
     "server_error": "server",
     "server_is_overloaded": "overloaded",
     "slow_down": "overloaded",
+    "overloaded": "overloaded",
+    "timeout": "timeout",
     "vector_store_timeout": "timeout",
     "data_residency_mismatch": "permission",
 }
@@ -54,9 +56,10 @@ _TYPES: dict[FaultKind, tuple[str, str | None]] = {
     "cancelled": ("invalid_request_error", None),
     "server": ("server_error", "server_error"),
     "upstream_bad": ("server_error", "server_error"),
-    "overloaded": ("server_error", "server_error"),
-    "timeout": ("server_error", "server_error"),
+    "overloaded": ("server_error", "overloaded"),
+    "timeout": ("server_error", "timeout"),
 }
+_STATUSES: dict[FaultKind, int] = {"billing": 429}
 # Codes of `response.error`: what coding agents look at when a stream fails.
 _STREAM_CODES: dict[FaultKind, str] = {
     "context_too_long": "context_length_exceeded",
@@ -85,7 +88,7 @@ _POLICIES = ("invalid_", "image_", "bio_", "misalignment_", "unsupported_", "emp
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     try:
         value = jsontext.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     error = value.get("error", value) if isinstance(value, dict) else value
     request_id = headers.get("x-request-id", "")
@@ -111,7 +114,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
     message = error.get("message")
     known = {"message", "type", "param", "code"}
     rest = {name: jsontext.raw(value) for name, value in error.items() if name not in known}
-    if isinstance(type_, str) and type_ != "error":
+    if isinstance(type_, str) and type_ not in ("error", _TYPES[kind][0]):
         rest["type"] = jsontext.raw(type_)
     return Fault(
         kind,
@@ -135,7 +138,7 @@ def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
     headers = retry_headers(fault)
     if fault.request_id:
         headers["x-request-id"] = fault.request_id
-    return jsontext.encode({"error": error_object(fault)}), status_of_kind(fault.kind, fault.status), headers
+    return jsontext.encode({"error": error_object(fault)}), status_of_kind(fault.kind, own=_STATUSES), headers
 
 
 def error_object(fault: Fault) -> dict[str, Any]:

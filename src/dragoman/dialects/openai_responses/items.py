@@ -83,6 +83,8 @@ def stray_fields(item: wire.Item, names: tuple[str, ...]) -> dict[str, Raw]:
 def read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> ToolCall:
     custom = item.type == "custom_tool_call"
     text = item.input if custom else item.arguments
+    if isinstance(text, dict):  # some hosts send the object itself
+        text = jsontext.encode(text).decode()
     if not (
         unknown
         or item.id
@@ -228,9 +230,12 @@ def _exact(pieces: list[wire.ContentPart]) -> Raw:
     return jsontext.raw([piece.strange or piece for piece in pieces])
 
 
-def write_items(parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -> bool:
+def write_items(
+    parts: tuple[Part, ...], items: list[Any], crossing: Crossing, again: dict[str, str] | None = None
+) -> bool:
     """Append an assistant's turn to `items` of a request; False when nothing is left of it.
 
+    `again` holds the ids to send in place of ids that an earlier step has used already.
     When a reasoning item cannot go along, the ids of the items after it stay behind too: the server would miss it.
     """
     before = len(items)
@@ -241,9 +246,13 @@ def write_items(parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -
     for part in parts:
         if type(part) is ToolCall:
             message = None
-            items.append(write_call(part, crossing, orphaned=orphaned))
-        elif isinstance(part, Text | Media) or _is_content(part, message):
-            if isinstance(part, Text) and not part.text and not own:
+            call = write_call(part, crossing, orphaned=orphaned)
+            if again and part.id in again:
+                crossing.lose("call.id.rewritten", part.at)
+                call["call_id"] = again[part.id]
+            items.append(call)
+        elif isinstance(part, Text | Media) or _is_content(part):
+            if not own and isinstance(part, Text) and not part.text:
                 continue
             if message is None or (own and part.at[:2] != place):
                 message, place = _open_message(part, orphaned), part.at[:2]
@@ -264,9 +273,9 @@ def write_items(parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -
     return len(items) > before
 
 
-def _is_content(part: Part, message: dict[str, Any] | None) -> bool:
+def _is_content(part: Part) -> bool:
     """A piece of a message, of a kind only this dialect knows."""
-    return message is not None and type(part) is Opaque and part.dialect == wire.NAME and part.at[2:3] == ("content",)
+    return type(part) is Opaque and part.dialect == wire.NAME and part.at[2:3] == _CONTENT
 
 
 def _open_message(part: Part, orphaned: bool) -> dict[str, Any]:
@@ -301,17 +310,20 @@ def _add_content(message: dict[str, Any], part: Part, crossing: Crossing) -> Non
 
 def write_call(call: ToolCall, crossing: Crossing, *, orphaned: bool = False) -> dict[str, Any]:
     """A call as an item; `orphaned` when the reasoning item before it was left out."""
-    own = crossing.source == wire.NAME
-    out: dict[str, Any] = {"type": "custom_tool_call" if call.custom else "function_call"}
-    out["call_id"] = call.id if own else send_id(call.id, IDS, crossing, call.at)
-    out["name"] = call.name if own else NAMES.send(call.name, "", crossing, call.at)
+    text = call.arguments
+    call_id, name = call.id, call.name
+    if crossing.source != wire.NAME:
+        call_id = send_id(call_id, IDS, crossing, call.at)
+        name = NAMES.send(name, "", crossing, call.at)
+        if not call.custom and (not text or text == "null" or text.isspace()):
+            text = "{}"
+    out: dict[str, Any]
+    if call.custom:
+        out = {"type": "custom_tool_call", "call_id": call_id, "name": name, "input": text}
+    else:
+        out = {"type": "function_call", "call_id": call_id, "name": name, "arguments": text}
     if call.namespace:
         out["namespace"] = call.namespace
-    if call.custom:
-        out["input"] = call.arguments
-    else:
-        text = call.arguments
-        out["arguments"] = text if own or not (not text or text == "null" or text.isspace()) else "{}"
     if call.seal is not None:
         crossing.lose("seal.dropped", call.at)
     if call.cache is not None:
@@ -380,7 +392,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
     message: dict[str, Any] | None = None
     place: Path = ()
     for part in parts:
-        if isinstance(part, Text | Media):
+        if isinstance(part, Text | Media) or _is_content(part):
             if isinstance(part, Text) and not part.text and crossing.source != wire.NAME:
                 continue
             if message is None or (crossing.source == wire.NAME and part.at[:2] != place):
@@ -388,9 +400,6 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
                 place = part.at[:2]
                 items.append(message)
             message["content"].append(answer_part(part, crossing))
-            continue
-        if message is not None and isinstance(part, Opaque) and _is_content(part, message):
-            message["content"].append(part.value)
             continue
         message = None
         if isinstance(part, ToolCall):
@@ -427,14 +436,17 @@ def answer_message(part: Part, name: Any) -> dict[str, Any]:
     return message
 
 
-def answer_part(part: Text | Media, crossing: Crossing) -> dict[str, Any]:
+def answer_part(part: Part, crossing: Crossing) -> Any:
+    """A piece of a message in an answer."""
+    if isinstance(part, Text):
+        written = write_output_text(part, crossing, request=False)
+        if not part.refusal and crossing.source != wire.NAME:
+            written["logprobs"] = []
+        return written
     if isinstance(part, Media):
         crossing.lose("media.dropped", part.at, part.mime or part.kind)
         return {"type": "output_text", "text": note(part), "annotations": [], "logprobs": []}
-    written = write_output_text(part, crossing, request=False)
-    if not part.refusal and crossing.source != wire.NAME:
-        written["logprobs"] = []
-    return written
+    return part.value if isinstance(part, Opaque) else None
 
 
 def answer_call(call: ToolCall, name: str, crossing: Crossing) -> dict[str, Any]:

@@ -233,17 +233,18 @@ def _lose_answer_marks(text: Text, crossing: Crossing) -> None:
         crossing.lose("citation.dropped", text.at)
 
 
-def mark_cached(out: dict[str, Any], ttl: str, at: Path, crossing: Crossing) -> None:
+def mark_cached(out: dict[str, Any], ttl: str, at: Path, crossing: Crossing) -> bool:
     """A cache mark on a part, with the lifetime OpenAI has for it; models before gpt-5.6 refuse the field."""
     if crossing.source != wire.NAME and not getattr(crossing.profile, "cache_marks", False):
         crossing.lose("cache.dropped", at)
-        return
+        return False
     mark = {"mode": "explicit"}
     if ttl:
         mark["ttl"] = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)
         if mark["ttl"] != ttl:
             crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {mark['ttl']}")
     out["prompt_cache_breakpoint"] = mark
+    return True
 
 
 def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:

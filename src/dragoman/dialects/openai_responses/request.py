@@ -7,13 +7,13 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Extra, Media, Part, Path, Text, ToolCall, ToolResult, plain_text
-from ...canon.request import Format, Request, Settings
+from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
-from ...codec.effort import wanted
 from ...codec.extras import NULL, carried, gather, restore
+from ...codec.ids import hashed
 from ...codec.ids import send as send_id
 from ...codec.media import note
 from ...codec.steps import arrange
@@ -21,10 +21,8 @@ from ...crossing import Crossing
 from . import wire
 from .items import item_extra, message_extra, read_call, read_item, read_opaque, stray_fields, write_items
 from .message import mark_cached, read_content, write_input
-from .tools import IDS, MEMO, fit_schema, own_fields, read_choice, tools_from, with_fields, write_choice
-
-LOGPROBS = "message.output_text.logprobs"
-ENCRYPTED = "reasoning.encrypted_content"
+from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
+from .tools import IDS, MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
 
 _ROLES: dict[str | None, Role] = {"system": "system", "developer": "developer", "user": "user"}
 _SAID = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
@@ -41,26 +39,10 @@ _STRAY_IN_OUTPUT = (
     "action",
 )
 _ADDS_TOOLS = frozenset({"additional_tools", "tool_search_output"})
-_TIERS = frozenset({"auto", "default", "fast", "flex", "priority", "scale", "ultrafast"})
 _INSTRUCTIONS: Path = ("instructions",)
 _OUTPUT: Path = ("output",)
-_MAX_USER = 64
-_OPENAI = frozenset({wire.NAME, "openai-chat"})
 NO_INPUT = "(nothing was said)"
 NO_RESULT = "Error: no result was recorded for this call."
-
-_AT: dict[str, Path] = {name: (name,) for name in ("temperature", "top_p", "top_logprobs", "metadata", "user")} | {
-    "max_tokens": ("max_output_tokens",),
-    "logprobs": ("include",),
-    "parallel": ("parallel_tool_calls",),
-    "effort": ("reasoning", "effort"),
-    "thoughts": ("reasoning", "summary"),
-    "verbosity": ("text", "verbosity"),
-    "format": ("text", "format"),
-    "tier": ("service_tier",),
-    "cache_key": ("prompt_cache_key",),
-}
-_AT_SAFETY = {**_AT, "user": ("safety_identifier",)}
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
@@ -84,7 +66,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         request.model or "",
         tools,
         read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None,
-        _read_settings(request),
+        read_settings(request),
         request.stream,
         _request_extra(request, crossing, unknown),
     )
@@ -217,46 +199,6 @@ def _called(item: wire.Item, turns: list[Turn], before: list[Part]) -> str:
     return ""
 
 
-def _read_settings(request: wire.ResponsesRequest) -> Settings:
-    reasoning, text = request.reasoning, request.text
-    shape = text.format if text is not None else None
-    user = request.safety_identifier
-    include = request.include
-    return Settings(
-        request.max_output_tokens,
-        request.temperature,
-        request.top_p,
-        None,
-        (),
-        None,
-        None,
-        None,
-        None,
-        True if include and LOGPROBS in include else None,
-        request.top_logprobs,
-        request.parallel_tool_calls,
-        reasoning.effort if reasoning is not None else None,
-        None,
-        True if reasoning is not None and reasoning.summary is not None else None,
-        text.verbosity if text is not None else None,
-        _read_format(shape) if shape is not None else None,
-        request.user if user is None else user,
-        request.metadata,
-        request.service_tier,
-        request.prompt_cache_key,
-        at=_AT if user is None else _AT_SAFETY,
-    )
-
-
-def _read_format(shape: wire.TextFormat) -> Format | None:
-    if shape.type == "json_object":
-        return Format("json")
-    if shape.type != "json_schema":
-        return None
-    text = jsontext.text(shape.schema) if shape.schema else None
-    return Format("schema", text, shape.name or "", shape.description or "", shape.strict)
-
-
 def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: Unknown) -> Extra | None:
     more: dict[str, Raw] = {"store": request.store} if request.store else {}
     silent: dict[str, Raw] = {}
@@ -347,7 +289,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
             crossing.lose("choice.dropped", request.choice.at, "there is no tool to choose")
     if request.stream is not None:
         out["stream"] = request.stream
-    _write_settings(request, out, crossing)
+    write_settings(request.settings, out, crossing)
     if not own:
         # A client of another dialect expects no state on the server, and reasoning that it can bring back itself.
         out["store"] = False
@@ -369,6 +311,8 @@ def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:
     for name in fields:
         if name.startswith(("text/", "reasoning/")):
             out.setdefault(name.partition("/")[0], {})
+    if "text/format" in fields:
+        out["text"]["format"] = jsontext.plain(fields["text/format"])  # open for what hangs below it
     if "include" in fields and "include" in out:
         out["include"] = [*jsontext.plain(fields["include"]), *out["include"]]
     return restore(out, request.extra, wire.NAME)
@@ -394,15 +338,16 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     for turn in turns:
         role = turn.role
         if role == "assistant":
-            if not write_items(turn.parts, items, crossing) and turn.parts:
+            again = calls.asked(turn.parts) if calls is not None else None
+            if not write_items(turn.parts, items, crossing, again) and turn.parts:
                 crossing.lose("turn.dropped", turn.at)
             if calls is not None:
-                calls.asked(turn.parts, items, crossing)
+                calls.answer(turn.parts, items, crossing)
         elif role == "tool":
             write_outputs(turn, calls, items, crossing)
         else:
             content = write_input(turn.parts, crossing)
-            if not content and turn.parts and content != "" and not own:
+            if not content and content != "" and not own:
                 if any(type(part) is not Text for part in turn.parts):
                     crossing.lose("turn.dropped", turn.at)
                 continue
@@ -417,27 +362,35 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
 
 
 class Calls:
-    """Who called, and who was answered: the server wants one output for each call, of its kind, after it."""
+    """Who called, and who was answered: the server wants one output for each call, of its kind, under its own id."""
 
-    __slots__ = ("answered", "kinds", "results")
+    __slots__ = ("again", "answered", "kinds", "results")
 
     def __init__(self, turns: tuple[Turn, ...]) -> None:
         self.kinds: dict[str, str] = {}  # of the calls so far: the type of the output that answers them
+        self.again: dict[str, str] = {}  # ids that hosts use in every step anew, and those sent in their place
         self.answered: set[str] = set()
         self.results = {
             part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult
         }
 
-    def asked(self, parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -> None:
-        """Note the calls of a step; those that nobody will answer are answered at once."""
+    def asked(self, parts: tuple[Part, ...]) -> dict[str, str]:
+        """Note the calls of a step. Gives the ids to send for those that an earlier step has used."""
         for part in parts:
             if type(part) is ToolCall:
-                kind = "custom_tool_call_output" if part.custom else "function_call_output"
-                self.kinds[part.id] = kind
-                if part.id not in self.results:
-                    crossing.lose("result.invented", part.at, part.id)
-                    call_id = send_id(part.id, IDS, crossing, part.at)
-                    items.append({"type": kind, "call_id": call_id, "output": NO_RESULT})
+                if part.id in self.kinds:
+                    self.again[part.id] = hashed(f"{part.id}:{self.again.get(part.id, '')}")
+                    self.answered.discard(part.id)
+                self.kinds[part.id] = "custom_tool_call_output" if part.custom else "function_call_output"
+        return self.again
+
+    def answer(self, parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -> None:
+        """Answer those calls of a step that nobody will answer."""
+        for part in parts:
+            if type(part) is ToolCall and part.id not in self.results:
+                crossing.lose("result.invented", part.at, part.id)
+                call_id = self.again.get(part.id) or send_id(part.id, IDS, crossing, part.at)
+                items.append({"type": self.kinds[part.id], "call_id": call_id, "output": NO_RESULT})
 
 
 def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], crossing: Crossing) -> None:
@@ -446,36 +399,44 @@ def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], crossing: C
         if not isinstance(result, ToolResult):
             crossing.lose("part.dropped", result.at)
             continue
-        kind = "custom_tool_call_output" if result.custom else "function_call_output"
-        if calls is not None:
-            if result.call_id not in calls.kinds:
-                crossing.lose("result.orphaned", result.at)
-                items.append(_orphan(result, crossing))
-                continue
-            if result.call_id in calls.answered:
-                crossing.lose("result.duplicate", result.at)
-                continue
-            calls.answered.add(result.call_id)
-            kind = calls.kinds[result.call_id]
-        items.append(_write_output(result, kind, crossing))
+        call_id = result.call_id
+        if calls is None:
+            kind = "custom_tool_call_output" if result.custom else "function_call_output"
+        elif call_id not in calls.kinds:
+            crossing.lose("result.orphaned", result.at)
+            items.append(_orphan(result, crossing))
+            continue
+        elif call_id in calls.answered:
+            crossing.lose("result.duplicate", result.at)
+            continue
+        else:
+            calls.answered.add(call_id)
+            kind = calls.kinds[call_id]
+        if calls is not None and call_id in calls.again:
+            call_id = calls.again[call_id]
+        elif crossing.source != wire.NAME:
+            call_id = send_id(call_id, IDS, crossing, result.at)
+        output: Any = plain_text(result.parts)
+        if output is None:
+            output = _output(result, crossing)
+        if result.is_error or result.structured or result.cache is not None:
+            output = _flagged(output, result, crossing)
+        item = {"type": kind, "call_id": call_id, "output": output}
+        items.append(item if result.extra is None else restore(item, result.extra, wire.NAME))
 
 
-def _write_output(result: ToolResult, kind: str, crossing: Crossing) -> dict[str, Any]:
-    output: Any = plain_text(result.parts)
-    if output is None:
-        output = _output(result, crossing)
+def _flagged(output: Any, result: ToolResult, crossing: Crossing) -> Any:
+    """An output that says in words what there is no field for."""
     if result.is_error:
         crossing.lose("result.error.as_text", result.at)
         output = _as_error(output)
     if result.structured:
         crossing.lose("result.structured.as_text", result.at)
-    call_id = result.call_id if crossing.source == wire.NAME else send_id(result.call_id, IDS, crossing, result.at)
     if result.cache is not None:
-        output = [{"type": "input_text", "text": output}] if isinstance(output, str) else output
-        if output:
-            mark_cached(output[-1], result.cache, result.at, crossing)
-    item: dict[str, Any] = {"type": kind, "call_id": call_id, "output": output}
-    return item if result.extra is None else restore(item, result.extra, wire.NAME)
+        parts = [{"type": "input_text", "text": output}] if isinstance(output, str) else output
+        if parts and mark_cached(parts[-1], result.cache, result.at, crossing):
+            return parts
+    return output
 
 
 def _output(result: ToolResult, crossing: Crossing) -> Any:
@@ -504,107 +465,3 @@ def _as_error(output: Any) -> Any:
     if isinstance(output, str):
         return output if output.startswith("Error") else f"Error: {output}"
     return [{"type": "input_text", "text": "Error:"}, *output]
-
-
-def _write_settings(request: Request, out: dict[str, Any], crossing: Crossing) -> None:
-    settings = request.settings
-    at = settings.at
-    if settings.max_tokens is not None:
-        out["max_output_tokens"] = settings.max_tokens
-    effort = settings.effort if crossing.source == wire.NAME else wanted(settings, crossing)
-    _write_reasoning(settings, effort, out, crossing)
-    _write_sampling(settings, effort, out, crossing)
-    if settings.parallel is not None and ("tools" in out or crossing.source == wire.NAME):
-        out["parallel_tool_calls"] = settings.parallel
-    text: dict[str, Any] = {}
-    if settings.format is not None:
-        text["format"] = _write_format(settings.format, at.get("format", ()), crossing)
-    if settings.verbosity is not None:
-        text["verbosity"] = settings.verbosity
-    if text:
-        out["text"] = text
-    if settings.cache is not None:
-        crossing.lose("cache.dropped", at.get("cache", ()))
-    if settings.user is not None:
-        if len(settings.user) <= _MAX_USER or crossing.source in _OPENAI:
-            out["user" if at.get("user") == ("user",) else "safety_identifier"] = settings.user
-        else:
-            crossing.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
-    if settings.tier is not None:
-        if settings.tier in _TIERS or crossing.source == wire.NAME:
-            out["service_tier"] = settings.tier
-        else:
-            crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
-    for value, name in (
-        (settings.metadata, "metadata"),
-        (settings.cache_key, "prompt_cache_key"),
-    ):
-        if value is not None:
-            out[name] = value
-
-
-def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any], crossing: Crossing) -> None:
-    reasoning: dict[str, Any] = {}
-    own = crossing.source == wire.NAME
-    if effort is not None:
-        reasoning["effort"] = effort
-    if settings.thoughts and not own:
-        if crossing.profile.reasoning or reasoning:
-            reasoning["summary"] = "auto"
-        else:
-            crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
-    if reasoning:
-        out["reasoning"] = reasoning
-
-
-def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any], crossing: Crossing) -> None:
-    at = settings.at
-    profile = crossing.profile
-    own = crossing.source == wire.NAME
-    refused = not own and ((profile.reasoning and effort != "none") or not profile.sampling)
-    for value, name, known in (
-        (settings.temperature, "temperature", not refused),
-        (settings.top_p, "top_p", not refused),
-        (settings.top_k, "top_k", False),
-        (settings.presence_penalty, "presence_penalty", False),
-        (settings.frequency_penalty, "frequency_penalty", False),
-        (settings.seed, "seed", False),
-    ):
-        if value is None:
-            continue
-        if known:
-            out[name] = value
-        else:
-            crossing.lose("sampling.dropped", at.get(name, ()), name)
-    if settings.stop:
-        crossing.lose("stop.dropped", at.get("stop", ()))
-    if settings.n is not None and settings.n > 1:
-        crossing.lose("n.dropped", at.get("n", ()))
-    if settings.logprobs or settings.top_logprobs is not None:
-        _write_logprobs(settings, refused, out, crossing)
-
-
-def _write_logprobs(settings: Settings, refused: bool, out: dict[str, Any], crossing: Crossing) -> None:
-    if refused:
-        name = "logprobs" if settings.logprobs else "top_logprobs"
-        crossing.lose("logprobs.dropped", settings.at.get(name, ()))
-        return
-    if settings.logprobs:
-        out["include"] = [LOGPROBS]
-    if settings.top_logprobs is not None:
-        out["top_logprobs"] = settings.top_logprobs
-
-
-def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]:
-    if shape.kind == "json":
-        return {"type": "json_object"}
-    out: dict[str, Any] = {"type": "json_schema", "name": shape.name or "answer"}
-    if shape.description:
-        out["description"] = shape.description
-    if shape.schema is None:
-        out["schema"] = {}
-    else:
-        out["schema"] = fit_schema(shape.schema, shape.strict, at, crossing)
-    if shape.strict is not None:
-        out["strict"] = shape.strict
-    return out

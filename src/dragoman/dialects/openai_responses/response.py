@@ -15,6 +15,7 @@ from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.ids import hashed
 from ...crossing import Crossing
+from ...errors import WireError
 from . import wire
 from .items import answer_items, read_item, write_items
 from .request import Calls, write_outputs
@@ -42,11 +43,15 @@ _ENDS: dict[StopReason, tuple[str, str]] = {
 _EXACT: frozenset[StopReason] = frozenset({"stop", "tool_calls", "refusal", "length", "content_filter", "error"})
 _ECHO_NAMES = tuple(wire.ANSWER_ECHO)
 _ECHO_NOTHING = tuple(wire.ANSWER_ECHO.values())
+_SHORT = 120
+"""No wish that says nothing is longer than this."""
 _echo_values = attrgetter(*_ECHO_NAMES)
 
 
 def read_response(body: bytes, crossing: Crossing) -> Response:
-    answer, unknown, _ = wire.ANSWER.admit(body)
+    answer, unknown, _ = wire.ANSWER.admit(body if b'"output":' in body and body[:1] == b"{" else _whole(body))
+    if answer.output is None and answer.status is None and not answer.error:
+        raise WireError(wire.NAME, "/output", "an array of items")
     parts: list[Part] = []
     for i, item in enumerate(answer.output or ()):
         read_item(item, ("output", i), parts, crossing, unknown, answer.id or "")
@@ -61,6 +66,18 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
         (),
         answer_extra(answer, crossing, unknown),
     )
+
+
+def _whole(body: bytes) -> bytes:
+    """A response made of what clients keep: a list of items, or the event that ends an item."""
+    body = body.strip()
+    if body[:1] == b"[":
+        return b'{"output":%b}' % body
+    if b"response.output_item." in body:
+        fields = jsontext.fields(body) if jsontext.is_object(body) else {}
+        if "item" in fields:
+            return b'{"output":[%b]}' % bytes(fields["item"])
+    return body
 
 
 def read_stop(answer: wire.Answer, parts: list[Part], crossing: Crossing) -> Stop:
@@ -119,6 +136,10 @@ def answer_extra(answer: wire.Answer, crossing: Crossing, unknown: Unknown) -> E
             more[name] = value if type(value) is Raw else jsontext.raw(value)
         elif own and value is not None and value != wire.NONE:
             silent[name] = value if type(value) is Raw else jsontext.raw(value)
+    for name, values in wire.ANSWER_WISHES.items():
+        raw: Raw = getattr(answer, name)
+        if raw:
+            (silent if len(raw) <= _SHORT and jsontext.plain(raw) in values else more)[name] = raw
     if not own and not unknown:
         if more:
             crossing.keep((), more)
@@ -261,7 +282,7 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Cross
     """`status`, with `incomplete_details` or `error` where the status wants it."""
     own = own_fields(stop.extra)
     if own:
-        return dict(own)
+        return {name: jsontext.plain(value) for name, value in own.items()}
     status, reason = _ENDS[stop.reason]
     exact = stop.reason in _EXACT and (status == "failed" or not stop.detail)
     if stop.reason == "refusal" and not any(isinstance(part, Text) and part.refusal for part in parts):
@@ -298,9 +319,9 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
     """What to append to `input`: the answer's items as they must be echoed, then one item an output."""
     items: list[Any] = []
-    write_items(response.parts, items, crossing)
     calls = Calls(results.turns)
-    calls.asked(response.parts, items, crossing)
+    write_items(response.parts, items, crossing, calls.asked(response.parts))
+    calls.answer(response.parts, items, crossing)
     for turn in results.turns:
         write_outputs(turn, calls, items, crossing)
     return jsontext.encode(items)

@@ -54,14 +54,33 @@ _SILENT = frozenset(
         "response.reasoning_summary_part.done",
     }
 )
+_SUMMARY, _SUMMARY_DONE = "response.reasoning_summary_text.delta", "response.reasoning_summary_text.done"
+_ANNOTATION = "response.output_text.annotation.added"
+_PART_DONE = "response.content_part.done"
+_NO_DELTA = "\0"
 _ADDED, _ENDED = "response.output_item.added", "response.output_item.done"
 _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_KNOWN = _TERMINAL | _SILENT | {*_KINDS, *_DONE, _ADDED, _ENDED, _ANNOTATION, _PART_DONE, "error"}
 
 
 class _Item:
     """An item whose events are still coming."""
 
-    __slots__ = ("base", "cited", "count", "first", "index", "inner", "item", "part", "place", "queue", "told")
+    __slots__ = (
+        "base",
+        "cited",
+        "content",
+        "count",
+        "delta",
+        "index",
+        "inner",
+        "item",
+        "part",
+        "place",
+        "queue",
+        "summary",
+        "told",
+    )
 
     def __init__(self, place: int, item: wire.Item) -> None:
         self.place = place
@@ -72,7 +91,9 @@ class _Item:
         self.base = 0  # of these, those before the inner text
         self.cited = 0
         self.told = 0  # parts begun
-        self.first: Extra | None = None
+        self.delta = _NO_DELTA  # what the events are called that go on with the inner text, and where they point to
+        self.content = 0
+        self.summary = 0
         self.part = wire.NONE
         self.queue: list[wire.StreamEvent] = []
 
@@ -97,47 +118,59 @@ class StreamReader:
 
     def feed(self, chunk: bytes) -> list[Event]:
         events: list[Event] = []
-        for _, data in self._frames.feed(chunk):
-            self._take(data, events)
+        for name, data in self._frames.feed(chunk):
+            self._take(name, data, events)
         return events
 
     def close(self) -> list[Event]:
         events: list[Event] = []
-        for _, data in self._frames.close():
-            self._take(data, events)
+        for name, data in self._frames.close():
+            self._take(name, data, events)
         if not self._over:
             self._over = True
             events.append(Fault("upstream_bad", "the upstream's stream ended before the answer did", 502))
         return events
 
-    def _take(self, data: bytes, events: list[Event]) -> None:
-        if self._over or data == b"[DONE]":
+    def _take(self, name: bytes, data: bytes, events: list[Event]) -> None:
+        if self._over or data.startswith(b"[DONE]"):
             return
         try:
-            event = _strict(data)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             try:
+                event = _strict(data)
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
                 event, unknown, _ = wire.EVENT.admit(data)
-            except WireError as error:
-                self._over = True
-                events.append(Fault("upstream_bad", f"the upstream's stream is broken: {error}", 502))
-                return
-            self._note(event.type, unknown)
-        kind = event.type
-        active = self._active
-        if kind in _KINDS:
-            if active is not None and active.place == event.output_index:
-                self._delta(active, event, events)
-                return
-            if not self._started:
-                self._start(event, events)
-            self._elsewhere(event, events)
-        elif kind == "error":
+                self._note(event.type, unknown)
+            active = self._active
+            if (
+                active is not None
+                and event.type == active.delta
+                and event.output_index == active.place
+                and event.content_index == active.content
+                and event.summary_index == active.summary
+                and event.delta
+            ):
+                active.count += len(event.delta)
+                events.append(PartDelta(active.index, event.delta))
+            else:
+                event.type = event.type or name.decode("utf-8", "replace")
+                self._event(event, events)
+        except WireError as error:
+            self._over = True
+            events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
+
+    def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
+        """Any event but one more piece of the open text."""
+        if event.type == "error":
             self._fault(event, events)
-        else:
-            if not self._started:
-                self._start(event, events)
+            return
+        if not self._started:
+            self._start(event, events)
+        if event.type not in _KINDS:
             self._other(event, events)
+        elif self._active is not None and self._active.place == event.output_index:
+            self._delta(self._active, event, events)
+        else:
+            self._elsewhere(event, events)
 
     def _start(self, event: wire.StreamEvent, events: list[Event]) -> None:
         self._started = True
@@ -154,7 +187,7 @@ class StreamReader:
         place = event.output_index
         if kind == _ADDED:
             self._added(place, wire.ITEM.admit(event.item).value if event.item else wire.Item(), events)
-        elif kind == _ENDED or kind in _DONE or kind in ("response.content_part.done", _ANNOTATION):
+        elif kind == _ENDED or kind in _DONE or kind in (_PART_DONE, _ANNOTATION):
             active = self._active
             if active is None or active.place != place:
                 self._elsewhere(event, events)
@@ -240,8 +273,7 @@ class StreamReader:
         kind = event.type
         inner = event.summary_index * 2 + 1 if kind == _SUMMARY else event.content_index * 2
         if inner == item.inner and item.index >= 0:
-            item.count += len(text)
-            events.append(PartDelta(item.index, text))
+            self._tell_text(item, text, events)
             return
         if item.item.type == "message":
             self._open_text(item, inner, kind == "response.refusal.delta", events)
@@ -254,6 +286,7 @@ class StreamReader:
             return  # a call without a name yet: told whole when it is done
         item.inner = inner
         item.base = item.count
+        item.delta, item.content, item.summary = kind, event.content_index, event.summary_index
         self._tell_text(item, text, events)
 
     def _open_text(self, item: _Item, inner: int, refusal: bool, events: list[Event]) -> None:
@@ -287,6 +320,7 @@ class StreamReader:
             extra = with_fields(extra, {"item/status": Raw(b'"completed"')})
         events.append(PartEnd(item.index, extra))
         item.index = -1
+        item.delta = _NO_DELTA
         item.count = item.base = item.cited = 0
 
     def _inside(self, item: _Item, event: wire.StreamEvent, events: list[Event]) -> None:
@@ -299,7 +333,7 @@ class StreamReader:
                 cited = read_citation(wire.ANNOTATION.admit(event.annotation, at).value, at, self._crossing)
                 events.append(PartDelta(item.index, "", None, (cited,)))
             return
-        if kind == "response.content_part.done":
+        if kind == _PART_DONE:
             item.part = event.part
             return
         text = getattr(event, _DONE[kind]) or ""
@@ -432,12 +466,7 @@ class StreamReader:
 
     def _note(self, kind: str, unknown: Unknown) -> None:
         """Fields of events that nobody knows are said once for each kind of event."""
-        if unknown and kind not in self._noted and (kind in _KINDS or kind in _SILENT or kind in _DONE):
+        if unknown and kind not in self._noted and kind in _KNOWN:
             self._noted.add(kind)
             for path, fields in unknown.items():
                 self._crossing.keep(path, fields)
-
-
-_SUMMARY = "response.reasoning_summary_text.delta"
-_SUMMARY_DONE = "response.reasoning_summary_text.done"
-_ANNOTATION = "response.output_text.annotation.added"

@@ -25,6 +25,8 @@ from .response import filled, head, write_stop, write_usage
 from .tools import own_fields
 
 _encode = jsontext.encode
+_join = b"".join
+_DELTA = b',"delta":'
 _EMPTIED = ("arguments", "input", "content", "summary")
 
 
@@ -55,14 +57,14 @@ class StreamWriter:
         self._ended = False
 
     def send(self, event: Event) -> bytes:
-        if type(event) is PartDelta:
+        if isinstance(event, PartDelta):
             if event.index != self._index:
                 return b""
             if self._begun and event.text and event.seal is None and not event.citations:
                 self._pieces.append(event.text)
                 number = self._number
                 self._number = number + 1
-                return b"%b%d%b%b%b" % (self._before, number, _DELTA, _encode(event.text), self._after)
+                return _join((self._before, _encode(number), _DELTA, _encode(event.text), self._after))
             return self._first_delta(event)
         if self._ended:
             return b""
@@ -74,9 +76,7 @@ class StreamWriter:
             return self._start(event)
         if isinstance(event, Finish):
             return self._finish(event)
-        if isinstance(event, Fault):
-            return self._fault(event)
-        return b""
+        return self._fault(event)
 
     def close(self) -> bytes:
         return b""
@@ -214,7 +214,7 @@ class StreamWriter:
     def _delta(self, text: str) -> bytes:
         self._pieces.append(text)
         self._number += 1
-        return b"%b%d%b%b%b" % (self._before, self._number - 1, _DELTA, _encode(text), self._after)
+        return _join((self._before, _encode(self._number - 1), _DELTA, _encode(text), self._after))
 
     def _cite(self, citations: tuple[Citation, ...]) -> bytes:
         part = self._part
@@ -346,7 +346,7 @@ class StreamWriter:
             return b""
         out = b"" if self._started else self._start(Start())
         end = write_stop(self._stop or event.stop, self._seen, self._crossing)
-        status = str(jsontext.plain(jsontext.raw(end["status"])))
+        status = end["status"]
         cut = status == "incomplete"
         # Only the item that was told last can have been broken off.
         out += self._close_call(cut)
@@ -370,6 +370,3 @@ class StreamWriter:
         response = {**self._head, "status": "failed", "error": response_error(fault), "output": self._items}
         response["usage"] = None
         return self._event("response.failed", {"response": filled(response, self._crossing)})
-
-
-_DELTA = b',"delta":'

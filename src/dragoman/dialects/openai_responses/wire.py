@@ -98,7 +98,7 @@ class Item(Wire, rename={"async_": "async"}):
     call_id: str | None = None
     name: str | None = None
     namespace: str | None = None
-    arguments: str | None = None
+    arguments: str | dict[str, Raw] | None = None
     input: str | None = None
     output: str | list[ContentPart] | None = None
     summary: list[ContentPart] | None = None
@@ -273,11 +273,11 @@ class Answer(Wire):
     prompt_cache_key: str | None = None
     prompt_cache_options: Raw = NONE
     prompt_cache_retention: str | None = None
-    reasoning: ReasoningConfig | None = None
+    reasoning: Raw = NONE
     safety_identifier: str | None = None
     store: bool | None = None
     temperature: int | float | None = None
-    text: TextConfig | None = None
+    text: Raw = NONE
     tool_choice: str | dict[str, Raw] | None = None
     tools: Raw = NONE
     top_logprobs: int | None = None
@@ -299,7 +299,6 @@ ANSWER_EXTRAS = (
 """Fields of an answer that say something about the answer."""
 
 _ABSENT = (NONE, Raw(b"null"))
-_PLAIN_TEXT = TextFormat("text")
 
 ANSWER_ECHO: dict[str, tuple[Any, ...]] = {
     "access_programs": _ABSENT,
@@ -317,11 +316,9 @@ ANSWER_ECHO: dict[str, tuple[Any, ...]] = {
     "prompt_cache_key": (None,),
     "prompt_cache_options": _ABSENT,
     "prompt_cache_retention": (None,),
-    "reasoning": (None, ReasoningConfig()),
     "safety_identifier": (None,),
     "store": (None, True, False),
     "temperature": (None, 1),
-    "text": (None, TextConfig(_PLAIN_TEXT), TextConfig(_PLAIN_TEXT, "medium"), TextConfig()),
     "tool_choice": (None, "auto"),
     "tools": (*_ABSENT, Raw(b"[]")),
     "top_logprobs": (None, 0),
@@ -331,11 +328,17 @@ ANSWER_ECHO: dict[str, tuple[Any, ...]] = {
 }
 """Fields of an answer that repeat the request, each with the values that say nothing."""
 
+ANSWER_WISHES: dict[str, tuple[Any, ...]] = {
+    "reasoning": (None, {}, {"effort": None}, {"effort": None, "summary": None}),
+    "text": (None, {}, {"format": {"type": "text"}}, {"format": {"type": "text"}, "verbosity": "medium"}),
+}
+"""The same for objects; hosts differ in what they put into these."""
+
 
 class StreamEvent(Wire):
     """Any event of a stream. Heavy values stay raw until someone needs them."""
 
-    type: str
+    type: str = ""
     output_index: int = 0
     delta: str = ""
     item_id: str | None = None

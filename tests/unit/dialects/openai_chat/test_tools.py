@@ -158,6 +158,12 @@ def test_hosted_tools_go_back_to_their_own_dialect_only() -> None:
     assert _write(own, other)[:2] == ([{"type": "mcp"}], [("tool.hosted.dropped", "/tools/1")])
 
 
+def test_no_tools_are_left_when_all_were_hosted() -> None:
+    hosted = HostedTool("anthropic", "web_search_20250305", Raw(b"{}"), ("tools", 0))
+    written, lost = write(Request((), tools=(hosted,)))
+    assert (written, lost) == ({"model": "m", "messages": []}, [("tool.hosted.dropped", "/tools/0")])
+
+
 def test_names_that_are_illegal_here_are_replaced() -> None:
     written, lost, crossing = _write(
         Tool("get", namespace="crm"), Tool("a.b", at=("tools", 1)), Tool("p.q", custom=True)

@@ -1,0 +1,205 @@
+"""Gemini streams, written: events to chunks, each a legal answer by itself.
+
+Texts and thoughts go out as they come. A call goes out whole at its end, for the dialect has no deltas of arguments; so
+does a sealed text, whose seal belongs to exactly that part. The last chunk has the reason, the usage and the citations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Citation, Extra, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
+from ...codec import jsontext
+from ...crossing import Crossing
+from . import wire
+from .faults import error_object
+from .grounding import METADATA, write_grounding
+from .marks import own, put_back
+from .message import write_part
+from .response import write_stop, write_time, write_usage
+
+_END = b"\r\n\r\n"
+
+
+def _line(value: Any) -> bytes:
+    """JSON on one line: carried values may be spread over several, and a line end would end the frame's data."""
+    out = jsontext.encode(value)
+    if b"\n" in out or b"\r" in out:
+        out = out.replace(b"\r", b" ").replace(b"\n", b" ")
+    return out
+
+
+class _Open:
+    """A part that is being written: its frame when its text goes out at once, else what is held until its end."""
+
+    __slots__ = ("after", "answer", "before", "held", "part", "seal")
+
+    def __init__(self, part: Part, answer: int) -> None:
+        self.part = part
+        self.answer = answer
+        self.before = b""
+        self.after = b""
+        self.held: list[str] | None = None
+        self.seal: Seal | None = None
+
+
+class StreamWriter:
+    """Events in, chunks out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._tail = b"]}" + _END
+        self._open: dict[int, _Open] = {}
+        self._numbers: dict[int, int] = {}  # answers by the order in which they began, which is their index
+        self._texts: dict[int, list[tuple[list[str], list[Citation]]]] = {}
+        self._text: dict[int, tuple[list[str], list[Citation]]] = {}
+        self._head: dict[str, Any] = {}
+        self._extra: Extra | None = None
+
+    def send(self, event: Event) -> bytes:
+        if isinstance(event, PartDelta):
+            return self._delta(event)
+        if isinstance(event, PartStart):
+            return self._part_start(event)
+        if isinstance(event, PartEnd):
+            return self._part_end(event)
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, Finish):
+            return self._finish(event)
+        return b"data: " + _line({"error": error_object(event)}) + _END
+
+    def close(self) -> bytes:
+        return b""
+
+    def _start(self, event: Start) -> bytes:
+        model = self._crossing.model or event.model
+        if model:
+            self._head["modelVersion"] = model
+        if event.id:
+            self._head["responseId"] = event.id
+        created = own(event.extra, "createTime")
+        stamp: Any = created if created is not None else write_time(event.created) if event.created else None
+        if stamp is not None:
+            self._head["createTime"] = stamp
+        self._extra = event.extra
+        self._tail = b"]," + jsontext.encode(self._head)[1:] + _END if self._head else b"]}" + _END
+        return b""
+
+    def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
+        """What stands before and after the text in every chunk of a part."""
+        return (
+            b'data: {"candidates":[{"content":{"parts":[' + before,
+            after + b'],"role":"model"},"index":%d}' % answer + self._tail,
+        )
+
+    def _chunk(self, answer: int, part: Any) -> bytes:
+        before, after = self._frame_around(answer, b"", b"")
+        return before + _line(part) + after
+
+    def _part_start(self, event: PartStart) -> bytes:
+        part = event.part
+        answer = self._numbers.setdefault(event.answer, len(self._numbers))
+        out = b""
+        opened = self._open[event.index] = _Open(part, answer)
+        if isinstance(part, Text):
+            self._text[event.index] = ([], list(part.citations))
+            self._texts.setdefault(answer, []).append(self._text[event.index])
+            if part.refusal:
+                self._crossing.lose("refusal.as_text", part.at)
+        if isinstance(part, ToolCall) or (part.seal is not None and isinstance(part, Text | Reasoning)):
+            opened.held = []
+        elif isinstance(part, Text):
+            opened.before, opened.after = self._frame_around(answer, b'{"text":', b"}")
+        elif isinstance(part, Reasoning):
+            opened.before, opened.after = self._frame_around(answer, b'{"text":', b',"thought":true}')
+        elif isinstance(part, Media | Opaque):
+            written = write_part(part, self._crossing, request=False)
+            if written is not None:
+                out += self._chunk(answer, written)
+        return out
+
+    def _delta(self, event: PartDelta) -> bytes:
+        opened = self._open.get(event.index)
+        if opened is None:
+            return b""
+        if event.seal is not None:
+            opened.seal = event.seal
+        text = event.text
+        if event.index in self._text:
+            words, citations = self._text[event.index]
+            if text:
+                words.append(text)
+            if event.citations:
+                citations.extend(event.citations)
+        if not text:
+            return b""
+        if opened.held is not None:
+            opened.held.append(text)
+            return b""
+        return opened.before + jsontext.encode(text) + opened.after if opened.before else b""
+
+    def _part_end(self, event: PartEnd) -> bytes:
+        opened = self._open.pop(event.index, None)
+        if opened is None:
+            return b""
+        self._text.pop(event.index, None)
+        part = opened.part
+        if opened.held is not None:
+            text = "".join(opened.held)
+            if isinstance(part, ToolCall):
+                part = msgspec.structs.replace(part, arguments=text, seal=opened.seal or part.seal)
+            else:
+                part = msgspec.structs.replace(part, text=text, seal=opened.seal or part.seal)
+            return self._written(opened.answer, part)
+        if opened.seal is not None and isinstance(part, Text | Reasoning):
+            # The text went out as it came; its seal follows on an empty part, as Gemini itself does it.
+            last: Part = Reasoning(seal=opened.seal) if isinstance(part, Reasoning) else Text("", seal=opened.seal)
+            return self._written(opened.answer, last)
+        return b""
+
+    def _written(self, answer: int, part: Part) -> bytes:
+        written = write_part(part, self._crossing, request=False)
+        return self._chunk(answer, written) if written is not None else b""
+
+    def _finish(self, event: Finish) -> bytes:
+        out: dict[str, Any] = {}
+        blocked = not self._numbers and own(event.stop.extra, "promptFeedback")
+        number = self._numbers.setdefault(event.answer, len(self._numbers))
+        first = number == 0
+        extra = event.extra
+        if first and self._extra is not None:
+            extra = {wire.NAME: {**self._extra.get(wire.NAME, {}), **(extra or {}).get(wire.NAME, {})}}
+        if blocked:
+            out["promptFeedback"] = blocked
+        else:
+            candidate: dict[str, Any] = {"content": {"parts": [{"text": ""}], "role": "model"}}
+            write_stop(event.stop, candidate, self._crossing)
+            candidate.setdefault("finishReason", "STOP")
+            candidate["index"] = number
+            if not first:
+                put_back(candidate, extra)
+            out["candidates"] = [candidate]
+            self._ground(number, candidate, extra)
+        if event.usage is not None:
+            out["usageMetadata"] = write_usage(event.usage, self._crossing)
+        elif event.last:
+            self._crossing.lose("usage.invented")
+            out["usageMetadata"] = {"promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0}
+        out |= self._head
+        if first:
+            put_back(out, extra)
+        return b"data: " + _line(out) + _END
+
+    def _ground(self, answer: int, candidate: dict[str, Any], extra: Extra | None) -> None:
+        """Citations come with the last chunk, as their places count from the beginning of the whole text."""
+        prefix = "" if answer else "candidates/0/"
+        texts = self._texts.get(answer, [])
+        if any(citations for _, citations in texts) and not any(own(extra, prefix + name) for name in METADATA):
+            whole = [("".join(words), tuple(citations)) for words, citations in texts]
+            grounding = write_grounding(whole, self._crossing)
+            if grounding is not None:
+                candidate["groundingMetadata"] = grounding

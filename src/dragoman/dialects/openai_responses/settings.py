@@ -1,0 +1,175 @@
+"""Settings of a Responses request: sampling, limits, reasoning, structured output; read and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.parts import Path
+from ...canon.request import Format, Settings
+from ...codec import jsontext
+from ...codec.effort import wanted
+from ...crossing import Crossing
+from . import wire
+from .tools import fit_schema
+
+LOGPROBS = "message.output_text.logprobs"
+ENCRYPTED = "reasoning.encrypted_content"
+_TIERS = frozenset({"auto", "default", "fast", "flex", "priority", "scale", "ultrafast"})
+_MAX_USER = 64
+_OPENAI = frozenset({wire.NAME, "openai-chat"})
+
+_AT: dict[str, Path] = {name: (name,) for name in ("temperature", "top_p", "top_logprobs", "metadata", "user")} | {
+    "max_tokens": ("max_output_tokens",),
+    "logprobs": ("include",),
+    "parallel": ("parallel_tool_calls",),
+    "effort": ("reasoning", "effort"),
+    "thoughts": ("reasoning", "summary"),
+    "verbosity": ("text", "verbosity"),
+    "format": ("text", "format"),
+    "tier": ("service_tier",),
+    "cache_key": ("prompt_cache_key",),
+}
+_AT_SAFETY = {**_AT, "user": ("safety_identifier",)}
+
+
+def read_settings(request: wire.ResponsesRequest) -> Settings:
+    reasoning, text = request.reasoning, request.text
+    shape = text.format if text is not None else None
+    user = request.safety_identifier
+    include = request.include
+    return Settings(
+        request.max_output_tokens,
+        request.temperature,
+        request.top_p,
+        None,
+        (),
+        None,
+        None,
+        None,
+        None,
+        True if include and LOGPROBS in include else None,
+        request.top_logprobs,
+        request.parallel_tool_calls,
+        reasoning.effort if reasoning is not None else None,
+        None,
+        True if reasoning is not None and reasoning.summary is not None else None,
+        text.verbosity if text is not None else None,
+        _read_format(shape) if shape is not None else None,
+        request.user if user is None else user,
+        request.metadata,
+        request.service_tier,
+        request.prompt_cache_key,
+        at=_AT if user is None else _AT_SAFETY,
+    )
+
+
+def _read_format(shape: wire.TextFormat) -> Format | None:
+    if shape.type == "json_object":
+        return Format("json")
+    if shape.type != "json_schema":
+        return None
+    text = jsontext.text(shape.schema) if shape.schema else None
+    return Format("schema", text, shape.name or "", shape.description or "", shape.strict)
+
+
+def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    at = settings.at
+    if settings.max_tokens is not None:
+        out["max_output_tokens"] = settings.max_tokens
+    effort = settings.effort if crossing.source == wire.NAME else wanted(settings, crossing)
+    _write_reasoning(settings, effort, out, crossing)
+    _write_sampling(settings, effort, out, crossing)
+    if settings.parallel is not None and ("tools" in out or crossing.source == wire.NAME):
+        out["parallel_tool_calls"] = settings.parallel
+    text: dict[str, Any] = {}
+    if settings.format is not None:
+        text["format"] = _write_format(settings.format, at.get("format", ()), crossing)
+    if settings.verbosity is not None:
+        text["verbosity"] = settings.verbosity
+    if text:
+        out["text"] = text
+    if settings.cache is not None:
+        crossing.lose("cache.dropped", at.get("cache", ()))
+    if settings.user is not None:
+        if len(settings.user) <= _MAX_USER or crossing.source in _OPENAI:
+            out["user" if at.get("user") == ("user",) else "safety_identifier"] = settings.user
+        else:
+            crossing.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
+    if settings.tier is not None:
+        if settings.tier in _TIERS or crossing.source == wire.NAME:
+            out["service_tier"] = settings.tier
+        else:
+            crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
+    for value, name in (
+        (settings.metadata, "metadata"),
+        (settings.cache_key, "prompt_cache_key"),
+    ):
+        if value is not None:
+            out[name] = value
+
+
+def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any], crossing: Crossing) -> None:
+    reasoning: dict[str, Any] = {}
+    own = crossing.source == wire.NAME
+    if effort is not None:
+        reasoning["effort"] = effort
+    if settings.thoughts and not own:
+        if crossing.profile.reasoning or reasoning:
+            reasoning["summary"] = "auto"
+        else:
+            crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+    if reasoning:
+        out["reasoning"] = reasoning
+
+
+def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any], crossing: Crossing) -> None:
+    at = settings.at
+    profile = crossing.profile
+    own = crossing.source == wire.NAME
+    refused = not own and ((profile.reasoning and effort != "none") or not profile.sampling)
+    for value, name, known in (
+        (settings.temperature, "temperature", not refused),
+        (settings.top_p, "top_p", not refused),
+        (settings.top_k, "top_k", False),
+        (settings.presence_penalty, "presence_penalty", False),
+        (settings.frequency_penalty, "frequency_penalty", False),
+        (settings.seed, "seed", False),
+    ):
+        if value is None:
+            continue
+        if known:
+            out[name] = value
+        else:
+            crossing.lose("sampling.dropped", at.get(name, ()), name)
+    if settings.stop:
+        crossing.lose("stop.dropped", at.get("stop", ()))
+    if settings.n is not None and settings.n > 1:
+        crossing.lose("n.dropped", at.get("n", ()))
+    if settings.logprobs or settings.top_logprobs is not None:
+        _write_logprobs(settings, refused, out, crossing)
+
+
+def _write_logprobs(settings: Settings, refused: bool, out: dict[str, Any], crossing: Crossing) -> None:
+    if refused:
+        name = "logprobs" if settings.logprobs else "top_logprobs"
+        crossing.lose("logprobs.dropped", settings.at.get(name, ()))
+        return
+    if settings.logprobs:
+        out["include"] = [LOGPROBS]
+    if settings.top_logprobs is not None:
+        out["top_logprobs"] = settings.top_logprobs
+
+
+def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]:
+    if shape.kind == "json":
+        return {"type": "json_object"}
+    out: dict[str, Any] = {"type": "json_schema", "name": shape.name or "answer"}
+    if shape.description:
+        out["description"] = shape.description
+    if shape.schema is None:
+        out["schema"] = {}
+    else:
+        out["schema"] = fit_schema(shape.schema, shape.strict, at, crossing)
+    if shape.strict is not None:
+        out["strict"] = shape.strict
+    return out

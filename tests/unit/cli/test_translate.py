@@ -1,0 +1,199 @@
+"""`dragoman translate`: in on standard input, out on standard output, losses on standard error, exit 0, 1 or 2."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dragoman.cli.main import main
+
+CHAT: dict[str, Any] = {
+    "model": "gpt-4o",
+    "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "hi"}],
+    "logit_bias": {"1": 2},
+}
+ANSWER = {
+    "object": "chat.completion",
+    "choices": [{"message": {"role": "assistant", "content": "ok"}, "finish_reason": "stop"}],
+}
+STREAM = (
+    b'data: {"id":"c","model":"m","object":"chat.completion.chunk",'
+    b'"choices":[{"index":0,"delta":{"content":"ok"}}]}\n\n'
+    b'data: {"id":"c","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+)
+
+
+def run(*arguments: str, body: Any = b"") -> Result:
+    text = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return CliRunner().invoke(main, ["translate", *arguments], input=text)
+
+
+def test_a_request_is_translated() -> None:
+    done = run("--from", "openai-chat", "--to", "anthropic", "--model", "claude-opus-5", body=CHAT)
+    assert done.exit_code == 0
+    assert json.loads(done.stdout) == {
+        "model": "claude-opus-5",
+        "max_tokens": 8192,
+        "system": "s",
+        "messages": [{"role": "user", "content": "hi"}],
+    }
+    assert done.stdout.endswith("}\n")
+    assert done.stderr.splitlines() == [
+        "info    invented     limit.invented           /  max_tokens 8192",
+        "warning dropped      field.dropped            /logit_bias",
+    ]
+
+
+def test_losses_can_be_json_or_silent() -> None:
+    done = run("--from", "openai-chat", "--to", "anthropic", "--losses", "json", body=CHAT)
+    assert [loss["code"] for loss in json.loads(done.stderr)] == ["limit.invented", "field.dropped"]
+    assert json.loads(done.stderr)[1] == {
+        "code": "field.dropped",
+        "effect": "dropped",
+        "severity": "warning",
+        "path": "/logit_bias",
+        "detail": "",
+    }
+    assert run("--from", "openai-chat", "--to", "anthropic", "--losses", "none", body=CHAT).stderr == ""
+
+
+def test_the_source_is_found_by_looking() -> None:
+    done = run("--to", "gemini", "--losses", "none", body={**CHAT, "seed": 1})
+    assert done.exit_code == 0
+    assert (
+        done.stderr == "reading as openai-chat: messages[], the first message is a system message, logit_bias, seed\n"
+    )
+
+
+def test_strict_writes_nothing_when_too_much_is_lost() -> None:
+    done = run("--from", "openai-chat", "--to", "anthropic", "--strict", body=CHAT)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "warning dropped      field.dropped            /logit_bias",
+        "dragoman: 1 losses beyond tolerance 'info': field.dropped at /logit_bias",
+    ]
+
+
+def test_strict_lets_pass_what_loses_nothing_that_matters() -> None:
+    body = {name: value for name, value in CHAT.items() if name != "logit_bias"}
+    assert run("--from", "openai-chat", "--to", "anthropic", "--strict", body=body).exit_code == 0
+
+
+@pytest.mark.parametrize("arguments", [(), ("--kind", "response")])
+def test_an_answer_is_known_as_one(arguments: tuple[str, ...]) -> None:
+    done = run("--from", "openai-chat", "--to", "anthropic", "--losses", "none", *arguments, body=ANSWER)
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["content"] == [{"type": "text", "text": "ok"}]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--kind", "tools")])
+def test_declarations_are_known_as_such(arguments: tuple[str, ...]) -> None:
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    done = run("--from", "openai-chat", "--to", "anthropic", *arguments, body=tools)
+    assert [tool["name"] for tool in json.loads(done.stdout)] == ["f"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--kind", "fault")])
+def test_a_fault_is_known_as_one(arguments: tuple[str, ...]) -> None:
+    fault = {"error": {"message": "no", "type": "invalid_request_error"}}
+    done = run("--from", "openai-chat", "--to", "anthropic", "--status", "400", *arguments, body=fault)
+    assert json.loads(done.stdout)["error"] == {"type": "invalid_request_error", "message": "no"}
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_a_failed_response_with_an_error_in_it_is_a_response() -> None:
+    body = {
+        "id": "resp_1",
+        "object": "response",
+        "status": "failed",
+        "error": {"code": "server_error", "message": "no"},
+        "output": [],
+    }
+    done = run("--to", "openai-chat", "--losses", "none", body=body)
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["object"] == "chat.completion"
+
+
+def test_media_can_be_summarised() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    body = {
+        "model": "m",
+        "max_tokens": 9,
+        "messages": [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [image]}]},
+        ],
+    }
+    done = run("--from", "anthropic", "--to", "openai-chat", "--binary", "summarise", body=body)
+    assert json.loads(done.stdout)["messages"][-1]["content"] == "Binary content of type image/png was processed."
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "in.json"
+    file.write_text(json.dumps(CHAT))
+    done = run("--from", "openai-chat", "--to", "gemini", "--losses", "none", str(file))
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["contents"] == [{"role": "user", "parts": [{"text": "hi"}]}]
+
+
+@pytest.mark.parametrize("source", [("--from", "openai-chat"), ()])
+def test_a_stream_is_translated(source: tuple[str, ...]) -> None:
+    done = run("--to", "anthropic", "--stream", "--losses", "none", *source, body=STREAM)
+    assert done.exit_code == 0
+    events = [line.removeprefix("event: ") for line in done.stdout.splitlines() if line.startswith("event: ")]
+    assert (events[0], events[-1]) == ("message_start", "message_stop")
+
+
+@pytest.mark.parametrize(("body", "code"), [(STREAM, 0), (STREAM.replace(b'"id":"c"', b'"x":1,"id":"c"'), 1)])
+def test_strict_holds_a_stream_back_until_nothing_was_lost(body: bytes, code: int) -> None:
+    done = run("--from", "openai-chat", "--to", "gemini", "--stream", "--strict", "--losses", "none", body=body)
+    assert done.exit_code == code
+    assert bool(done.stdout) == (code == 0)
+    if code:
+        assert done.stderr == "dragoman: 1 losses worse than info; nothing was written\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "body", "code", "message"),
+    [
+        (("--from", "openai-chat", "--to", "anthropic"), b"{", 1, "dragoman: not openai-chat: expected valid JSON"),
+        (("--from", "openai-chat", "--to", "anthropic"), b"\xff", 1, "dragoman: not openai-chat: expected UTF-8"),
+        (("--from", "openai-chat", "--to", "anthropic"), b'"x"', 1, "dragoman: not openai-chat: expected object"),
+        (
+            ("--from", "chat", "--to", "anthropic"),
+            b"{}",
+            2,
+            "dragoman: unknown dialect 'chat'; there are: anthropic, gemini",
+        ),
+        (("--from", "openai-chat", "--to", "claude"), b"{}", 2, "dragoman: unknown dialect 'claude'"),
+        (("--to", "anthropic"), b"{}", 2, "dragoman: cannot tell which dialect this is; say it with --from"),
+        (("--to", "anthropic", "--stream"), b"", 2, "dragoman: cannot tell which dialect this is"),
+        (("--from", "openai-chat"), b"{}", 2, "Usage:"),
+        (("--to", "anthropic", "--losses", "xml"), b"{}", 2, "Usage:"),
+    ],
+)
+def test_failures_and_misuse(arguments: tuple[str, ...], body: bytes, code: int, message: str) -> None:
+    done = run(*arguments, body=body)
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert done.stderr.startswith(message)
+
+
+def test_as_a_process() -> None:
+    script = [sys.executable, "-c", "from dragoman.cli.main import main; main()", "translate"]
+    done = subprocess.run(
+        [*script, "--from", "openai-chat", "--to", "anthropic", "--stream"],
+        input=STREAM,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"event: message_start\n")
+    refused = subprocess.run([*script, "--from", "x", "--to", "y"], input=b"", capture_output=True, check=False)
+    assert (refused.returncode, refused.stdout) == (2, b"")

@@ -1,0 +1,92 @@
+"""What the tests of this folder share: read and write with a crossing of one's own, and look at its losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from dragoman.canon.events import Event
+from dragoman.canon.request import Request
+from dragoman.canon.response import Response
+from dragoman.crossing import Crossing, Profile
+from dragoman.dialects.anthropic import DIALECT
+
+MESSAGES = "anthropic"
+Lost = list[tuple[str, str]]
+
+
+def losses(crossing: Crossing) -> Lost:
+    """(code, path) of every loss, those of fields only the source knows included."""
+    if crossing.source != crossing.target:
+        crossing.settle(DIALECT.noise)
+    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+
+
+def read(body: Any, target: str = "openai-chat") -> tuple[Request, Lost]:
+    crossing = Crossing(MESSAGES, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
+    return request, losses(crossing)
+
+
+def read_messages(*messages: Any, **fields: Any) -> tuple[Request, Lost]:
+    return read({"model": "m", "max_tokens": 9, "messages": list(messages), **fields})
+
+
+def write(
+    request: Request, source: str = "openai-chat", profile: Profile | None = None, model: str = "m", **options: Any
+) -> tuple[Any, Lost]:
+    crossing = Crossing(source, MESSAGES, profile=profile, model=model, **options)
+    body = DIALECT.write_request(request, crossing)
+    return msgspec.json.decode(body), losses(crossing)
+
+
+def there_and_back(body: Any) -> tuple[Any, Lost]:
+    """A request read and written in this dialect."""
+    crossing = Crossing(MESSAGES, MESSAGES)
+    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
+    return msgspec.json.decode(DIALECT.write_request(request, crossing)), losses(crossing)
+
+
+def read_answer(body: Any, target: str = "openai-chat") -> tuple[Response, Lost]:
+    crossing = Crossing(MESSAGES, target)
+    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
+    return response, losses(crossing)
+
+
+def write_answer(response: Response, source: str = "openai-chat", **options: Any) -> tuple[Any, Lost]:
+    crossing = Crossing(source, MESSAGES, **options)
+    body = DIALECT.write_response(response, crossing)
+    return msgspec.json.decode(body), losses(crossing)
+
+
+def sse(*events: Any) -> bytes:
+    return b"".join(
+        [b"event: %b\ndata: %b\n\n" % (event["type"].encode(), msgspec.json.encode(event)) for event in events]
+    )
+
+
+def events_of(stream: bytes, step: int = 0, target: str = "openai-chat") -> tuple[list[Event], Lost]:
+    """The events of a stream, fed whole or in pieces of `step` bytes."""
+    crossing = Crossing(MESSAGES, target)
+    reader = DIALECT.reader(crossing)
+    found: list[Event] = []
+    for i in range(0, len(stream), step or len(stream) or 1):
+        found += reader.feed(stream[i : i + (step or len(stream))])
+    found += reader.close()
+    return found, losses(crossing)
+
+
+def stream_of(events: Iterable[Event], source: str = "openai-chat", **options: Any) -> tuple[list[Any], Lost]:
+    """The payloads written for these events, each checked to stand under its own event name."""
+    crossing = Crossing(source, MESSAGES, **options)
+    writer = DIALECT.writer(crossing)
+    written = b"".join([writer.send(event) for event in events]) + writer.close()
+    payloads = []
+    for frame in written.decode().split("\n\n")[:-1]:
+        name, data = frame.split("\n")
+        payload = msgspec.json.decode(data.removeprefix("data: "))
+        assert name == f"event: {payload['type']}"
+        payloads.append(payload)
+    return payloads, losses(crossing)

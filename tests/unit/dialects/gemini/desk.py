@@ -1,0 +1,103 @@
+"""What the tests of this folder share: read and write with a crossing of one's own, and look at its losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from dragoman.canon.events import Event
+from dragoman.canon.request import Request
+from dragoman.canon.response import Response
+from dragoman.crossing import Crossing, Profile
+from dragoman.dialects.gemini import DIALECT
+
+GEMINI = "gemini"
+GEMINI_3 = Profile(thinking_levels=("MINIMAL", "LOW", "MEDIUM", "HIGH"), seals=True, thinking_off=False)
+GEMINI_25 = Profile(thinking_budget=(128, 24576), nested_media=False)
+
+Losses = list[tuple[str, str]]
+
+
+def losses(crossing: Crossing) -> Losses:
+    """(code, path) of every loss, those of fields only the source knows included."""
+    crossing.settle(DIALECT.noise)
+    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+
+
+def read(body: Any, target: str = "openai-chat") -> tuple[Request, Losses]:
+    crossing = Crossing(GEMINI, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
+    return request, losses(crossing)
+
+
+def read_contents(*contents: Any) -> tuple[Request, Losses]:
+    return read({"contents": list(contents)})
+
+
+def write(request: Request, source: str = "openai-chat", profile: Profile | None = None, **options: Any) -> Any:
+    crossing = Crossing(source, GEMINI, profile=profile, **options)
+    body = DIALECT.write_request(request, crossing)
+    return msgspec.json.decode(body), losses(crossing)
+
+
+def again(body: Any) -> Any:
+    """A request read and written in its own dialect, which must lose nothing."""
+    crossing = Crossing(GEMINI, GEMINI)
+    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), crossing), crossing)
+    assert crossing.losses.all() == ()
+    return msgspec.json.decode(written)
+
+
+def read_answer(body: Any, target: str = "openai-chat", **options: Any) -> tuple[Response, Losses]:
+    crossing = Crossing(GEMINI, target, **options)
+    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
+    return response, losses(crossing)
+
+
+def write_answer(response: Response, source: str = "openai-chat", **options: Any) -> tuple[Any, Losses]:
+    crossing = Crossing(source, GEMINI, **options)
+    body = DIALECT.write_response(response, crossing)
+    return msgspec.json.decode(body), losses(crossing)
+
+
+def answer_again(body: Any) -> Any:
+    crossing = Crossing(GEMINI, GEMINI)
+    written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), crossing), crossing)
+    assert crossing.losses.all() == ()
+    return msgspec.json.decode(written)
+
+
+def candidate(*parts: Any, **fields: Any) -> dict[str, Any]:
+    return {"content": {"role": "model", "parts": list(parts)}, "index": 0, **fields}
+
+
+def chunk(*parts: Any, **fields: Any) -> dict[str, Any]:
+    """One chunk of a stream."""
+    return {"candidates": [candidate(*parts, **fields)], "modelVersion": "m", "responseId": "r"}
+
+
+def sse(*chunks: Any) -> bytes:
+    return b"".join([b"data: " + msgspec.json.encode(each) + b"\r\n\r\n" for each in chunks])
+
+
+def events_of(stream: bytes, step: int = 0) -> tuple[list[Event], Losses]:
+    """The events of a stream, fed whole or in pieces of `step` bytes."""
+    crossing = Crossing(GEMINI, "openai-chat")
+    reader = DIALECT.reader(crossing)
+    found: list[Event] = []
+    for i in range(0, len(stream), step or len(stream) or 1):
+        found += reader.feed(stream[i : i + (step or len(stream))])
+    found += reader.close()
+    return found, losses(crossing)
+
+
+def chunks_of(events: Iterable[Event], source: str = "openai-chat", **options: Any) -> tuple[list[Any], Losses]:
+    """What the writer sends, decoded: every frame must be one line of JSON."""
+    crossing = Crossing(source, GEMINI, **options)
+    writer = DIALECT.writer(crossing)
+    written = b"".join([writer.send(event) for event in events]) + writer.close()
+    frames = written.split(b"\r\n\r\n")
+    assert frames.pop() == b""
+    return [msgspec.json.decode(frame.removeprefix(b"data: ")) for frame in frames], losses(crossing)

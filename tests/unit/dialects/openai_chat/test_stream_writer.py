@@ -1,0 +1,265 @@
+"""Events to Chat streams: one role chunk an answer, one finish, usage where it was asked for, the terminator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from dragoman.canon.fold import fold, unfold
+from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
+from dragoman.canon.request import Request, Settings
+from dragoman.canon.response import Alternative, Response, Stop, Usage
+from dragoman.codec.ids import hashed
+from tests.unit.dialects.openai_chat.desk import CHAT, events_of, stream_of
+
+START = Start("c1", "m", 7)
+HEAD = {"id": "c1", "object": "chat.completion.chunk", "created": 7, "model": "m"}
+ROLE = {"role": "assistant", "content": ""}
+
+
+def _chunks(events: list[Event], **options: Any) -> tuple[list[Any], list[tuple[str, str]]]:
+    written, lost = stream_of(events, **options)
+    frames = written.decode().split("\n\n")
+    assert frames.pop() == ""
+    assert all(frame.startswith("data: ") for frame in frames)
+    chunks = [frame.removeprefix("data: ") for frame in frames]
+    return [chunk if chunk == "[DONE]" else msgspec.json.decode(chunk) for chunk in chunks], lost
+
+
+def _choice(delta: Any, finish: str | None = None, index: int = 0) -> dict[str, Any]:
+    return {**HEAD, "choices": [{"index": index, "delta": delta, "logprobs": None, "finish_reason": finish}]}
+
+
+def _deltas(*parts: Event, **options: Any) -> tuple[list[Any], list[tuple[str, str]]]:
+    """The deltas between the role and the finish."""
+    chunks, lost = _chunks([START, *parts, Finish(Stop("tool_calls"))], **options)
+    assert chunks[0] == _choice(ROLE)
+    assert chunks[-1] == "[DONE]"
+    return [chunk["choices"][0]["delta"] for chunk in chunks[1:-2]], lost
+
+
+def test_a_stream_is_written() -> None:
+    events: list[Event] = [
+        START,
+        PartStart(0, Text("")),
+        PartDelta(0, "Hé"),
+        PartDelta(0, 'l"o'),
+        PartEnd(0),
+        Finish(Stop("stop"), Usage(3, 4)),
+    ]
+    assert _chunks(events) == (
+        [
+            _choice(ROLE),
+            _choice({"content": "Hé"}),
+            _choice({"content": 'l"o'}),
+            _choice({}, "stop"),
+            {**HEAD, "choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}},
+            "[DONE]",
+        ],
+        [],
+    )
+
+
+@pytest.mark.parametrize(("asked", "told"), [(True, True), (False, False), (None, False)])
+def test_usage_is_told_when_it_was_asked_for(asked: bool | None, told: bool) -> None:
+    request = Request((), settings=Settings(stream_usage=asked))
+    chunks, _ = _chunks([START, Finish(Stop("stop"), Usage(3, 4))], answers=request)
+    assert [chunk["choices"] for chunk in chunks[:-1]].count([]) == told
+    assert all(("usage" in chunk) == told for chunk in chunks[:-1])
+    assert [chunk["usage"] for chunk in chunks[:2] if "usage" in chunk] == [None] * (2 if told else 0)
+
+
+def test_thinking_and_refusals_have_their_own_fields() -> None:
+    found = _deltas(
+        PartStart(0, Reasoning()),
+        PartDelta(0, "hm"),
+        PartEnd(0),
+        PartStart(1, Text("", True)),
+        PartDelta(1, "no"),
+        PartEnd(1),
+    )
+    assert found == ([{"reasoning_content": "hm"}, {"refusal": "no"}], [])
+
+
+def test_calls_are_numbered() -> None:
+    found = _deltas(
+        PartStart(0, ToolCall("a", "f")),
+        PartDelta(0, '{"x"'),
+        PartDelta(0, ":1}"),
+        PartEnd(0),
+        PartStart(1, ToolCall("b", "p", custom=True)),
+        PartDelta(1, "+x"),
+        PartEnd(1),
+    )
+    assert found == (
+        [
+            {"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": '{"x"'}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]},
+            {"tool_calls": [{"index": 1, "id": "b", "type": "custom", "custom": {"name": "p", "input": ""}}]},
+            {"tool_calls": [{"index": 1, "custom": {"input": "+x"}}]},
+        ],
+        [],
+    )
+
+
+def test_a_call_without_arguments_has_an_empty_object() -> None:
+    deltas, _ = _deltas(
+        PartStart(0, ToolCall("a", "f")),
+        PartDelta(0, ""),
+        PartEnd(0),
+        PartStart(1, ToolCall("b", "p", custom=True)),
+        PartEnd(1),
+    )
+    assert deltas[1] == {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
+    assert len(deltas) == 3
+
+
+@pytest.mark.parametrize(
+    ("seal", "extra", "lost"),
+    [
+        (Seal("gemini", "s"), {"extra_content": {"google": {"thought_signature": "s"}}}, []),
+        (Seal("anthropic", "s"), {}, [("seal.dropped", "/p")]),
+    ],
+)
+def test_a_seal_on_a_call(seal: Seal, extra: dict[str, Any], lost: list[tuple[str, str]]) -> None:
+    deltas, found = _deltas(PartStart(0, ToolCall("a", "f", seal=seal, at=("p",))), PartEnd(0))
+    first = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}
+    assert deltas[0] == {"tool_calls": [{**first, **extra}]}
+    assert found == lost
+
+
+def test_seals_without_a_place_are_losses() -> None:
+    seal = Seal("gemini", "s")
+    deltas, lost = _deltas(
+        PartStart(0, Reasoning(seal=seal, at=("p", 0))),
+        PartEnd(0),
+        PartStart(1, Text("", at=("p", 1))),
+        PartDelta(1, "a", seal),
+        PartEnd(1),
+    )
+    assert deltas == [{"content": "a"}]
+    assert lost == [("seal.dropped", "/p/0"), ("seal.dropped", "/p/1")]
+
+
+def test_citations_are_annotations_of_their_answer() -> None:
+    cited = (Citation("https://a", "A", "", 0, 2), Citation("", "no address"))
+    events: list[Event] = [
+        START,
+        PartStart(0, Text("", at=("p",)), 1),
+        PartDelta(0, "ok", None, cited),
+        PartDelta(0, "", None, cited[1:]),
+        PartEnd(0),
+        Finish(Stop("stop"), None, 0, False),
+        Finish(Stop("stop"), None, 1),
+    ]
+    chunks, lost = _chunks(events)
+    where = {"start_index": 0, "end_index": 2, "url": "https://a", "title": "A"}
+    assert chunks[2:4] == [
+        _choice({"content": "ok"}, index=1),
+        _choice({"annotations": [{"type": "url_citation", "url_citation": where}]}, index=1),
+    ]
+    assert lost == [("citation.dropped", "/p")]
+
+
+@pytest.mark.parametrize(
+    ("part", "deltas", "lost"),
+    [
+        (
+            Media("image", "image/png", "aGk=", at=("p",)),
+            [{"content": "Binary content of type image/png was processed."}],
+            [("media.dropped", "/p")],
+        ),
+        (Opaque("anthropic", "server_tool_use", Raw(b"{}"), at=("p",)), [], [("hosted.dropped", "/p")]),
+        (ToolResult("a", (Text("r"),), at=("p",)), [], [("hosted.dropped", "/p")]),
+    ],
+)
+def test_parts_without_a_place_are_losses(part: Part, deltas: list[Any], lost: list[tuple[str, str]]) -> None:
+    assert _deltas(PartStart(0, part), PartDelta(0, "ignored"), PartEnd(0)) == (deltas, lost)
+
+
+def test_every_answer_has_its_role_and_its_finish() -> None:
+    events: list[Event] = [
+        START,
+        PartStart(0, Text(""), 0),
+        PartDelta(0, "a"),
+        PartStart(1, ToolCall("c", "f"), 1),
+        PartDelta(1, "{}"),
+        PartEnd(0),
+        PartEnd(1),
+        Finish(Stop("stop"), None, 0, False),
+        Finish(Stop("tool_calls"), None, 1, False),
+        Finish(Stop("length"), Usage(1, 2), 2),
+    ]
+    chunks, _ = _chunks(events)
+    assert [(c["choices"][0]["index"], c["choices"][0]["delta"].get("role")) for c in chunks[:-2]] == [
+        (0, "assistant"),
+        (0, None),
+        (1, "assistant"),
+        (1, None),
+        (1, None),
+        (0, None),
+        (1, None),
+        (2, "assistant"),
+        (2, None),
+    ]
+    assert [c["choices"][0]["finish_reason"] for c in chunks[:-2]][-4:] == ["stop", "tool_calls", None, "length"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "stop", "word", "lost"),
+    [
+        ((Text("no", True),), Stop("refusal"), "stop", []),
+        ((Text("no"),), Stop("refusal"), "content_filter", [("stop.approximated", "")]),
+        ((Text("a"),), Stop("pause"), "stop", [("stop.approximated", "")]),
+    ],
+)
+def test_why_it_ended(parts: tuple[Part, ...], stop: Stop, word: str, lost: list[tuple[str, str]]) -> None:
+    chunks, found = _chunks(unfold(Response(parts, stop, "c1", "m", 7)))
+    assert chunks[-2]["choices"][0]["finish_reason"] == word
+    assert found == lost
+
+
+def test_what_is_not_known_is_passed_in_or_made() -> None:
+    chunks, lost = _chunks([Start(), Finish(Stop("stop"))], created=5, model="asked")
+    assert {(chunk["id"], chunk["created"], chunk["model"]) for chunk in chunks[:-1]} == {
+        (hashed("", "chatcmpl_"), 5, "asked")
+    }
+    assert lost == [("id.invented", "")]
+
+
+def test_illegal_ids_and_names_are_replaced() -> None:
+    deltas, lost = _deltas(PartStart(0, ToolCall("x" * 41, "get", namespace="crm", at=("p",))), PartEnd(0))
+    assert deltas[0]["tool_calls"][0]["id"] == hashed("x" * 41)
+    assert deltas[0]["tool_calls"][0]["function"]["name"] == "crm__get"
+    assert lost == [("tool.namespace.prefixed", "/p"), ("call.id.rewritten", "/p")]
+
+
+@pytest.mark.parametrize("before", [[], [START, PartStart(0, ToolCall("a", "f")), PartDelta(0, "{")]])
+def test_a_fault_ends_the_stream_without_its_terminator(before: list[Event]) -> None:
+    chunks, _ = _chunks([*before, Fault("overloaded", "later", 529)])
+    assert chunks[-1] == {"error": {"message": "later", "type": "server_error", "param": None, "code": "overloaded"}}
+    assert len(chunks) == (4 if before else 1)
+
+
+RESPONSE = Response(
+    (Reasoning("hm"), Text("ok"), ToolCall("a", "f", '{"x": 1.0}'), ToolCall("b", "p", "+x", True)),
+    Stop("tool_calls"),
+    "c1",
+    "m",
+    7,
+    Usage(9, 8, 4, 2, 5),
+    (Alternative((Text("two"), ToolCall("c", "g", "{}")), Stop("length")),),
+)
+
+
+def test_what_is_written_is_read_again() -> None:
+    written, lost = stream_of(unfold(RESPONSE))
+    assert lost == []
+    assert fold(events_of(written)[0]) == RESPONSE
+    assert fold(events_of(written, 1)[0]) == RESPONSE
+    assert stream_of(events_of(written)[0], CHAT)[0] == written

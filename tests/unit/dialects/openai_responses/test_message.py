@@ -1,0 +1,223 @@
+"""The content of Responses messages: media, marks and pieces of unknown kinds, read and written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from dragoman.canon import Citation, Media, Opaque, Part, Reasoning, Request, Seal, Text, Turn
+from tests.unit.dialects.openai_responses.desk import NAME, again, crossing, lost, own, read, written
+
+PNG = "data:image/png;base64,QUJD"
+
+
+def content(*parts: Any) -> dict[str, Any]:
+    return {"model": "m", "input": [{"type": "message", "role": "user", "content": list(parts)}]}
+
+
+def said(*parts: Part, source: str = "anthropic", role: Any = "user") -> tuple[Any, list[tuple[str, str]]]:
+    """A turn's content as it is sent, and what was lost."""
+    under = crossing(source)
+    out = written(Request((Turn("user", (Text("q"),)), Turn(role, parts, at=("turn",))), "m"), under)["input"]
+    return out[1]["content"] if len(out) > 1 else None, lost(under)
+
+
+@pytest.mark.parametrize(
+    ("part", "media"),
+    [
+        (
+            {"type": "input_image", "image_url": PNG, "detail": "high"},
+            Media("image", "image/png", "QUJD", detail="high"),
+        ),
+        (
+            {"type": "input_image", "image_url": "https://e.com/a.png"},
+            Media("image", "image/png", url="https://e.com/a.png"),
+        ),
+        ({"type": "input_image", "file_id": "f"}, Media("image", file="f")),
+        (
+            {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,QUJD"},
+            Media("document", "application/pdf", "QUJD", name="a.pdf"),
+        ),
+        (
+            {"type": "input_file", "filename": "a.png", "file_data": "QUJD"},
+            Media("image", "image/png", "QUJD", name="a.png"),
+        ),
+        (
+            {"type": "input_file", "file_url": "https://e.com/a.pdf"},
+            Media("document", "application/pdf", url="https://e.com/a.pdf"),
+        ),
+        (
+            {"type": "input_file", "file_id": "f", "filename": "a.pdf"},
+            Media("document", "application/pdf", "", "", "f", "a.pdf"),
+        ),
+        ({"type": "input_audio", "input_audio": {"data": "QUJD"}}, Media("audio", "audio/wav", "QUJD")),
+    ],
+)
+def test_media_are_read(part: Any, media: Media) -> None:
+    (found,) = read(content(part)).turns[0].parts
+    assert found == msgspec.structs.replace(media, at=("input", 0, "content", 0))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "input_image"},
+        {"type": "input_file", "filename": "a.pdf"},
+        {"type": "input_file", "file_id": "f"},
+        {"type": "input_image", "image_url": "data:image/png;charset=x;base64,QUJD"},
+        {"type": "input_text"},
+    ],
+)
+def test_odd_parts_come_back(part: Any) -> None:
+    body = content({"type": "input_text", "text": "x"}, part)
+    assert again(body) == body
+
+
+@pytest.mark.parametrize(
+    ("media", "part", "losses"),
+    [
+        (
+            Media("image", url="https://e.com/a"),
+            {"type": "input_image", "image_url": "https://e.com/a", "detail": "auto"},
+            [],
+        ),
+        (
+            Media("image", file="f", detail="ultra", name="n"),
+            {"type": "input_image", "file_id": "f", "detail": "auto"},
+            ["media.reference", "media.detail.dropped", "media.name.dropped"],
+        ),
+        (
+            Media("document", "text/plain", "QUJD", detail="low"),
+            {"type": "input_file", "filename": "document.txt", "file_data": "data:text/plain;base64,QUJD"},
+            ["media.detail.dropped"],
+        ),
+        (
+            Media("document", url="gs://b/a.pdf"),
+            {"type": "input_file", "file_url": "gs://b/a.pdf"},
+            ["media.reference"],
+        ),
+        (Media("document", file="f"), {"type": "input_file", "file_id": "f"}, ["media.reference"]),
+        (
+            Media("video", "video/mp4", "QUJD"),
+            {"type": "input_text", "text": "Binary content of type video/mp4 was processed."},
+            ["media.dropped"],
+        ),
+        (
+            Media("image"),
+            {"type": "input_text", "text": "Binary content of type image was processed."},
+            ["media.dropped"],
+        ),
+        (
+            Media("document"),
+            {"type": "input_text", "text": "Binary content of type document was processed."},
+            ["media.dropped"],
+        ),
+    ],
+)
+def test_media_are_written(media: Media, part: Any, losses: list[str]) -> None:
+    out, lost_here = said(media)
+    assert out == [part]
+    assert [code for code, _ in lost_here] == losses
+
+
+def test_file_ids_of_the_sister_dialect_are_the_same_files() -> None:
+    assert said(Media("document", file="f"), source="openai-chat") == ([{"type": "input_file", "file_id": "f"}], [])
+
+
+def test_marks_that_a_users_text_cannot_have() -> None:
+    parts = (
+        Text("", at=("a",)),
+        Text("no", True, (Citation("https://e.com"),), seal=Seal("gemini", "s"), cache="5m", at=("b",)),
+        Reasoning("hm", at=("c",)),
+        Opaque("gemini", "videoMetadata", Raw(b"{}"), at=("d",)),
+    )
+    out, losses = said(*parts)
+    assert out == [{"type": "input_text", "text": "no"}]
+    assert losses == [
+        ("seal.dropped", "/b"),
+        ("refusal.as_text", "/b"),
+        ("citation.dropped", "/b"),
+        ("cache.dropped", "/b"),
+        ("part.dropped", "/c"),
+        ("part.dropped", "/d"),
+    ]
+
+
+def test_a_turn_of_which_nothing_is_left() -> None:
+    assert said(Opaque("gemini", "x", Raw(b"{}"), at=("d",))) == (
+        None,
+        [("part.dropped", "/d"), ("turn.dropped", "/turn")],
+    )
+    assert said(Text(""), Text("")) == (None, [])
+    assert said(Text(""), role="assistant")[0] is None
+
+
+def test_what_the_assistant_said() -> None:
+    parts = (
+        Text("see", citations=(Citation("https://e.com", "E", "", 0, 3),), seal=Seal("gemini", "s"), at=("a",)),
+        Text("no", True, (Citation("https://e.com"),), at=("b",)),
+    )
+    note = {"type": "url_citation", "start_index": 0, "end_index": 3, "url": "https://e.com", "title": "E"}
+    assert said(*parts, role="assistant") == (
+        [
+            {"type": "output_text", "text": "see", "annotations": [note]},
+            {"type": "refusal", "refusal": "no"},
+        ],
+        [("seal.dropped", "/a"), ("citation.dropped", "/b")],
+    )
+
+
+def test_odd_items_of_the_assistant_come_back() -> None:
+    text = {"type": "output_text", "text": "x", "annotations": []}
+    for item in (
+        {"type": "message", "role": "assistant", "id": "msg_1", "content": [{"type": "output_hologram", "x": 1}, text]},
+        {"type": "message", "role": "assistant", "id": "msg_1", "content": [text, {"type": "output_hologram", "x": 1}]},
+        {
+            "type": "message",
+            "role": "assistant",
+            "id": "m",
+            "content": [{"type": "input_image", "image_url": PNG}, text],
+        },
+        {"type": "reasoning", "summary": [], "content": "plain"},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": ""}]},
+        {"type": "message", "role": "critic", "content": "x"},
+    ):
+        body = {"model": "m", "input": [item]}
+        if item.get("id") == "m":
+            # An image cannot stand in what the assistant said; its id does.
+            assert again(body)["input"][0]["id"] == "m"
+        else:
+            assert again(body) == body
+
+
+def test_pieces_of_thinking_that_nobody_knows_are_reported() -> None:
+    under = crossing(target="gemini")
+    item = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "a"}, {"type": "summary_image", "x": 1}]}
+    (turn,) = read({"model": "m", "input": [item]}, under).turns
+    assert turn.parts == (Reasoning("a", at=("input", 0)),)
+    assert lost(under) == [("part.dropped", "/input/0/summary/1")]
+
+
+def test_a_cache_mark_is_read_and_comes_back() -> None:
+    mark = {"mode": "explicit", "ttl": "12h"}
+    body = content({"type": "input_text", "text": "x", "prompt_cache_breakpoint": mark})
+    assert read(body).turns[0].parts == (Text("x", cache="12h", at=("input", 0, "content", 0)),)
+    assert again(body) == body
+
+
+def test_citations_of_files_are_reported_by_their_ids() -> None:
+    under = crossing(target="gemini")
+    note = {"type": "file_citation", "file_id": "f", "filename": "a.txt", "index": 3}
+    item = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "x", "annotations": [note]}],
+    }
+    (turn,) = read({"model": "m", "input": [item]}, under).turns
+    expected = Citation("", "a.txt", extra=own(type="file_citation", filename="a.txt", file_id="f", index=3))
+    assert turn.parts == (Text("x", citations=(expected,), at=("input", 0, "content", 0)),)
+    assert under.kept == [(("input", 0, "content", 0, "annotations", 0), {"file_id": Raw(b'"f"')})]
+    assert NAME in (expected.extra or {})

@@ -1,0 +1,349 @@
+"""Responses streams, written: the full grammar whatever comes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from dragoman.canon import (
+    Citation,
+    Event,
+    Fault,
+    Finish,
+    Media,
+    Opaque,
+    PartDelta,
+    PartEnd,
+    PartStart,
+    Reasoning,
+    Seal,
+    Start,
+    Stop,
+    Text,
+    ToolCall,
+    Usage,
+)
+from dragoman.codec.seals import pack
+from dragoman.crossing import Crossing
+from dragoman.dialects.openai_responses.stream_writer import StreamWriter
+from tests.judges.grammar import check_stream
+from tests.unit.dialects.openai_responses.desk import NAME, crossing, lost, own, read
+
+
+def sent(*steps: Event, under: Crossing | None = None) -> bytes:
+    writer = StreamWriter(under or crossing("anthropic", created=9))
+    return b"".join([writer.send(step) for step in steps]) + writer.close()
+
+
+def payloads(stream: bytes) -> list[Any]:
+    return [msgspec.json.decode(line[6:]) for line in stream.split(b"\n") if line.startswith(b"data: ")]
+
+
+def kinds(stream: bytes) -> list[str]:
+    """The events' types without their common beginning."""
+    return [event["type"].removeprefix("response.") for event in payloads(stream)]
+
+
+def part(index: int, what: Any, *texts: str) -> list[Event]:
+    return [PartStart(index, what), *[PartDelta(index, text) for text in texts], PartEnd(index)]
+
+
+BEGIN = Start("x", "m", 5)
+STOP = Finish(Stop("stop"), Usage(3, 2))
+CALLED = Finish(Stop("tool_calls"))
+
+
+def test_a_text_in_full() -> None:
+    stream = sent(BEGIN, *part(0, Text(""), "Hi", " there"), STOP)
+    assert check_stream(NAME, stream) == []
+    events = payloads(stream)
+    response = {
+        "id": "x",
+        "object": "response",
+        "created_at": 5,
+        "status": "in_progress",
+        "model": "m",
+        "output": [],
+        "usage": None,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "parallel_tool_calls": True,
+        "temperature": None,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": None,
+    }
+    name = events[2]["item"]["id"]
+    where = {"item_id": name, "output_index": 0, "content_index": 0}
+    empty = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+    whole = {**empty, "text": "Hi there"}
+    item = {"id": name, "type": "message", "status": "completed", "role": "assistant", "content": [whole]}
+    usage = {
+        "input_tokens": 3,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": 2,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 5,
+    }
+    expected = [
+        {"type": "response.created", "response": response},
+        {"type": "response.in_progress", "response": response},
+        {
+            "type": "response.output_item.added",
+            "output_index": 0,
+            "item": {**item, "status": "in_progress", "content": []},
+        },
+        {"type": "response.content_part.added", **where, "part": empty},
+        {"type": "response.output_text.delta", **where, "delta": "Hi", "logprobs": []},
+        {"type": "response.output_text.delta", **where, "delta": " there", "logprobs": []},
+        {"type": "response.output_text.done", **where, "text": "Hi there", "logprobs": []},
+        {"type": "response.content_part.done", **where, "part": whole},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {
+            "type": "response.completed",
+            "response": {**response, "status": "completed", "output": [item], "usage": usage},
+        },
+    ]
+    assert events == [{**event, "sequence_number": number} for number, event in enumerate(expected)]
+    assert stream.startswith(b"event: response.created\ndata: {")
+
+
+def test_thinking_texts_and_calls() -> None:
+    stream = sent(
+        BEGIN,
+        PartStart(0, Reasoning()),
+        PartDelta(0, "hm"),
+        PartDelta(0, "", Seal("anthropic", "sig")),
+        PartEnd(0),
+        *part(1, Text(""), "a"),
+        *part(2, Text("", True), "no"),
+        *part(3, ToolCall("c", "f", namespace="crm"), '{"a"', ":1}"),
+        *part(4, ToolCall("p", "patch", "", True), "free"),
+        CALLED,
+    )
+    assert check_stream(NAME, stream) == []
+    assert kinds(stream) == [
+        "created",
+        "in_progress",
+        "output_item.added",
+        "reasoning_summary_part.added",
+        "reasoning_summary_text.delta",
+        "reasoning_summary_text.done",
+        "reasoning_summary_part.done",
+        "output_item.done",
+        "output_item.added",
+        "content_part.added",
+        "output_text.delta",
+        "output_text.done",
+        "content_part.done",
+        "content_part.added",
+        "refusal.delta",
+        "refusal.done",
+        "content_part.done",
+        "output_item.done",
+        "output_item.added",
+        "function_call_arguments.delta",
+        "function_call_arguments.delta",
+        "function_call_arguments.done",
+        "output_item.done",
+        "output_item.added",
+        "custom_tool_call_input.delta",
+        "custom_tool_call_input.done",
+        "output_item.done",
+        "completed",
+    ]
+    output = payloads(stream)[-1]["response"]["output"]
+    assert [item["type"] for item in output] == ["reasoning", "message", "function_call", "custom_tool_call"]
+    assert output[0]["encrypted_content"] == pack(Seal("anthropic", "sig"))
+    assert (output[2]["arguments"], output[2]["namespace"]) == ('{"a":1}', "crm")
+
+
+def test_a_seal_without_words_and_words_without_anything() -> None:
+    stream = sent(
+        BEGIN,
+        *part(0, Reasoning()),
+        *part(1, Text("")),
+        PartStart(2, Reasoning()),
+        PartDelta(2, "", Seal("gemini", "s")),
+        PartEnd(2),
+        STOP,
+    )
+    assert check_stream(NAME, stream) == []
+    output = payloads(stream)[-1]["response"]["output"]
+    assert [(item["type"], item["summary"]) for item in output] == [("reasoning", [])]
+
+
+@pytest.mark.parametrize("texts", [(), ("  ",), ("null",)])
+def test_no_arguments_are_an_empty_object(texts: tuple[str, ...]) -> None:
+    stream = sent(BEGIN, *part(0, ToolCall("c", "f"), *texts), CALLED)
+    assert check_stream(NAME, stream) == []
+    assert payloads(stream)[-1]["response"]["output"][0]["arguments"].strip() == "{}"
+
+
+def test_null_may_be_the_beginning_of_something_else() -> None:
+    stream = sent(BEGIN, *part(0, ToolCall("c", "f"), "null", "ify"), CALLED)
+    assert payloads(stream)[-1]["response"]["output"][0]["arguments"] == "nullify"
+
+
+def test_a_call_that_was_cut_off_is_not_complete() -> None:
+    stream = sent(BEGIN, *part(0, Text(""), "t"), *part(1, ToolCall("c", "f"), '{"a'), Finish(Stop("length")))
+    assert check_stream(NAME, stream) == []
+    end = payloads(stream)[-1]
+    assert end["type"] == "response.incomplete"
+    assert [item["status"] for item in end["response"]["output"]] == ["completed", "incomplete"]
+    stream = sent(BEGIN, *part(0, Text(""), "t"), Finish(Stop("content_filter")))
+    assert payloads(stream)[-1]["response"]["output"][0]["status"] == "incomplete"
+
+
+def test_citations_are_told_one_by_one() -> None:
+    cited = (Citation("https://e.com", "E", "", 0, 1), Citation("https://f.com", "F", "", 0, 1), Citation("", "none"))
+    under = crossing("gemini")
+    stream = sent(
+        BEGIN, PartStart(0, Text("")), PartDelta(0, "a"), PartDelta(0, "", None, cited), PartEnd(0), STOP, under=under
+    )
+    assert check_stream(NAME, stream) == []
+    assert [event["annotation"]["url"] for event in payloads(stream) if "annotation" in event] == [
+        "https://e.com",
+        "https://f.com",
+    ]
+    assert lost(under) == [("citation.dropped", "")]
+
+
+def test_what_this_dialect_cannot_stream() -> None:
+    under = crossing("gemini")
+    stream = sent(
+        Start("", "m"),
+        *part(0, Opaque("gemini", "executableCode", Raw(b"{}"))),
+        *part(1, Media("image", "image/png", "QUJD")),
+        PartStart(2, Text("", at=("second",)), 1),
+        PartDelta(2, "other answer"),
+        PartEnd(2),
+        PartStart(3, ToolCall("c", "f")),
+        PartDelta(3, "{}", Seal("gemini", "s")),
+        PartEnd(3),
+        Finish(Stop("stop"), None, 0, False),
+        Finish(Stop("length"), Usage(1, 1), 1),
+        under=under,
+    )
+    assert check_stream(NAME, stream) == []
+    end = payloads(stream)[-1]["response"]
+    assert (end["status"], end["usage"]["total_tokens"]) == ("completed", 2)
+    assert [item["type"] for item in end["output"]] == ["message", "function_call"]
+    assert [code for code, _ in lost(under)] == [
+        "id.invented",
+        "hosted.dropped",
+        "media.dropped",
+        "answer.dropped",
+        "seal.dropped",
+    ]
+
+
+def test_an_item_of_its_own_is_told_whole() -> None:
+    value = {
+        "id": "mcp_1",
+        "type": "mcp_call",
+        "arguments": "{}",
+        "name": "n",
+        "server_label": "s",
+        "status": "completed",
+    }
+    stream = sent(BEGIN, *part(0, Opaque(NAME, "mcp_call", Raw(msgspec.json.encode(value)))), STOP, under=crossing())
+    assert check_stream(NAME, stream) == []
+    events = payloads(stream)
+    assert (events[2]["item"]["arguments"], events[3]["item"]) == ("", value)
+
+
+def test_a_fault_ends_the_stream_and_completes_nothing() -> None:
+    fault = Fault("rate_limit", "slow", 429)
+    stream = sent(BEGIN, *part(0, Text(""), "t"), PartStart(1, ToolCall("c", "f")), PartDelta(1, '{"a'), fault, CALLED)
+    assert check_stream(NAME, stream) == []
+    end = payloads(stream)[-1]
+    assert end["type"] == "response.failed"
+    assert end["response"]["error"] == {"code": "rate_limit_exceeded", "message": "slow"}
+    assert "function_call_arguments.done" not in kinds(stream)
+
+
+def test_a_fault_before_the_answer_is_an_event_of_its_own() -> None:
+    stream = sent(Fault("overloaded", "busy", 503), BEGIN)
+    assert check_stream(NAME, stream) == []
+    assert payloads(stream) == [
+        {"type": "error", "sequence_number": 0, "code": "overloaded", "message": "busy", "param": None}
+    ]
+
+
+def test_an_answer_that_ends_in_an_error_has_failed() -> None:
+    stream = sent(BEGIN, Finish(Stop("error", detail="oh")))
+    assert payloads(stream)[-1]["response"]["error"] == {"code": "server_error", "message": "oh"}
+    assert check_stream(NAME, stream) == []
+
+
+def test_the_response_repeats_what_its_client_asked() -> None:
+    asked = read({"model": "mine", "instructions": "Be brief.", "input": "hi", "temperature": 0.5})
+    stream = sent(BEGIN, STOP, under=crossing("gemini", answers=asked, model="mine"))
+    for event in payloads(stream):
+        response = event["response"]
+        assert (response["model"], response["instructions"], response["temperature"]) == ("mine", "Be brief.", 0.5)
+
+
+def test_the_same_events_give_the_same_bytes() -> None:
+    steps = [BEGIN, *part(0, Text(""), "a"), *part(1, ToolCall("c", "f"), "{}"), CALLED]
+    assert sent(*steps) == sent(*steps)
+
+
+def test_in_its_own_dialect_items_stay_apart_and_keep_their_fields() -> None:
+    first, second = (
+        Text("", extra=own(**{"item/id": "msg_1"}), at=("output", 0, "content", 0)),
+        Text("", at=("output", 1)),
+    )
+    stream = sent(
+        BEGIN,
+        BEGIN,
+        PartStart(0, first),
+        PartDelta(0, "a"),
+        PartEnd(0, own(**{"item/id": "msg_1", "item/status": "incomplete", "item/phase": "commentary"})),
+        *part(1, second),
+        PartStart(2, Reasoning(extra=own(id="rs_1"))),
+        PartEnd(2, own(id="rs_1", summary=[])),
+        PartStart(3, ToolCall("c", "f", extra=own(id="fc_1"))),
+        PartDelta(3, "{}"),
+        PartEnd(3, own(id="fc_1", status="completed", caller={"type": "direct"})),
+        Finish(Stop("tool_calls"), extra=own(service_tier="flex", error=None)),
+        under=crossing(),
+    )
+    assert check_stream(NAME, stream) == []
+    response = payloads(stream)[-1]["response"]
+    assert response["service_tier"] == "flex"
+    assert [(item["type"], item["id"]) for item in response["output"]] == [
+        ("message", "msg_1"),
+        ("message", response["output"][1]["id"]),
+        ("reasoning", "rs_1"),
+        ("function_call", "fc_1"),
+    ]
+    assert response["output"][0]["status"] == "incomplete"
+    assert response["output"][3]["caller"] == {"type": "direct"}
+
+
+def test_citations_and_seals_where_there_is_no_place_for_them() -> None:
+    under = crossing("gemini")
+    cited = (Citation("https://e.com"),)
+    stream = sent(
+        BEGIN,
+        PartStart(0, Text("", at=("a",))),
+        PartDelta(0, "", Seal("gemini", "s"), cited),
+        PartDelta(0, "t"),
+        PartEnd(0),
+        PartStart(1, Text("", True, at=("b",))),
+        PartDelta(1, "no", None, cited),
+        PartEnd(1),
+        PartDelta(7, "nobody's"),
+        PartEnd(7),
+        STOP,
+        under=under,
+    )
+    assert check_stream(NAME, stream) == []
+    assert lost(under) == [("seal.dropped", "/a"), ("citation.dropped", "/b")]
