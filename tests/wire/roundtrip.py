@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import msgspec
@@ -67,6 +68,8 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "result.structured.as_text": "result structured",
         "result.media.moved": "result media insert",
         "result.duplicate": "result",
+        "result.orphaned": "result insert",
+        "result.invented": "insert",
         "result.moved": "order",
         "tool.renamed": "name call",
         "tool.namespace.prefixed": "name namespace call",
@@ -74,7 +77,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "cache.approximated": "cache",
         "choice.weakened": "insert choice",
         "format.as_text": "insert format",
-        "state.dropped": "result",
+        "tool.merged": "opaque",
     }.items()
 }
 
@@ -243,7 +246,8 @@ def _atom(role: str, author: str, part: Part) -> Atom:
     sides: dict[str, Json] = {"author": author, "cache": part.cache, "seal": _side(part.seal)}
     if isinstance(part, Media):
         # A file's name and its type may be guessed from each other, its bytes may not.
-        key = f"{part.kind} {part.data or part.url or part.file}"
+        data = part.data.replace("-", "+").replace("_", "/")  # base64 has two alphabets
+        key = f"{part.kind} {data or part.url or part.file}"
         detail = "" if part.detail == "auto" else part.detail
         return Atom("media", role, key, {**sides, "media.detail": detail}, [part.at], [])
     if isinstance(part, ToolCall):
@@ -281,24 +285,17 @@ def _json(text: str) -> str:
 
 
 def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey) -> Iterator[str]:
-    first, last = _atoms(first_steps), _atoms(last_steps)
     if journey.said("order.approximated") or journey.said("result.moved"):
-        first, last = _ordered(first), _ordered(last)
-    here = dict(_matches(first, journey.middle))
-    middle = {i: journey.middle[j] for i, j in here.items()}
-    excused = {
-        i
-        for i in range(len(first))
-        if i not in dict(_matches(first, last))
-        and not first[i].texts
-        and _explained(first[i].kind, i, first, middle, journey)
-    }
+        first_steps, last_steps = _ordered(first_steps), _ordered(last_steps)
+    first, last = _atoms(first_steps), _atoms(last_steps)
+    middle = {i: journey.middle[j] for i, j in _matches(first, journey.middle)}
+    there = dict(_matches(first, last))
+    lost = [i for i in range(len(first)) if i not in there and not first[i].texts]
+    excused = [i for i in lost if _explained(first[i].kind, i, first, middle, journey)]
     if excused:
         # What is gone for a reason no longer stands between two texts.
-        kept = [step for step in first_steps if not any(step[2].at in first[i].ats for i in excused)]
-        first = _atoms(kept)
-        if journey.said("order.approximated") or journey.said("result.moved"):
-            first = _ordered(first)
+        gone_at = [at for i in excused for at in first[i].ats]
+        first = _atoms([step for step in first_steps if step[2].at not in gone_at])
         middle = {i: journey.middle[j] for i, j in _matches(first, journey.middle)}
     come_back = _matches(first, last)
     for i, j in come_back:
@@ -334,16 +331,12 @@ def _within(atom: Atom, new: list[Atom], journey: Journey) -> bool:
     return False
 
 
-def _ordered(atoms: list[Atom]) -> list[Atom]:
+def _ordered(steps: list[Step]) -> list[Step]:
     """Within what the assistant says between two others: thoughts first, calls last; of the rest: results first."""
-    out: list[Atom] = []
-    run: list[Atom] = []
-    for atom in [*atoms, Atom("end", "", "", {}, [], [])]:
-        if run and (run[0].role == "assistant") is not (atom.role == "assistant"):
-            out += sorted(run, key=lambda one: (one.kind == "call") - (one.kind in ("reasoning", "result")))
-            run = []
-        run.append(atom)
-    return out + [atom for atom in run if atom.kind != "end"]
+    out: list[Step] = []
+    for _, run in groupby(steps, key=lambda step: step[0] in ("user", "tool", "system")):
+        out += sorted(run, key=lambda step: isinstance(step[2], ToolCall) - isinstance(step[2], Reasoning | ToolResult))
+    return out
 
 
 def _matches(first: list[Atom], second: list[Atom]) -> list[tuple[int, int]]:
@@ -470,6 +463,8 @@ def _setting(name: str, request: Request) -> Json:
         return _format(value)
     if name == "n":
         return value or 1
+    if name == "tier":
+        return None if value == "auto" else value
     if name in ("temperature", "top_p"):
         return None if value == 1 else value  # the default of every dialect here
     if name == "effort":

@@ -93,16 +93,15 @@ def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target
         streamed = fold(events(target, stream(source, target, case.body)[0]))
         if isinstance(streamed, Fault) and told.stop.reason in BROKEN:
             continue
-        whole = answer(target, _written(target, told, source))
+        under = crossing(source, target)
+        whole = answer(target, get(target).write_response(told, under))
         assert isinstance(streamed, Response), case.id
-        wrong = response_differences(whole, whole, streamed, (), ())
+        # A stream can keep an order that a whole answer has no place for.
+        order = [loss for loss in under.losses.all() if loss.code == "order.approximated"]
+        wrong = response_differences(whole, whole, streamed, order, ())
         if wrong:
             failures[case.id] = "; ".join(wrong[:3])
     settle(f"stream as whole {source} to {target}", failures)
-
-
-def _written(target: str, told: Response, source: str) -> bytes:
-    return get(target).write_response(told, crossing(source, target))
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)

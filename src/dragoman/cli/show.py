@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 from importlib import resources
+from typing import Any
 
 import click
 import msgspec
-from rich.columns import Columns
-from rich.console import Console
-from rich.panel import Panel
+from rich.console import Console, RenderableType
 from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
 
 from ..dialects import names
-from ..translate import translate_request
+from ..translate import Translation, translate_request
+from .output import COLOURS
 
 SOURCE = "anthropic"
-
-
-def conversation() -> bytes:
-    """The bundled conversation: a Messages request with thinking, parallel calls, an image in a result and an error."""
-    return resources.files("dragoman.cli").joinpath("conversation.json").read_bytes()
-
-
-@click.command()
-@click.option("--width", type=int, help="Columns of the output; left out: the terminal's.")
-def show(width: int | None) -> None:
-    """Show one agent conversation in all dialects, with its losses."""
-    console = Console(width=width)
-    body = conversation()
-    panels = []
-    for target in names():
-        done = translate_request(body, source=SOURCE, target=target, model=_MODELS.get(target, "some-model"))
-        pretty = msgspec.json.format(done.body, indent=2).decode()
-        losses = "\n".join([str(loss) for loss in done.losses]) or "nothing lost"
-        text = Syntax(pretty, "json", word_wrap=True, background_color="default")
-        title = f"{SOURCE}" if target == SOURCE else f"{SOURCE} → {target}"
-        panels.append(Panel(text, title=title, subtitle=f"{len(done.losses)} losses", width=_column(console)))
-        panels.append(Panel(losses, title=f"losses: {title}", width=_column(console)))
-    console.print(Columns(panels))
-
+NARROWEST = 46
+"""Columns a dialect needs to be readable."""
 
 _MODELS = {
     "anthropic": "claude-opus-5",
@@ -46,7 +26,93 @@ _MODELS = {
     "openai-chat": "gpt-5.2",
     "openai-responses": "gpt-6-sol",
 }
+_HISTORY = ("messages", "input", "contents")
+_SHOWN = 400
+"""Characters of a string that are shown."""
 
 
-def _column(console: Console) -> int:
-    return max(60, console.width // max(1, console.width // 78) - 1)
+def conversation() -> dict[str, Any]:
+    """The bundled conversation: a Messages request with thinking, parallel calls, an image in a result and an error."""
+    text = resources.files("dragoman.cli").joinpath("conversation.json").read_bytes()
+    found: dict[str, Any] = msgspec.json.decode(text)
+    return found
+
+
+@click.command()
+@click.option("--width", type=click.IntRange(40), help="Columns of the output. Left out: those of the terminal.")
+def show(width: int | None) -> None:
+    """Show one agent conversation in all dialects, step by step, with its losses."""
+    console = Console(width=width)
+    # The source first: everything else is made from it.
+    dialects = [SOURCE, *[name for name in names() if name != SOURCE]]
+    at_once = max(1, min(len(dialects), console.width // NARROWEST))
+    for begin in range(0, len(dialects), at_once):
+        console.print(_table(dialects[begin : begin + at_once]))
+    console.print(
+        f"One {SOURCE} request, translated into {len(dialects) - 1} other dialects. "
+        "`dragoman loss CODE` explains a loss; `dragoman translate --to DIALECT < FILE` does this to your own."
+    )
+
+
+def _table(dialects: list[str]) -> Table:
+    table = Table(expand=True, show_lines=True)
+    table.add_column("", style="bold", width=9)
+    for dialect in dialects:
+        table.add_column(dialect + (" (source)" if dialect == SOURCE else ""), ratio=1, overflow="fold")
+    source = conversation()
+    told: dict[str, int] = dict.fromkeys(dialects, 0)
+    done = {dialect: _translated(source, 0, dialect) for dialect in dialects}
+    table.add_row("settings", *[_settings(done[dialect]) for dialect in dialects])
+    for step, message in enumerate(source["messages"], 1):
+        if message["role"] != "user":
+            continue  # shown together with the results of its calls
+        cells: list[RenderableType] = []
+        for dialect in dialects:
+            done[dialect] = _translated(source, step, dialect)
+            history = _history(done[dialect])
+            cells.append(_json(history[told[dialect] :]))
+            told[dialect] = len(history)
+        table.add_row("question" if step == 1 else "calls and results", *cells)
+    table.add_row("losses", *[_losses(done[dialect]) for dialect in dialects])
+    return table
+
+
+def _translated(source: dict[str, Any], steps: int, dialect: str) -> Translation:
+    """The conversation up to a step, in a dialect."""
+    part = {**source, "messages": source["messages"][:steps]}
+    return translate_request(part, source=SOURCE, target=dialect, model=_MODELS.get(dialect, "some-model"))
+
+
+def _history(done: Translation) -> list[Any]:
+    document = done.json()
+    return next((document[key] for key in _HISTORY if isinstance(document.get(key), list)), [])
+
+
+def _settings(done: Translation) -> RenderableType:
+    return _json({key: value for key, value in done.json().items() if key not in _HISTORY})
+
+
+def _json(value: Any) -> RenderableType:
+    text = msgspec.json.format(msgspec.json.encode(_shortened(value)), indent=2).decode()
+    return Syntax(text, "json", word_wrap=True, background_color="default")
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
+    if isinstance(value, list):
+        return [_shortened(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _shortened(item) for key, item in value.items()}
+    return value
+
+
+def _losses(done: Translation) -> RenderableType:
+    if not done.losses:
+        return Text("nothing lost", style="green")
+    text = Text()
+    for loss in done.losses:
+        text.append(f"{loss.severity} ", style=COLOURS[loss.severity])
+        text.append(f"{loss.code} ", style="bold")
+        text.append(f"{loss.path or '/'}\n" + (f"  {loss.detail}\n" if loss.detail else ""))
+    return text

@@ -12,10 +12,12 @@ BUDGETS = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 1638
 
 
 def from_budget(budget: int) -> str | None:
-    """The effort word for a budget; None when the model is to decide for itself (-1)."""
+    """The effort word for a budget; None when the model is to decide for itself (-1).
+
+    The limits lie so that a word's own budget in any target comes back as that word or settles on the next one."""
     if budget < 0:
         return None
-    for limit, word in ((1, "none"), (1500, "minimal"), (5000, "low"), (12000, "medium"), (24000, "high")):
+    for limit, word in ((1, "none"), (1024, "minimal"), (5000, "low"), (12000, "medium"), (24000, "high")):
         if budget < limit:
             return word
     return "xhigh"

@@ -206,7 +206,7 @@ def _definitions(job: Job, out: dict[str, Any], root: dict[str, Any]) -> dict[st
     place: list[str] = []
     for container in CONTAINERS:
         held = root.get(container)
-        if held is None or (container == "defs" and not job.subset.upper):
+        if container not in root or not job.holds(container):
             continue
         stays = container == job.container or (container == "definitions" and job.accepts("definitions", True))
         if not isinstance(held, dict):

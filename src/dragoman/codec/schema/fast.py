@@ -122,7 +122,7 @@ def _container(subset: Subset) -> str:
 
 def _kind(subset: Subset, name: str, root: bool, anything: bool) -> Any:
     """The type of a keyword's value that needs no change; None: the keyword must be absent."""
-    if name == "$id" and not root:
+    if (name == "$id" and not root) or (name == "nullable" and root and subset.root_object and not anything):
         return None
     if name in REFS or name == "ref":
         return Raw if name == "ref" and not subset.upper else None

@@ -71,6 +71,10 @@ class Job:
         allowed = subset.root_keywords if root and subset.root_keywords is not None else subset.keywords
         return allowed is None or name in allowed
 
+    def holds(self, name: str) -> bool:
+        """Does a keyword hold definitions."""
+        return name in CONTAINERS and (name != "defs" or self.subset.upper)
+
     @property
     def modern(self) -> bool:
         return self.subset.modern or self.subset.keywords is not None
@@ -195,7 +199,7 @@ def _lone(job: Job, rest: Layer, single: bool, merging: bool) -> bool:
     """May the reference stay, seeing what stands beside it."""
     if not single or merging:
         return False
-    return job.subset.ref_siblings or all(name in CONTAINERS for name in rest.schema)
+    return job.subset.ref_siblings or all(job.holds(name) for name in rest.schema)
 
 
 def _loops(job: Job, layer: Layer) -> bool:

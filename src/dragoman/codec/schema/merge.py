@@ -14,7 +14,6 @@ from .text import Number, dump, fingerprint, note
 from .words import (
     ANNOTATIONS,
     BOOLEANS,
-    CONTAINERS,
     COUNTS,
     FLAGS,
     GROUPS,
@@ -144,7 +143,7 @@ def compose(job: Job, layers: Layers, root: bool = False, flatten: bool = False)
 
 def _merge(job: Job, node: Node) -> None:
     for layer in node.layers:
-        words = _lift(job, layer)
+        words = _lift(job, layer, node.root)
         for group in GROUPS:
             if group[0] in words and group[0] in node.words:
                 for name in group:
@@ -155,16 +154,21 @@ def _merge(job: Job, node: Node) -> None:
             value = word.value if old is None else _combine(name, old.value, word.value)
             if value is _BAD:
                 tell(job, node, name, word, "does not agree with the first")
+            elif old is None:
+                node.words[name] = word
             else:
-                node.words[name] = word if old is None else Word(value, old.path, old.made)
+                node.words[name] = Word(value, old.path, old.made)
+                for lost in (old, word):
+                    if value is False and lost.value is not False and not lost.made:
+                        job.report(REWRITTEN, lost.path, "false holds here too")
 
 
-def _lift(job: Job, layer: Layer) -> dict[str, Word]:
+def _lift(job: Job, layer: Layer, root: bool) -> dict[str, Word]:
     """The words of one layer: subschemas as layers, old spellings renewed, malformed values left out and reported."""
     words: dict[str, Word] = {}
     for name, value, origin in _renewed(job, layer):
         path = layer.path if layer.made else (*layer.path, origin)
-        if name in CONTAINERS and (not layer.path or job.subset.keywords is not None):
+        if job.holds(name) and (root or job.subset.keywords is not None or job.subset.refs == "inline"):
             # The root's definitions are written apart; those of inner schemas too, where something names them.
             if layer.path and not layer.made:
                 job.report(REWRITTEN, path, "inner definitions written where they are used")

@@ -71,7 +71,7 @@ def _say_object(job: Job, node: Node) -> None:
         job.report(REWRITTEN, (), "added type object")
     elif word.value != "object" and not word.made:
         job.report(REWRITTEN, word.path, "the root is an object and nothing else")
-    if "nullable" in node.words:
+    if "nullable" in node.words and job.subset.keywords is not None:
         drop(job, node, "nullable", "the root is an object and nothing else")
     node.put("type", "object", first=True)
 

@@ -273,6 +273,8 @@ class BlockWriter:
             block = self._own_block(part)
             if block is not None:
                 return block
+            if part.refusal:
+                crossing.lose("refusal.as_text", part.at)
             out: Block = {"type": "text", "text": part.text}
             cited = self.citations(part.citations, part.at)
             if cited:
@@ -294,7 +296,7 @@ class BlockWriter:
         for cited in citations:
             block = own_citation(cited)
             if block is None and cited.url:
-                if cited.start is not None:
+                if cited.start is not None or cited.end is not None:
                     self.crossing.lose("citation.approximated", at, "the position in the text has no place")
                 block = {
                     "type": "web_search_result_location",

@@ -25,7 +25,7 @@ from . import wire
 BLOCK = "dragoman.block"
 """Marks a text that stands for a block only this dialect has: the block itself, as it came."""
 
-_DIRECT = b'"direct"'
+_DIRECT = {"type": "direct"}
 
 
 class _Unparsed(Struct, forbid_unknown_fields=True):
@@ -129,7 +129,7 @@ def read_call(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown)
             text = _unwrapped(text)
     if not (unknown or block.caller or block.toolset_name or block.cache_control):
         return ToolCall(call_id, name, text, at=at)
-    if block.caller and _DIRECT in bytes(block.caller):
+    if block.caller and jsontext.plain(block.caller) == _DIRECT:
         # The model itself called, as in every other dialect: nothing to lose.
         cache, extra = _hangings(block, ("toolset_name",), at, crossing, unknown)
         extra = marked(extra, "caller", block.caller)

@@ -29,6 +29,7 @@ _REASONS: dict[str, StopReason] = {
     "tool_use": "tool_calls",
     "refusal": "refusal",
     "pause_turn": "pause",
+    "compaction": "pause",
 }
 _WORDS: dict[StopReason, str] = {
     "stop": "end_turn",
@@ -75,7 +76,7 @@ def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool
         value = jsontext.plain(details)
         if isinstance(value, dict):
             detail = str(value.get("explanation") or value.get("category") or "")
-    if word is not None and word not in _REASONS:
+    if word is not None and (reason == "unknown" or word != _WORDS[reason]):
         fields["stop_reason"] = jsontext.raw(word)
     extra = crossing.keep((), fields) if fields else None
     if called and reason in ("stop", "unknown"):
@@ -124,7 +125,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     out.update(write_stop(response.stop, any(type(part) is ToolCall for part in response.parts), refused, crossing))
     if response.usage is None:
         crossing.lose("usage.invented")
-    out["usage"] = write_usage(response.usage or Usage())
+    out["usage"] = write_usage(response.usage or Usage(), crossing)
     return jsontext.encode(restore(out, response.extra, wire.NAME))
 
 
@@ -139,8 +140,8 @@ def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> d
         crossing.lose("stop.approximated", (), "tool_calls without a call is sent as end_turn")
     elif reason == "unknown" and crossing.source == wire.NAME:
         word = None
-    elif reason not in _EXACT:
-        crossing.lose("stop.approximated", (), f"{reason} is sent as {word}")
+    elif reason not in _EXACT or (stop.detail and word != "refusal"):
+        crossing.lose("stop.approximated", (), f"{stop.detail or reason} is sent as {word}")
     out: dict[str, Any] = {"stop_reason": word, "stop_sequence": stop.sequence}
     own = stop.extra.get(wire.NAME) if stop.extra is not None else None
     if own is not None:
@@ -150,9 +151,14 @@ def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> d
     return out
 
 
-def write_usage(usage: Usage) -> dict[str, Any]:
+def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     read, written = usage.cache_read, usage.cache_write
-    out: dict[str, Any] = {"input_tokens": max((usage.input or 0) - (read or 0) - (written or 0), 0)}
+    fresh = (usage.input or 0) - (read or 0) - (written or 0)
+    if fresh < 0:
+        # Some hosts count cached tokens beside the others.
+        crossing.lose("usage.dropped", detail="more cached tokens than tokens")
+        read, written, fresh = None, None, usage.input or 0
+    out: dict[str, Any] = {"input_tokens": fresh}
     if written is not None:
         out["cache_creation_input_tokens"] = written
     if read is not None:

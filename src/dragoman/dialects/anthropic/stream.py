@@ -31,7 +31,19 @@ _strict = msgspec.json.Decoder(wire.StreamEvent).decode
 class _Block:
     """A block under way."""
 
-    __slots__ = ("begun", "delta", "held", "index", "initial", "number", "over", "part", "pieces", "signature")
+    __slots__ = (
+        "begun",
+        "citations",
+        "delta",
+        "held",
+        "index",
+        "initial",
+        "number",
+        "over",
+        "part",
+        "pieces",
+        "signature",
+    )
 
     def __init__(self, number: int, index: int, part: Part, delta: str) -> None:
         self.number = number  # on the wire
@@ -41,6 +53,7 @@ class _Block:
         self.begun = False  # something was passed on
         self.initial = ""  # arguments that came with the start
         self.signature = ""
+        self.citations: tuple[Citation, ...] = ()  # they come before the text that they are about
         self.pieces: list[str] = []
         self.held: list[Event] = []  # what waits for an earlier block to end
         self.over = False
@@ -191,10 +204,11 @@ class StreamReader:
         opened.signature = block.signature or ""
         if delta:
             self._pass_on(opened, PartStart(index, part), events)
+        opened.citations = citations
         if isinstance(part, ToolCall):
             opened.initial = text
-        elif text or citations:
-            self._pass_on(opened, PartDelta(index, text, None, citations), events)
+        elif text:
+            self._pass_on(opened, PartDelta(index, text), events)
 
     def _pass_on(self, block: _Block, event: Event, events: list[Event]) -> None:
         (events if block is self._live else block.held).append(event)
@@ -213,8 +227,7 @@ class StreamReader:
             block.signature = delta.signature or ""
         elif kind == "citations_delta" and delta.citation:
             cited = Raw(b"[%b]" % bytes(delta.citation))
-            citations = read_citations(cited, ("content", block.index), self._crossing)
-            self._pass_on(block, PartDelta(block.index, "", None, citations), events)
+            block.citations += read_citations(cited, ("content", block.index), self._crossing)
         elif kind == "input_json_delta" and isinstance(block.part, Opaque):
             block.pieces.append(delta.partial_json or "")
         elif kind == "compaction_delta" and isinstance(block.part, Opaque):
@@ -232,6 +245,8 @@ class StreamReader:
         elif isinstance(part, Reasoning) and block.signature:
             seal = origin(block.signature, wire.NAME, "", self._model)
             self._pass_on(block, PartDelta(index, "", seal), events)
+        elif block.citations:
+            self._pass_on(block, PartDelta(index, "", None, block.citations), events)
         self._pass_on(block, PartEnd(index), events)
         block.over = True
         while self._live is not None and self._live.over:

@@ -85,7 +85,7 @@ class StreamWriter:
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": write_usage(event.usage or Usage()),
+            "usage": write_usage(event.usage or Usage(), crossing),
         }
         restore(message, event.extra, wire.NAME)
         return _framed("message_start", {"message": message})
@@ -103,7 +103,9 @@ class StreamWriter:
         if part.seal is not None and not isinstance(part, Reasoning):
             self._crossing.lose("seal.dropped", part.at)
         if isinstance(part, Text):
-            self._refused = self._refused or part.refusal
+            if part.refusal:
+                self._refused = True
+                self._crossing.lose("refusal.as_text", part.at)
         elif isinstance(part, Media):
             self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._open("text", note(part)) + self._close()
@@ -278,8 +280,9 @@ class StreamWriter:
         usage = event.usage or self._usage
         if usage is None:
             self._crossing.lose("usage.invented")
-        figures = write_usage(usage or Usage())
+        figures = write_usage(usage or Usage(), self._crossing)
         delta = write_stop(self._stop or event.stop, self._called, self._refused, self._crossing)
+        delta["stop_reason"] = delta["stop_reason"] or "end_turn"
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")

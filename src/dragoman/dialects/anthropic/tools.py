@@ -219,7 +219,13 @@ def offered(request: Request, crossing: Crossing) -> tuple[Tool | HostedTool, ..
     if choice is None or not choice.names or choice.mode == "one":
         return request.tools
     crossing.lose("choice.by_filter", choice.at)
-    return tuple([tool for tool in request.tools if isinstance(tool, HostedTool) or tool.name in choice.names])
+    tools: list[Tool | HostedTool] = []
+    for tool in request.tools:
+        if isinstance(tool, HostedTool) or tool.name in choice.names:
+            tools.append(tool)
+        else:
+            crossing.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
+    return tuple(tools)
 
 
 def write_choice(request: Request, tools: Any, refused: bool, crossing: Crossing) -> tuple[Any, str]:

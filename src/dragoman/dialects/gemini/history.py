@@ -66,7 +66,7 @@ class _Writer:
         self._crossing = crossing
         self._role = ""
         self._at: Path = ()
-        self._waiting: list[tuple[str, str, Path]] = []  # id, name as sent, place
+        self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its place
         self._answered: set[str] = set()
 
     def model(self, turn: Turn, *, sealed: bool) -> None:
@@ -81,7 +81,7 @@ class _Writer:
                 if sealed and not waiting and "thoughtSignature" not in written:
                     written["thoughtSignature"] = DUMMY
                     crossing.lose("seal.dummy", part.at)
-                waiting.append((part.id, written["functionCall"]["name"], part.at))
+                waiting.append((part.id, written["functionCall"], part.at))
                 out.append(written)
                 continue
             written = write_part(part, crossing, request=True)
@@ -112,15 +112,15 @@ class _Writer:
 
     def results(self, turn: Turn) -> None:
         """All results of a step in call order; then what cannot stand inside them, and results without a call."""
-        waiting, answered, mine, crossing = self._waiting, self._answered, self.mine, self._crossing
+        waiting, answered, crossing = self._waiting, self._answered, self._crossing
         siblings: list[Any] = []
         found: list[Any] = []
         if len(turn.parts) == len(waiting):
-            for part, (call_id, name, _) in zip(turn.parts, waiting, strict=True):
+            for part, (call_id, asked, _) in zip(turn.parts, waiting, strict=True):
                 if type(part) is not ToolResult or part.call_id != call_id:
                     break
                 answered.add(call_id)
-                found.append(write_result(part, "" if mine and part.name else name, siblings, crossing))
+                found.append(write_result(part, asked, siblings, crossing))
             else:
                 waiting.clear()
                 self._place("user", found + siblings if siblings else found, turn)
@@ -140,9 +140,7 @@ class _Writer:
                 continue
             asked = self._take(part.call_id)
             if asked is not None or self.mine:
-                # An own client's name stays what it is: the API pairs by both.
-                name = asked[1] if asked is not None and not (self.mine and part.name) else ""
-                found.append((order.get(part.call_id, 0), write_result(part, name, siblings, crossing)))
+                found.append((order.get(part.call_id, 0), write_result(part, asked, siblings, crossing)))
             elif part.call_id in self._answered:
                 crossing.lose("result.duplicate", part.at, part.call_id)
             else:
@@ -153,19 +151,20 @@ class _Writer:
             found.sort(key=lambda pair: pair[0])
         return [written for _, written in found]
 
-    def _take(self, call_id: str) -> tuple[str, str, Path] | None:
+    def _take(self, call_id: str) -> Any:
+        """The waiting call with this id, as sent; None when there is none."""
         for place, waiting in enumerate(self._waiting):
             if waiting[0] == call_id:
                 self._answered.add(call_id)
-                return self._waiting.pop(place)
+                return self._waiting.pop(place)[1]
         return None
 
     def _missing(self) -> list[tuple[str, Any]]:
         """Results for the calls that have none."""
         out = []
-        for call_id, name, at in self._waiting:
+        for call_id, asked, at in self._waiting:
             self._crossing.lose("result.invented", at, call_id)
-            out.append((call_id, write_missing(call_id, name)))
+            out.append((call_id, write_missing(asked)))
         self._waiting.clear()
         return out
 

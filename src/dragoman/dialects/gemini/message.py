@@ -82,10 +82,9 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
     """Append what one part says; a part with several data fields says several things."""
     extra: Extra | None = None
     detail = ""
-    left: dict[str, Raw] = {}
     if isinstance(part, wire.WidePart):
         if part.inline_data or part.file_data or part.function_call or part.function_response or part.thought_signature:
-            left = _untwin(part, at, ids.crossing)
+            _untwin(part, at, unknown, ids.crossing)
         if part.executableCode or part.codeExecutionResult or part.toolCall or part.toolResponse:
             _read_several(part, at, ids, unknown, out)
             return
@@ -96,7 +95,7 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
         _read_several(part, at, ids, unknown, out)
         return
     if unknown or isinstance(part, wire.WidePart):
-        extra = _read_extra(part, at, unknown, detail, left, ids.crossing)
+        extra = _read_extra(part, at, unknown, detail, ids.crossing)
     if call is not None:
         out.append(_read_call(call, part, at, ids, extra))
         return
@@ -152,31 +151,25 @@ def _read_thought(text: str, at: Path, seal: Seal | None, extra: Extra | None, o
     out.append(Reasoning(text, seal=seal, extra=extra, at=at))
 
 
-def _untwin(part: wire.WidePart, at: Path, crossing: Crossing) -> dict[str, Raw]:
-    """Move the snake_case fields to their camelCase twins; what finds its twin taken is given back."""
-    left: dict[str, Raw] = {}
+def _untwin(part: wire.WidePart, at: Path, unknown: Unknown, crossing: Crossing) -> None:
+    """Move the snake_case fields to their camelCase twins; one that finds its twin taken is not understood."""
     for twin, name in _TWINS:
         value = getattr(part, twin)
         if value is None:
             continue
         setattr(part, twin, None)
         if getattr(part, name) is not None:
-            left[twin] = jsontext.raw(value)
+            unknown.setdefault(at, {})[twin] = jsontext.raw(value)
             continue
         setattr(part, name, value)
         depth = len(at) + 1
         for path in [path for path in crossing.spelled if path[:depth] == (*at, twin)]:
             crossing.spelled[(*at, name, *path[depth:])] = crossing.spelled.pop(path)
         crossing.spelled[(*at, name)] = twin
-    return left
 
 
-def _read_extra(
-    part: wire.Part, at: Path, unknown: Unknown, detail: str, left: dict[str, Raw], crossing: Crossing
-) -> Extra | None:
-    more: dict[str, Raw] | None = left
-    if isinstance(part, wire.WidePart):
-        more = {**left, **(carried(part, wire.PART_EXTRAS) or {})}
+def _read_extra(part: wire.Part, at: Path, unknown: Unknown, detail: str, crossing: Crossing) -> Extra | None:
+    more = carried(part, wire.PART_EXTRAS) if isinstance(part, wire.WidePart) else None
     extra = gather(crossing, at, unknown, more) if unknown or more else None
     if isinstance(part, wire.WidePart) and part.mediaResolution:
         if not detail:

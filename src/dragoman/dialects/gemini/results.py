@@ -117,16 +117,18 @@ def _text(value: Raw) -> str:
 def _read_part(part: wire.ResultPart, place: int, base: Path) -> Part:
     at = (*base, "functionResponse", "parts", place)
     extra = {wire.NAME: {"mediaProcessing": part.mediaProcessing}} if part.mediaProcessing else None
-    blob, file = part.inlineData or part.inline_data, part.fileData or part.file_data
-    if blob is not None and file is None:
-        return read_blob(blob, at, None, extra)
-    if file is not None and blob is None:
-        return read_file(file, at, None, extra)
+    blobs = [blob for blob in (part.inlineData, part.inline_data) if blob is not None]
+    files = [file for file in (part.fileData, part.file_data) if file is not None]
+    if len(blobs) == 1 and not files:
+        return read_blob(blobs[0], at, None, extra)
+    if len(files) == 1 and not blobs:
+        return read_file(files[0], at, None, extra)
     return Opaque(wire.NAME, "functionResponse.parts", jsontext.raw(part), at=at)
 
 
-def write_result(result: ToolResult, name: str, siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
-    """A functionResponse part. Media that cannot stand inside it goes to `siblings`, which follow all results."""
+def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
+    """A functionResponse part. `asked` is the call as it was sent, or None: the API pairs by its id and its name.
+    Media that cannot stand inside goes to `siblings`, which follow all results."""
     nested: list[Any] = []
     text = plain_text(result.parts)
     if text is None:
@@ -136,7 +138,14 @@ def write_result(result: ToolResult, name: str, siblings: list[Any], crossing: C
         response = _write_response(result, text)
     else:
         response = {"error" if result.is_error else "output": text}
-    inner = {"id": result.call_id, "name": name or _name(result, crossing), "response": response}
+    call_id = result.call_id
+    if asked is None or (result.name and crossing.source == wire.NAME):
+        name = _name(result, crossing)
+    else:
+        name = asked["name"]
+    if asked is not None:
+        call_id = asked.get("id", "")
+    inner = {"id": call_id, "name": name, "response": response}
     if nested:
         inner["parts"] = nested
     out: dict[str, Any] = {"functionResponse": inner}
@@ -147,7 +156,7 @@ def write_result(result: ToolResult, name: str, siblings: list[Any], crossing: C
             out["thoughtSignature"] = result.seal.data
         else:
             crossing.lose("seal.dropped", result.at)
-    if not result.call_id:
+    if not call_id:
         del inner["id"]
     if result.extra is None:
         return out
@@ -160,7 +169,7 @@ def write_result(result: ToolResult, name: str, siblings: list[Any], crossing: C
 
 
 def _name(result: ToolResult, crossing: Crossing) -> str:
-    """The name for a result whose call is not known."""
+    """The name for a result whose call is not known, or that says it itself."""
     if crossing.source == wire.NAME and result.name:
         return result.name
     if result.name:
@@ -169,10 +178,10 @@ def _name(result: ToolResult, crossing: Crossing) -> str:
     return _UNNAMED
 
 
-def write_missing(call_id: str, name: str) -> dict[str, Any]:
+def write_missing(asked: Any) -> dict[str, Any]:
     """A result for a call that has none, which the upstream would refuse."""
-    inner: dict[str, Any] = {"id": call_id} if call_id else {}
-    return {"functionResponse": {**inner, "name": name, "response": {"error": NO_RESULT}}}
+    inner: dict[str, Any] = {"id": asked["id"]} if "id" in asked else {}
+    return {"functionResponse": {**inner, "name": asked["name"], "response": {"error": NO_RESULT}}}
 
 
 def write_orphan(result: ToolResult, siblings: list[Any], crossing: Crossing) -> dict[str, Any]:

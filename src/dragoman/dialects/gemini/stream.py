@@ -243,8 +243,9 @@ class StreamReader:
         if candidate.finishReason is not None:
             answer.candidate.finishReason = candidate.finishReason
             answer.candidate.finishMessage = candidate.finishMessage
-        if candidate.safetyRatings or candidate.avgLogprobs or candidate.logprobsResult or candidate.urlContextMetadata:
-            answer.told.update(carried(candidate, wire.CANDIDATE_EXTRAS) or {})
+        told = carried(candidate, wire.CANDIDATE_EXTRAS)
+        if told is not None:
+            answer.told.update(told)
         if unknown:
             for at in [at for at in unknown if at[:2] == ("candidates", place)]:
                 fields = unknown.pop(at)

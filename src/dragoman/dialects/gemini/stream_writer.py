@@ -54,6 +54,7 @@ class StreamWriter:
         self._tail = b"]}" + _END
         self._open: dict[int, _Open] = {}
         self._numbers: dict[int, int] = {}  # answers by the order in which they began, which is their index
+        self._finished = False
         self._texts: dict[int, list[tuple[list[str], list[Citation]]]] = {}
         self._text: dict[int, tuple[list[str], list[Citation]]] = {}
         self._head: dict[str, Any] = {}
@@ -100,10 +101,20 @@ class StreamWriter:
         before, after = self._frame_around(answer, b"", b"")
         return before + _line(part) + after
 
+    def _announced(self, answer: int) -> bytes:
+        """Answers begin in the order of their numbers: the second and later ones say so at once."""
+        if answer == 0:
+            return b""
+        first = self._chunk(0, {"text": ""}) if answer == 1 and not self._finished else b""
+        return first + self._chunk(answer, {"text": ""})
+
     def _part_start(self, event: PartStart) -> bytes:
         part = event.part
-        answer = self._numbers.setdefault(event.answer, len(self._numbers))
+        answer = self._numbers.get(event.answer, -1)
         out = b""
+        if answer < 0:
+            answer = self._numbers[event.answer] = len(self._numbers)
+            out = self._announced(answer)
         opened = self._open[event.index] = _Open(part, answer)
         if isinstance(part, Text):
             self._text[event.index] = ([], list(part.citations))
@@ -169,6 +180,7 @@ class StreamWriter:
         out: dict[str, Any] = {}
         blocked = not self._numbers and own(event.stop.extra, "promptFeedback")
         number = self._numbers.setdefault(event.answer, len(self._numbers))
+        self._finished = True
         first = number == 0
         extra = event.extra
         if first and self._extra is not None:

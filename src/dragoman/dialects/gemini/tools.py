@@ -78,14 +78,12 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
     out: list[Tool | HostedTool] = []
     for i, tool in enumerate(tools or ()):
         at: Path = ("tools", i)
-        key = "functionDeclarations"
-        declared = tool.functionDeclarations
-        if declared is None and tool.function_declarations is not None:
-            key, declared = "function_declarations", tool.function_declarations
-        if declared:
-            place = at + (key,)
-            for j, declaration in enumerate(declared):
-                out.append(_read_declaration(declaration, place + (j,), crossing, unknown))
+        for key, declared in (
+            ("functionDeclarations", tool.functionDeclarations),
+            ("function_declarations", tool.function_declarations),
+        ):
+            for j, declaration in enumerate(declared or ()):
+                out.append(_read_declaration(declaration, at + (key, j), crossing, unknown))
         for name in _HOSTED:
             value = getattr(tool, name)
             if value and bytes(value) != b"null":
@@ -105,6 +103,13 @@ def _read_declaration(declared: wire.Declaration, at: Path, crossing: Crossing, 
     extra = None
     if unknown or declared.behavior:
         extra = gather(crossing, at, unknown, carried(declared, ("behavior",)))
+    for twin, taken in (
+        ("parameters_json_schema", declared.parametersJsonSchema),
+        ("response_json_schema", declared.responseJsonSchema),
+    ):
+        if taken and getattr(declared, twin):
+            crossing.keep(at, {twin: getattr(declared, twin)})
+            extra = with_field(extra, twin, getattr(declared, twin))
     if declared.description == "":
         extra = with_field(extra, "description", _EMPTY)
     schema, schema_at, extra = _read_schema(

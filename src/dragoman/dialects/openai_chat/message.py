@@ -138,7 +138,10 @@ def read_assistant(message: wire.Message, at: Path, crossing: Crossing, unknown:
     return parts
 
 
-def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> ToolCall:
+def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> ToolCall | Opaque:
+    if call.function is None and call.custom is None:
+        fields = jsontext.fields(jsontext.raw(call)) | unknown.pop(at, {})
+        return Opaque(wire.NAME, call.type or "", jsontext.raw(fields), at=at)
     seal = None
     extra = None
     if unknown or call.extra_content:
@@ -147,9 +150,7 @@ def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, s
     call_id = call.id or minted(at, crossing, salt)
     if call.custom is not None and (call.type == "custom" or call.function is None):
         return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)
-    function = call.function
-    if function is None:
-        return ToolCall(call_id, "", "", seal=seal, extra=extra, at=at)
+    function = call.function or wire.Function()
     return ToolCall(call_id, function.name or "", text_value(function.arguments), seal=seal, extra=extra, at=at)
 
 
@@ -267,10 +268,11 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
     """An assistant's message; None when nothing is left of it. In an answer thoughts are shown; in a request they go
     back only to the host that uses such a field itself."""
     content: list[Part] = []
-    calls: list[dict[str, Any]] = []
+    calls: list[Any] = []
     thoughts: list[str] = []
     refusals: list[str] = []
     annotations: list[Any] = []
+    length = 0  # of the text so far, which an answer has as one string
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}
     for part in parts:
@@ -281,7 +283,8 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
             if calls:
                 crossing.lose("order.approximated", part.at)
             if part.citations and not request:
-                annotations.extend(annotations_to(part.citations, part.at, crossing))
+                annotations.extend(annotations_to(part.citations, part.at, crossing, length, len(part.text)))
+            length += len(part.text)
             content.append(part)
         elif isinstance(part, ToolCall):
             calls.append(write_call(part, crossing, request=request))
@@ -294,13 +297,20 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
             elif request and not own:
                 crossing.lose("reasoning.dropped", part.at)
             else:
+                if content or calls:
+                    crossing.lose("order.approximated", part.at)
                 field = own or field
-                thoughts.append(part.text)
+                if part.text:
+                    thoughts.append(part.text)
                 if own and part.extra is not None:
                     restore(message, part.extra, wire.NAME)
         elif isinstance(part, Opaque) and part.dialect != wire.NAME:
             crossing.lose("hosted.dropped", part.at, part.kind)
+        elif isinstance(part, Opaque) and "tool_calls" in part.at:
+            calls.append(part.value)  # a kind of call that nobody knows
         else:
+            if isinstance(part, Media):
+                length += len(note(part))
             content.append(part)
     message.pop(_FIELD, None)
     if thoughts:
@@ -337,7 +347,11 @@ def _assistant_content(texts: list[Part], crossing: Crossing, request: bool) -> 
     return "".join(words) or None
 
 
-def annotations_to(citations: tuple[Citation, ...], at: Path, crossing: Crossing) -> list[Any]:
+def annotations_to(
+    citations: tuple[Citation, ...], at: Path, crossing: Crossing, before: int, length: int
+) -> list[Any]:
+    """Citations of a text of `length` with `before` characters of other texts in front of it. One without a position
+    is of the whole text."""
     out: list[Any] = []
     for cited in citations:
         if not cited.url:
@@ -345,7 +359,8 @@ def annotations_to(citations: tuple[Citation, ...], at: Path, crossing: Crossing
             continue
         if cited.quote:
             crossing.lose("citation.approximated", at, "the quoted text has no place")
-        where = {"start_index": cited.start or 0, "end_index": cited.end or 0, "url": cited.url, "title": cited.title}
+        start, end = cited.start or 0, length if cited.end is None else cited.end
+        where = {"start_index": before + start, "end_index": before + end, "url": cited.url, "title": cited.title}
         out.append({"type": "url_citation", "url_citation": where})
     return out
 

@@ -67,7 +67,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     if request.tools:
         tools = MEMO.read(request.tools, crossing)
     if request.functions:
-        tools += functions_from(request.functions)
+        tools += functions_from(request.functions, crossing, unknown)
     choice = read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None
     if request.function_call is not None and choice is None:
         named = request.function_call
@@ -454,7 +454,8 @@ def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing)
         if known:
             out[name] = value
         else:
-            crossing.lose("sampling.dropped", at.get(name, ()), name)
+            code = "logprobs.dropped" if name.endswith("logprobs") else "sampling.dropped"
+            crossing.lose(code, at.get(name, ()), name)
     if settings.stop:
         out["stop"] = list(settings.stop[:4])
         if len(settings.stop) > 4:

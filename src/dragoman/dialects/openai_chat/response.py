@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Raw
+
 from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
@@ -38,6 +40,7 @@ _WORDS: dict[StopReason, str] = {
     "error": "stop",
     "unknown": "stop",
 }
+_COMPLETION = "completion_tokens"
 _EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls", "content_filter", "refusal"})
 
 
@@ -128,16 +131,26 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
             value = getattr(details, field)
             if value and field not in known:
                 more[f"{name}/{field}"] = jsontext.raw(value)
+    output = usage.completion_tokens
+    thought = completion.reasoning_tokens if completion is not None else None
+    own: dict[str, Raw] | None = None
+    if output is not None and thought is not None and thought > output:
+        # xAI and others do not count thinking among the completion tokens.
+        own = {_COMPLETION: jsontext.raw(output)}
+        output += thought
     total = usage.total_tokens
-    if total is not None and total != (usage.prompt_tokens or 0) + (usage.completion_tokens or 0):
+    if total is not None and total != (usage.prompt_tokens or 0) + (output or 0):
         more["total_tokens"] = jsontext.raw(total)
+    extra = gather(crossing, ("usage",), unknown, more or None)
+    if own is not None:
+        extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), **own}}
     return Usage(
         usage.prompt_tokens,
-        usage.completion_tokens,
+        output,
         prompt.cached_tokens if prompt is not None else None,
         prompt.cache_write_tokens if prompt is not None else None,
-        completion.reasoning_tokens if completion is not None else None,
-        gather(crossing, ("usage",), unknown, more or None),
+        thought,
+        extra,
     )
 
 
@@ -192,6 +205,8 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         asked["cache_write_tokens"] = usage.cache_write
     said: dict[str, Any] = {} if usage.reasoning is None else {"reasoning_tokens": usage.reasoning}
     out["prompt_tokens_details"], out["completion_tokens_details"] = asked, said
+    if usage.extra is not None and _COMPLETION in usage.extra.get(wire.NAME, {}):
+        del out[_COMPLETION]
     out = restore(out, usage.extra, wire.NAME)
     for name, details in (("prompt_tokens_details", asked), ("completion_tokens_details", said)):
         if not details:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Text, ToolCall
+from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...canon.response import Usage
 from ...codec import jsontext
 from ...codec.admit import Unknown
@@ -351,6 +351,9 @@ class StreamWriter:
         self._parts: dict[int, tuple[Part, int]] = {}  # with its answer
         self._calls: dict[int, int] = {}  # answer -> calls so far
         self._silent: set[int] = set()  # calls that have no arguments yet
+        self._cited: dict[int, list[Citation]] = {}
+        self._lengths: dict[int, int] = {}  # of the texts that are open
+        self._before: dict[int, int] = {}  # answer -> length of the texts that have ended
         self._refused: set[int] = set()  # answers with a refusal
         asked = crossing.answers.settings.stream_usage if crossing.answers is not None else True
         self._usage_wanted = bool(asked)
@@ -413,6 +416,8 @@ class StreamWriter:
             self._crossing.lose("seal.dropped", part.at)
         if isinstance(part, Text):
             key = b'{"content":'
+            self._lengths[event.index] = 0
+            self._cited[event.index] = list(part.citations)
             if part.refusal:
                 key = b'{"refusal":'
                 self._refused.add(answer)
@@ -437,6 +442,8 @@ class StreamWriter:
 
     def _part_end(self, index: int) -> bytes:
         frame = self._open.pop(index, None)
+        if index in self._lengths:
+            return self._annotations(index)
         if frame is None or index not in self._silent:
             return b""
         self._silent.discard(index)
@@ -463,16 +470,23 @@ class StreamWriter:
         out = b""
         if event.text:
             out = frame[0] + jsontext.encode(event.text) + frame[1]
-            if self._silent:
+            if event.index in self._lengths:
+                self._lengths[event.index] += len(event.text)
+            elif self._silent:
                 self._silent.discard(event.index)
         if event.seal is not None:
             self._crossing.lose("seal.dropped", self._parts[event.index][0].at)
         if event.citations:
-            part, answer = self._parts[event.index]
-            notes = annotations_to(event.citations, part.at, self._crossing)
-            if notes:
-                out += self._chunk(answer, jsontext.encode({"annotations": notes}))
+            self._cited.setdefault(event.index, []).extend(event.citations)
         return out
+
+    def _annotations(self, index: int) -> bytes:
+        """What a text cites, once its place in the whole is known."""
+        part, answer = self._parts[index]
+        before, length = self._before.get(answer, 0), self._lengths.pop(index)
+        self._before[answer] = before + length
+        notes = annotations_to(tuple(self._cited.pop(index)), part.at, self._crossing, before, length)
+        return self._chunk(answer, jsontext.encode({"annotations": notes})) if notes else b""
 
     def _finish(self, event: Finish) -> bytes:
         word = write_stop(event.stop, event.answer in self._refused, self._crossing)

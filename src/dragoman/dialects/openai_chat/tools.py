@@ -12,6 +12,7 @@ from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import jsontext
+from ...codec.admit import Unknown
 from ...codec.extras import gather, restore
 from ...codec.fit import fit
 from ...codec.memo import ToolMemo
@@ -123,20 +124,16 @@ def _schema(function: wire.FunctionDef) -> str | None:
     return None if schema == "null" else schema
 
 
-def functions_from(functions: list[wire.FunctionDef]) -> tuple[Tool, ...]:
+def functions_from(functions: list[wire.FunctionDef], crossing: Crossing, unknown: Unknown) -> tuple[Tool, ...]:
     """The legacy `functions` field: read, never written."""
-    return tuple(
-        [
-            Tool(
-                f.name,
-                f.description or "",
-                _schema(f),
-                at=("functions", i),
-                schema_at=("parameters",),
-            )
-            for i, f in enumerate(functions)
-        ]
-    )
+    out = []
+    for i, function in enumerate(functions):
+        at: Path = ("functions", i)
+        found = gather(crossing, at, unknown) if unknown else None
+        extra = found and {wire.NAME: {f"function/{name}": value for name, value in found[wire.NAME].items()}}
+        description = function.description or ""
+        out.append(Tool(function.name, description, _schema(function), extra=extra, at=at, schema_at=("parameters",)))
+    return tuple(out)
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:

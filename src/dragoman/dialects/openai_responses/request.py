@@ -41,6 +41,7 @@ _STRAY_IN_OUTPUT = (
 _ADDS_TOOLS = frozenset({"additional_tools", "tool_search_output"})
 _INSTRUCTIONS: Path = ("instructions",)
 _OUTPUT: Path = ("output",)
+_FALSE = Raw(b"false")
 NO_INPUT = "(nothing was said)"
 NO_RESULT = "Error: no result was recorded for this call."
 
@@ -78,7 +79,10 @@ def _read_turns(
     """Items to turns: a run of the assistant's items is one turn, a run of outputs is one turn, a message is one."""
     said: list[Part] = []
     results: list[Part] = []
+    apart = _by_item(unknown) if unknown else None
     for i, item in enumerate(items):
+        if apart is not None:
+            unknown = apart.get(i, {})
         kind = item.type
         at: Path = ("input", i)
         if kind == "function_call_output" or kind == "custom_tool_call_output":
@@ -110,6 +114,14 @@ def _read_turns(
         turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
     if results:
         turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+
+
+def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
+    """What is unknown in `input`, item by item: looking through all of it for each item would take too long."""
+    out: dict[int | str, Unknown] = {}
+    for path in [path for path in unknown if path[0:1] == ("input",) and len(path) > 1]:
+        out.setdefault(path[1], {})[path] = unknown.pop(path)
+    return out
 
 
 def _read_other(
@@ -200,9 +212,12 @@ def _called(item: wire.Item, turns: list[Turn], before: list[Part]) -> str:
 
 
 def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: Unknown) -> Extra | None:
-    more: dict[str, Raw] = {"store": request.store} if request.store else {}
+    more: dict[str, Raw] = {}
     silent: dict[str, Raw] = {}
     own = crossing.target == wire.NAME
+    if request.store:
+        # Nothing to be stored is what every other dialect does anyway.
+        (silent if request.store == _FALSE else more)["store"] = request.store
     if _has_rare(request):
         more |= carried(request, wire.REQUEST_RARE) or {}
         _read_state(request, silent, crossing)
@@ -221,11 +236,13 @@ def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: 
             silent["reasoning/summary"] = jsontext.raw(request.reasoning.summary)
     shape = request.text.format if request.text is not None else None
     if shape is not None and shape.type not in ("json_object", "json_schema"):
-        (silent if shape.type == "text" else more)["text/format"] = jsontext.raw(shape)
+        silent["text/format"] = jsontext.raw(shape)
+        if shape.type != "text" and not own:
+            crossing.lose("format.dropped", ("text", "format"), shape.type)
     if own and request.instructions == "":
         silent["instructions"] = Raw(b'""')
     extra = gather(crossing, (), unknown, more) if more or unknown else None
-    return with_fields(extra, silent) if own else extra
+    return with_fields(extra, silent)
 
 
 def _has_rare(request: wire.ResponsesRequest) -> bool:

@@ -349,3 +349,9 @@ def test_fields_of_an_item_that_adds_tools_are_reported() -> None:
     item = {"type": "additional_tools", "role": "developer", "id": "at_1", "tools": None}
     assert read({"model": "m", "input": [item, {"role": "user", "content": "x"}]}, under).tools == ()
     assert under.kept == [(("input", 0), {"id": Raw(b'"at_1"')})]
+
+
+def test_a_format_nobody_else_knows() -> None:
+    under = crossing(target="gemini")
+    assert read({"model": "m", "input": "x", "text": {"format": {"type": "lark"}}}, under).settings.format is None
+    assert lost(under) == [("format.dropped", "/text/format")]

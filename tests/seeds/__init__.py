@@ -1,0 +1,1 @@
+"""The seed documents' examples, as tests: what they show must work exactly."""

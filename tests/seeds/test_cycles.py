@@ -1,0 +1,152 @@
+"""Full cycles: a user asks, the model calls, the client answers, the model concludes; in each dialect and across."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from dragoman import tool_calls, tool_results, translate_request, translate_response
+
+PATH = {"type": "object", "properties": {"absolute_path": {"type": "string"}}, "required": ["absolute_path"]}
+WORDS = {
+    "type": "object",
+    "properties": {"command": {"type": "array", "items": {"type": "string"}}},
+    "required": ["command"],
+}
+
+
+class Cycle(NamedTuple):
+    """The four steps in one dialect."""
+
+    first: dict[str, Any]
+    called: Any
+    output: Any
+    second: dict[str, Any]
+    final: Any
+    said: str
+
+
+def _gemini() -> Cycle:
+    asked = {"role": "user", "parts": [{"text": "What is in the README?"}]}
+    call = {"functionCall": {"id": "fc-67890", "name": "read_file", "args": {"absolute_path": "/path/to/README.md"}}}
+    spoken = {"role": "model", "parts": [call]}
+    output = "# Project Title\nThis is a sample project."
+    response = {"functionResponse": {"id": "fc-67890", "name": "read_file", "response": {"output": output}}}
+    tools = [
+        {"functionDeclarations": [{"name": "read_file", "description": "Reads a file.", "parametersJsonSchema": PATH}]}
+    ]
+    said = "The README contains a title."
+    return Cycle(
+        {"contents": [asked], "tools": tools},
+        {"candidates": [{"content": spoken}]},
+        output,
+        {"contents": [asked, spoken, {"role": "user", "parts": [response]}]},
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": said}]}}]},
+        said,
+    )
+
+
+def _anthropic() -> Cycle:
+    asked = {"role": "user", "content": "Please list the files in the current directory."}
+    spoken = {
+        "role": "assistant",
+        "content": [
+            {"type": "text", "text": "Okay, I will list the files."},
+            {
+                "type": "tool_use",
+                "id": "tool-use-12345",
+                "name": "run_shell_command",
+                "input": {"command": ["ls", "-F"]},
+            },
+        ],
+    }
+    output = "README.md\nsrc/\npackage.json"
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "tool-use-12345", "content": output}]}
+    tools = [{"name": "run_shell_command", "description": "Executes a shell command.", "input_schema": WORDS}]
+    said = "I found these files and directories."
+    model = "claude-3-opus-20240229"
+    return Cycle(
+        {"model": model, "messages": [asked], "tools": tools},
+        spoken,
+        output,
+        {"model": model, "messages": [asked, spoken, result]},
+        {"role": "assistant", "content": [{"type": "text", "text": said}]},
+        said,
+    )
+
+
+def _responses() -> Cycle:
+    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List the files."}]}
+    item = {"type": "function_call", "call_id": "call_12345", "name": "shell", "arguments": '{"command":["ls", "-F"]}'}
+    output = '{"output":"README.md\\nsrc/\\npackage.json\\n","metadata":{"exit_code":0}}'
+    result = {"type": "function_call_output", "call_id": "call_12345", "output": output}
+    tools = [{"type": "function", "name": "shell", "description": "Runs a shell command.", "parameters": WORDS}]
+    base = {"model": "gpt-5", "instructions": "You are a helpful assistant."}
+    said = "Certainly."
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}
+    return Cycle(
+        {**base, "input": [asked], "tools": tools},
+        {"type": "response.output_item.done", "item": item},
+        output,
+        {**base, "input": [asked, item, result]},
+        {"type": "response.output_item.done", "item": message},
+        said,
+    )
+
+
+CYCLES = {"gemini": _gemini(), "anthropic": _anthropic(), "openai-responses": _responses()}
+HISTORY = {"gemini": "contents", "anthropic": "messages", "openai-responses": "input", "openai-chat": "messages"}
+
+
+@pytest.mark.parametrize("dialect", CYCLES)
+def test_the_client_makes_the_second_request_of_the_first_and_the_answer(dialect: str) -> None:
+    cycle = CYCLES[dialect]
+    (call,) = tool_calls(cycle.called, dialect=dialect)
+    continuation = tool_results(cycle.called, {call.id: cycle.output}, dialect=dialect)
+    field = HISTORY[dialect]
+    assert cycle.first[field] + continuation == cycle.second[field]
+
+
+@pytest.mark.parametrize("dialect", CYCLES)
+def test_the_calls_arguments_are_exact(dialect: str) -> None:
+    (call,) = tool_calls(CYCLES[dialect].called, dialect=dialect)
+    expected = {
+        "gemini": ("fc-67890", "read_file", '{"absolute_path":"/path/to/README.md"}'),
+        "anthropic": ("tool-use-12345", "run_shell_command", '{"command":["ls","-F"]}'),
+        "openai-responses": ("call_12345", "shell", '{"command":["ls", "-F"]}'),
+    }
+    assert (call.id, call.name, call.arguments) == expected[dialect]
+
+
+@pytest.mark.parametrize("dialect", CYCLES)
+def test_the_conclusion_has_no_calls(dialect: str) -> None:
+    assert tool_calls(CYCLES[dialect].final, dialect=dialect) == []
+
+
+@pytest.mark.parametrize("source", CYCLES)
+@pytest.mark.parametrize("target", HISTORY)
+def test_both_requests_cross_with_every_word(source: str, target: str) -> None:
+    cycle = CYCLES[source]
+    for body in (cycle.first, cycle.second):
+        done = translate_request(body, source=source, target=target, model="m")
+        assert {loss.code for loss in done.losses} <= {"limit.invented"}
+        back = translate_request(done.body, source=target, target=source, model="m")
+        again = translate_request(back.body, source=source, target=target, model="m")
+        assert again.json()[HISTORY[target]] == done.json()[HISTORY[target]]
+    (call,) = tool_calls(cycle.called, dialect=source)
+    written = done.body.decode()
+    assert written.count(f'"{call.id}"') == 2
+
+
+@pytest.mark.parametrize("source", CYCLES)
+@pytest.mark.parametrize("target", HISTORY)
+def test_both_answers_cross(source: str, target: str) -> None:
+    cycle = CYCLES[source]
+    (call,) = tool_calls(cycle.called, dialect=source)
+    done = translate_response(cycle.called, source=source, target=target)
+    (again,) = tool_calls(done.body, dialect=target)
+    assert (again.id, again.name, again.input) == (call.id, call.name, call.input)
+    final = translate_response(cycle.final, source=source, target=target)
+    assert cycle.said in final.body.decode()
+    assert tool_calls(final.body, dialect=target) == []

@@ -1,0 +1,276 @@
+"""Gemini streams, written: each chunk legal by itself, calls whole, the end complete."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from dragoman.canon import (
+    Citation,
+    Fault,
+    Finish,
+    Media,
+    Opaque,
+    PartDelta,
+    PartEnd,
+    PartStart,
+    Reasoning,
+    Seal,
+    Start,
+    Stop,
+    Text,
+    ToolCall,
+    Usage,
+)
+from dragoman.canon.events import Event
+from dragoman.canon.fold import fold, unfold
+from dragoman.codec.seals import pack
+from dragoman.crossing import Crossing
+from dragoman.dialects.gemini import DIALECT
+from tests.judges.grammar import check_stream
+from tests.unit.dialects.gemini.desk import answer_again, candidate, chunks_of, read, read_answer
+
+HEAD = {"modelVersion": "m", "responseId": "r"}
+START = Start("r", "m")
+USAGE = {"promptTokenCount": 3, "candidatesTokenCount": 1, "totalTokenCount": 4}
+END = Finish(Stop("stop"), Usage(3, 1))
+
+
+def chunks(*events: Event, **options: Any) -> tuple[list[Any], list[tuple[str, str]]]:
+    """What is written, which must be a legal stream."""
+    written, lost = chunks_of(events, **options)
+    stream = b"".join([b"data: " + msgspec.json.encode(each) + b"\r\n\r\n" for each in written])
+    assert check_stream("gemini", stream) == []
+    return written, lost
+
+
+def said(part: Any, index: int = 0) -> Any:
+    return {"candidates": [{"content": {"parts": [part], "role": "model"}, "index": index}], **HEAD}
+
+
+def ended(reason: str = "STOP", index: int = 0, **more: Any) -> Any:
+    last = {"content": {"parts": [{"text": ""}], "role": "model"}, "finishReason": reason, "index": index, **more}
+    return {"candidates": [last], "usageMetadata": USAGE, **HEAD}
+
+
+def test_texts_and_thoughts_go_out_as_they_come() -> None:
+    assert chunks(
+        START,
+        PartStart(0, Reasoning()),
+        PartDelta(0, "hm"),
+        PartEnd(0),
+        PartStart(1, Text("")),
+        PartDelta(1, 'a"\n'),
+        PartDelta(1, ""),
+        PartDelta(1, "b"),
+        PartEnd(1),
+        END,
+    ) == (
+        [said({"text": "hm", "thought": True}), said({"text": 'a"\n'}), said({"text": "b"}), ended()],
+        [],
+    )
+
+
+def test_calls_are_written_whole_at_their_end() -> None:
+    written, lost = chunks(
+        START,
+        PartStart(0, ToolCall("c1", "f", seal=Seal("anthropic", "s"))),
+        PartDelta(0, '{"a":'),
+        PartDelta(0, " 1}"),
+        PartEnd(0),
+        PartStart(1, ToolCall("c2", "patch", custom=True, at=("p", 1))),
+        PartDelta(1, "***"),
+        PartEnd(1),
+        PartStart(2, ToolCall("c3", "f", at=("p", 2))),
+        PartDelta(2, '{"a":'),
+        PartDelta(2, "", Seal("gemini", "c2ln")),
+        PartEnd(2),
+        Finish(Stop("tool_calls"), Usage(3, 1)),
+    )
+    assert written == [
+        said(
+            {
+                "functionCall": {"id": "c1", "name": "f", "args": {"a": 1}},
+                "thoughtSignature": pack(Seal("anthropic", "s")),
+            }
+        ),
+        said({"functionCall": {"id": "c2", "name": "patch", "args": {"input": "***"}}}),
+        said({"functionCall": {"id": "c3", "name": "f", "args": {"__raw": '{"a":'}}, "thoughtSignature": "c2ln"}),
+        ended(),
+    ]
+    assert lost == [("call.custom.wrapped", "/p/1"), ("arguments.invalid", "/p/2")]
+
+
+def test_a_seal_that_comes_after_its_text_follows_on_an_empty_part_and_is_read_back_with_it() -> None:
+    seal = Seal("anthropic", "sig", "thinking", "claude")
+    written, _ = chunks(
+        START,
+        PartStart(0, Reasoning()),
+        PartDelta(0, "Let "),
+        PartDelta(0, "me"),
+        PartDelta(0, "", seal),
+        PartEnd(0),
+        PartStart(1, Text("")),
+        PartDelta(1, "a"),
+        PartDelta(1, "", seal),
+        PartEnd(1),
+        END,
+    )
+    parts = [each["candidates"][0]["content"]["parts"][0] for each in written]
+    assert parts[:3] == [
+        {"text": "Let ", "thought": True},
+        {"text": "me", "thought": True},
+        {"text": "", "thought": True, "thoughtSignature": pack(seal)},
+    ]
+    assert parts[4] == {"text": "", "thoughtSignature": pack(seal)}
+    (turn,) = read({"contents": [{"role": "model", "parts": parts[:3]}]})[0].turns
+    assert turn.parts == (Reasoning("Let me", seal=seal, at=("contents", 0, "parts", 0)),)
+
+
+def test_a_text_whose_seal_is_known_is_written_whole() -> None:
+    written, _ = chunks(
+        START,
+        PartStart(0, Text("", seal=Seal("gemini", "c2ln"))),
+        PartDelta(0, "a"),
+        PartDelta(0, "b"),
+        PartEnd(0),
+        PartStart(1, Reasoning(seal=Seal("gemini", "c2ln"))),
+        PartEnd(1),
+        END,
+    )
+    assert written[:2] == [
+        said({"text": "ab", "thoughtSignature": "c2ln"}),
+        said({"text": "", "thought": True, "thoughtSignature": "c2ln"}),
+    ]
+
+
+def test_other_parts() -> None:
+    written, lost = chunks(
+        START,
+        PartStart(0, Media("image", "image/png", "AAAA")),
+        PartEnd(0),
+        PartStart(1, Opaque("gemini", "executableCode", Raw(b'{"executableCode":\n{"code":"1"}}'))),
+        PartEnd(1),
+        PartStart(2, Opaque("anthropic", "server_tool_use", Raw(b"{}"), at=("p", 2))),
+        PartEnd(2),
+        PartStart(3, Text("", True, at=("p", 3))),
+        PartDelta(3, "no"),
+        PartDelta(9, "of no part"),
+        PartEnd(3),
+        PartEnd(9),
+        Finish(Stop("refusal"), Usage(3, 1)),
+    )
+    assert written == [
+        said({"inlineData": {"mimeType": "image/png", "data": "AAAA"}}),
+        said({"executableCode": {"code": "1"}}),
+        said({"text": "no"}),
+        ended("SAFETY"),
+    ]
+    assert lost == [("hosted.dropped", "/p/2"), ("refusal.as_text", "/p/3"), ("stop.approximated", "")]
+
+
+def test_several_answers_are_numbered_as_they_begin() -> None:
+    written, _ = chunks(
+        START,
+        PartStart(0, Text(""), 3),
+        PartStart(1, Text(""), 10**9),
+        PartDelta(1, "b"),
+        PartDelta(0, "a"),
+        PartEnd(0),
+        PartEnd(1),
+        Finish(Stop("stop"), None, 3, False),
+        Finish(Stop("length"), Usage(3, 1), 10**9),
+    )
+    assert written[:4] == [said({"text": ""}), said({"text": ""}, 1), said({"text": "b"}, 1), said({"text": "a"})]
+    assert written[4] == {key: value for key, value in ended().items() if key != "usageMetadata"}
+    assert written[5] == ended("MAX_TOKENS", 1)
+
+
+def test_citations_stand_in_the_last_chunk() -> None:
+    cited = (Citation("https://a.example", "A", "", 0, 1),)
+    written, _ = chunks(
+        START,
+        PartStart(0, Text("")),
+        PartDelta(0, "ö"),
+        PartEnd(0),
+        PartStart(1, Text("")),
+        PartDelta(1, "ab"),
+        PartDelta(1, "", None, cited),
+        PartEnd(1),
+        END,
+    )
+    assert written[-1]["candidates"][0]["groundingMetadata"] == {
+        "groundingChunks": [{"web": {"uri": "https://a.example", "title": "A"}}],
+        "groundingSupports": [{"segment": {"startIndex": 2, "endIndex": 3, "text": "a"}, "groundingChunkIndices": [0]}],
+    }
+    nothing = chunks(START, PartStart(0, Text("", citations=(Citation(""),))), PartEnd(0), END)
+    assert nothing == ([ended()], [("citation.dropped", "")])
+
+
+def test_a_stream_without_usage_a_model_or_an_id() -> None:
+    written, lost = chunks(Start(created=1756331047), Finish(Stop("unknown")), model="asked")
+    assert written == [
+        {
+            "candidates": [{"content": {"parts": [{"text": ""}], "role": "model"}, "finishReason": "STOP", "index": 0}],
+            "usageMetadata": {"promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0},
+            "modelVersion": "asked",
+            "createTime": "2025-08-27T21:44:07Z",
+        }
+    ]
+    assert lost == [("stop.approximated", ""), ("usage.invented", "")]
+    bare, _ = chunks(Start(), PartStart(0, Text("")), PartDelta(0, "a"), PartEnd(0), END)
+    assert bare[0] == {"candidates": [{"content": {"parts": [{"text": "a"}], "role": "model"}, "index": 0}]}
+
+
+def test_a_fault_ends_the_stream_and_an_open_call_is_never_completed() -> None:
+    events = (START, PartStart(0, ToolCall("c1", "f")), PartDelta(0, "{}"), Fault("overloaded", "busy\n", 529))
+    assert chunks(*events) == ([{"error": {"code": 503, "message": "busy\n", "status": "UNAVAILABLE"}}], [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {
+            "candidates": [candidate({"text": "a"}, finishReason="STOP", avgLogprobs=-1.5, finishMessage="fine")],
+            "usageMetadata": USAGE,
+            "createTime": "2025-08-27T21:44:07.2Z",
+            **HEAD,
+        },
+        {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": USAGE, **HEAD},
+        {
+            "candidates": [
+                candidate({"text": "a"}, finishReason="STOP"),
+                {**candidate({"text": "b"}, finishReason="OTHER", tokenCount=2), "index": 1},
+            ],
+            "usageMetadata": USAGE,
+        },
+        {
+            "candidates": [
+                candidate(
+                    {"text": "ab"},
+                    finishReason="STOP",
+                    groundingMetadata={"groundingChunks": [{"web": {"uri": "u"}}], "groundingSupports": []},
+                )
+            ],
+            "usageMetadata": USAGE,
+        },
+    ],
+)
+def test_an_own_answer_as_a_stream_says_the_same(body: Any) -> None:
+    response, _ = read_answer(body, "gemini")
+    writer = DIALECT.writer(Crossing("gemini", "gemini"))
+    stream = b"".join([writer.send(event) for event in unfold(response)])
+    reader = DIALECT.reader(Crossing("gemini", "gemini"))
+    folded = fold([*reader.feed(stream), *reader.close()])
+    assert not isinstance(folded, Fault)
+    written = msgspec.json.decode(DIALECT.write_response(folded, Crossing("gemini", "gemini")))
+    assert written == answer_again(body)
+
+
+def test_a_candidate_without_a_reason_gets_one_in_a_stream() -> None:
+    response, _ = read_answer({"candidates": [candidate({"text": "a"})]}, "gemini")
+    written, _ = chunks_of(unfold(response), "gemini")
+    assert written[-1]["candidates"][0]["finishReason"] == "STOP"
