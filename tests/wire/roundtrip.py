@@ -290,7 +290,7 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
     first, last = _atoms(first_steps), _atoms(last_steps)
     middle = {i: journey.middle[j] for i, j in _matches(first, journey.middle)}
     there = dict(_matches(first, last))
-    lost = [i for i in range(len(first)) if i not in there and not first[i].texts]
+    lost = [i for i in range(len(first)) if i not in there and first[i].kind in ("opaque", "reasoning", "media")]
     excused = [i for i in lost if _explained(first[i].kind, i, first, middle, journey)]
     if excused:
         # What is gone for a reason no longer stands between two texts.

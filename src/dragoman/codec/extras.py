@@ -62,16 +62,20 @@ def restore(out: dict[str, Any], extra: Extra | None, dialect: str) -> dict[str,
 
 
 def _restore_below(out: Any, steps: list[str], value: Raw) -> None:
-    for step in steps[:-1]:
-        step = step.replace("~1", "/").replace("~0", "~")
+    *path, last = [step.replace("~1", "/").replace("~0", "~") for step in steps]
+    for i, step in enumerate(path):
         if isinstance(out, dict) and step in out:
             out = out[step]
         elif isinstance(out, list) and step.isdigit() and int(step) < len(out):
             out = out[int(step)]
+        elif isinstance(out, dict) and i == len(path) - 1 and last.isdigit():
+            out[step] = out = []  # a list of nothing but what was not understood
         else:
             return
     if isinstance(out, dict):
-        out.setdefault(steps[-1].replace("~1", "/").replace("~0", "~"), value)
+        out.setdefault(last, value)
+    elif isinstance(out, list) and last.isdigit():
+        out.insert(int(last), value)
 
 
 def _name(steps: Path) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from ..errors import WireError
+
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder().decode
 
@@ -42,8 +44,11 @@ def fields(value: Raw | bytes | str) -> dict[str, Raw]:
 
 
 def plain(raw: Raw) -> Any:
-    """The decoded value of a raw JSON text."""
-    return decode(raw)
+    """The decoded value of a raw JSON text. Raw text was only skimmed so far: it may hold numbers that are no numbers."""
+    try:
+        return decode(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        raise WireError("JSON", "", "a value that can be decoded", str(error)) from None
 
 
 def raw(value: Any) -> Raw:
@@ -58,6 +63,9 @@ def string(value: str) -> bytes:
 
 def kind(value: Raw) -> str:
     """The `type` word of a raw JSON object, or ""."""
-    found = decode(value)
-    word = found.get("type") if isinstance(found, dict) else None
-    return word if isinstance(word, str) else ""
+    try:
+        word = _object(value).get("type")
+        found = decode(word) if word is not None else None
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return ""
+    return found if isinstance(found, str) else ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
+import importlib.util
 import sys
 
+import pytest
 from click.testing import CliRunner
 
 import dragoman
@@ -25,8 +26,14 @@ def test_an_unknown_verb_is_misuse() -> None:
     assert CliRunner().invoke(main, ["conjure"]).exit_code == 2
 
 
-def test_without_click_the_command_says_what_it_needs() -> None:
-    script = "import sys; sys.modules['click'] = None; import dragoman.cli.main"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "dragoman: the command line needs click and rich: pip install 'dragoman[cli]'\n"
+def test_without_click_the_command_says_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = importlib.util.find_spec("dragoman.cli.main")
+    assert found is not None
+    assert found.loader is not None
+    monkeypatch.setitem(sys.modules, "click", None)
+    with pytest.raises(SystemExit) as left:
+        found.loader.exec_module(importlib.util.module_from_spec(found))
+    assert left.value.code == 2
+    assert capsys.readouterr().err == "dragoman: the command line needs click and rich: pip install 'dragoman[cli]'\n"

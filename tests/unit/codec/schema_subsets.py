@@ -1,4 +1,4 @@
-"""Test data: subsets shaped like the targets of the crosswalk table, and a walk over schemas that shares no code with ours."""
+"""Test data: subsets shaped like the targets of the crosswalk table, and a walk over schemas of its own."""
 
 from __future__ import annotations
 

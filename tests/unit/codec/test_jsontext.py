@@ -6,6 +6,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.codec import jsontext
+from dragoman.errors import WireError
 
 
 @pytest.mark.parametrize("text", ["{}", ' {"a": 1.0} ', '{"a":{"b":[1,2]}}', '{"n":1e999}'])
@@ -60,6 +61,13 @@ def test_values_and_texts() -> None:
     assert jsontext.plain(Raw(b'{"a":[1]}')) == {"a": [1]}
     assert jsontext.raw({"a": [1]}) == Raw(b'{"a":[1]}')
     assert jsontext.string('a"b') == b'"a\\"b"'
+
+
+@pytest.mark.parametrize("text", [b'{"n":1e999}', b'"\xff"', b"[" * 9999 + b"]" * 9999])
+def test_what_was_only_skimmed_may_turn_out_to_be_no_value(text: bytes) -> None:
+    with pytest.raises(WireError, match="a value that can be decoded"):
+        jsontext.plain(Raw(text))
+    assert jsontext.kind(Raw(b'{"type":' + text + b"}")) == ""
 
 
 @pytest.mark.parametrize(

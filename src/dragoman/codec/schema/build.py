@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .layers import MAX_COPIES, MAX_DEPTH, Job, Layer, Layers
+from .layers import MAX_COPIES, MAX_DEPTH, Job, Layer, Layers, is_null
 from .merge import Node, compose, drop
 from .root import empty_root, object_root
 from .rules import RULES, describe, refused
@@ -39,7 +39,7 @@ def _build(job: Job, layers: Layers, depth: int, root: bool = False) -> Any:
     if len(layers) == 1 and not first.made:
         if not job.walks and not root:
             return first.schema
-        if isinstance(first.schema, bool) and job.subset.keywords is None and not job.subset.typed:
+        if isinstance(first.schema, bool) and job.booleans:
             return first.schema
     if any(layer.copied for layer in layers):
         job.copies += 1
@@ -146,8 +146,7 @@ def _withdraw(job: Job, node: Node, out: dict[str, Any], name: str) -> None:
 
 def _without_null(job: Job, node: Node, out: dict[str, Any]) -> dict[str, Any]:
     """A written union without null among its members: some turn out to be null only once they are written."""
-    null = "NULL" if job.subset.upper else "null"
-    solid = [member for member in out["anyOf"] if member.get("type") != null]
+    solid = [member for member in out["anyOf"] if not is_null((Layer(member, node.path),))]
     gone = len(out["anyOf"]) - len(solid)
     if not gone and len(solid) > 1:
         return out

@@ -29,7 +29,7 @@ _NEVER: Final = Annotated[str, Meta(min_length=1, max_length=0)]
 _NUMBER: Final = int | float
 _COUNT: Final = Annotated[int, Meta(ge=0)]
 _TEXT: Final = Annotated[str, Meta(min_length=1)]
-_SCALAR: Final = str | int | float | bool | None
+_SOLID: Final = str | int | float | bool
 
 
 def clean(schema: bytes, subset: Subset) -> bool:
@@ -38,7 +38,12 @@ def clean(schema: bytes, subset: Subset) -> bool:
         _decoder(subset).decode(schema)
     except (msgspec.DecodeError, RecursionError):
         return False
-    return True
+    return _is_text(schema)
+
+
+def _is_text(schema: bytes) -> bool:
+    # What the decoder skips it does not look at closely. Text that is not UTF-8 is refused here, as it is elsewhere.
+    return schema.isascii() or bool(schema.decode("utf-8"))
 
 
 def standard(schema: bytes, foreign: tuple[str, ...]) -> bool:
@@ -47,7 +52,7 @@ def standard(schema: bytes, foreign: tuple[str, ...]) -> bool:
         _standard(foreign).decode(schema)
     except (msgspec.DecodeError, RecursionError):
         return False
-    return True
+    return _is_text(schema)
 
 
 @lru_cache(maxsize=4)
@@ -157,7 +162,7 @@ def _types(subset: Subset, root: bool) -> Any:
 def _schema(subset: Subset, name: str, anything: bool) -> Any:
     if name == "additionalProperties" and subset.closed:
         return bool
-    if name in BOOLEANS or (anything and not subset.typed):
+    if name in BOOLEANS or (anything and subset.types == "list" and not subset.typed and not subset.all_required):
         return "bool | Node"
     return "Node"
 
@@ -165,7 +170,9 @@ def _schema(subset: Subset, name: str, anything: bool) -> Any:
 def _list(subset: Subset, name: str, root: bool) -> Any:
     if root and subset.root_object and name != "prefixItems":
         return None
-    if (name == "oneOf" and subset.one_of != "keep") or (name == "allOf" and subset.all_of != "keep"):
+    if (name == "oneOf" and (subset.one_of != "keep" or subset.any_of_alone)) or (
+        name == "allOf" and subset.all_of != "keep"
+    ):
         return None
     least = 2 if subset.types == "nullable" and name in ("anyOf", "oneOf") else 1
     return f"Annotated[list[Node], Meta(min_length={least})]"
@@ -174,7 +181,13 @@ def _list(subset: Subset, name: str, root: bool) -> Any:
 def _values(subset: Subset, name: str) -> Any:
     if name == "const" and subset.const != "keep":
         return None
-    value: Any = _TEXT if subset.string_enum else _SCALAR if subset.scalar_enum else Raw
+    value: Any = Raw
+    if subset.string_enum:
+        value = _TEXT
+    elif subset.types == "nullable":
+        value = _SOLID
+    elif subset.scalar_enum:
+        value = _SOLID | None
     return value if name == "const" else Annotated[list[value], Meta(min_length=1)]
 
 

@@ -15,7 +15,7 @@ from .words import ALIASES, APPLIES, CONTAINERS, MAPS, TYPES
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 MAX_DEPTH: Final = 64
-MAX_COPIES: Final = 20_000
+MAX_COPIES: Final = 10_000
 MAX_TRAIL: Final = 100
 
 
@@ -76,6 +76,12 @@ class Job:
         return name in CONTAINERS and (name != "defs" or self.subset.upper)
 
     @property
+    def booleans(self) -> bool:
+        """May `true` and `false` stand wherever a schema may."""
+        subset = self.subset
+        return subset.keywords is None and subset.types == "list" and not subset.typed and not subset.all_required
+
+    @property
     def modern(self) -> bool:
         return self.subset.modern or self.subset.keywords is not None
 
@@ -87,6 +93,8 @@ def walks(subset: Subset) -> bool:
 
 def types_of(value: Any) -> list[str] | None:
     """The types a `type` keyword names, in lower case; None when it is malformed. Unknown names are left out."""
+    if isinstance(value, str) and value in TYPES:
+        return [value]
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) for name in names):
         return None

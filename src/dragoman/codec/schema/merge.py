@@ -25,6 +25,7 @@ from .words import (
     NUMBERS,
     SCHEMAS,
     STRINGS,
+    TYPES,
     UPPER_BOUNDS,
     vacuous,
 )
@@ -101,7 +102,7 @@ def tell(job: Job, node: Node, name: str, word: Word, why: str = "") -> None:
     value = lower(word.value)
     detail = f"{name} dropped"
     if name in NOTED and not vacuous(name, value) and not node.alone and job.accepts("description", node.root):
-        text = note(value, name in STRINGS)
+        text = note(value, name in STRINGS or name == "type")
         node.notes.setdefault("no value is valid here" if (name, text) == ("not", "{}") else f"{name}: {text}")
         detail = f"{name} moved to the description"
     if not word.made:
@@ -218,6 +219,8 @@ def _renewed(job: Job, layer: Layer) -> list[tuple[str, Any, str]]:
 
 def _lift_type(job: Job, value: Any, path: Path) -> Any:
     """A `type` as one of the seven names or a list of them; None: any type."""
+    if isinstance(value, str) and value in TYPES:
+        return value
     kinds = types_of(value)
     if kinds is None:
         return _BAD
@@ -238,7 +241,7 @@ def _lift_value(job: Job, layer: Layer, name: str, value: Any, origin: str) -> A
     """A value with its subschemas as layers; `_BAD` when the keyword cannot have such a value."""
     path = (*layer.path, origin)
     if name in SCHEMAS and not (name == "items" and isinstance(value, list)):
-        if isinstance(value, bool) and (name in BOOLEANS or job.subset.keywords is None):
+        if isinstance(value, bool) and (name in BOOLEANS or job.booleans):
             return value
         return (layer._replace(schema=value, path=path),) if isinstance(value, dict | bool) else _BAD
     if name in LISTS or name == "items":

@@ -9,13 +9,13 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
-from .layers import Job, Layer, Layers, Lifted, is_null
-from .merge import Node, drop, tell, unlike
+from .layers import Job, Layer, Layers, Lifted, is_null, types_of
+from .merge import Node, Word, drop, tell, unlike
 from .subset import DROPPED, REWRITTEN
 from .text import Number, dump, fingerprint
 from .words import APPLIES, LISTS, MAPS, NUMBER_FORMATS, SCHEMAS
 
-_UNIONS: Final = ("anyOf", "oneOf", "allOf", "$ref")
+_UNIONS: Final = ("anyOf", "oneOf", "allOf")
 _MOVED: Final = ("type", "enum", "const")
 _NOTES_CHARS: Final = 2000
 _SCALARS: Final = ("string", "number", "boolean", "null")
@@ -41,6 +41,8 @@ def set_nullable(job: Job, node: Node) -> None:
     if job.subset.types == "nullable":
         if job.accepts("nullable", node.root):
             node.put("nullable", True)
+        else:
+            node.notes.setdefault("nullable: true")
         return
     kinds = node.kinds
     if kinds and "null" not in kinds:
@@ -85,7 +87,8 @@ def const_word(job: Job, node: Node) -> None:
 def one_of_word(job: Job, node: Node) -> None:
     """`oneOf` as `anyOf`."""
     word = node.words.get("oneOf")
-    if word is None or (job.subset.one_of == "keep" and job.accepts("oneOf", node.root)):
+    keep = job.subset.one_of == "keep" and not job.subset.any_of_alone
+    if word is None or (keep and job.accepts("oneOf", node.root)):
         return
     if "anyOf" in node.words:
         drop(job, node, "oneOf", "anyOf stands beside it")
@@ -121,14 +124,11 @@ def null_branches(job: Job, node: Node) -> None:
 def infer_type(job: Job, node: Node) -> None:
     """Say a type where the target demands one and there is none."""
     words = node.words
-    if not job.subset.typed or "type" in words or any(name in words for name in _UNIONS):
+    if not job.subset.typed or "type" in words or "$ref" in words:
         return
-    values = words["enum"].value if "enum" in words else [words["const"].value] if "const" in words else []
-    kinds = list(dict.fromkeys(kind_of(item) for item in values))
-    if "number" in kinds and "integer" in kinds:
-        kinds.remove("integer")
-    if not kinds:
-        kinds = [APPLIES[name] for name in words if name in APPLIES][:1]
+    if any(name in words and job.accepts(name, node.root) for name in _UNIONS):
+        return
+    kinds = _inferred(words)
     if kinds:
         detail = f"added type {', '.join(kinds)}"
     else:
@@ -137,6 +137,30 @@ def infer_type(job: Job, node: Node) -> None:
     if not node.made:
         job.report(REWRITTEN, node.path, detail)
     node.put("type", kinds[0] if len(kinds) == 1 else kinds, first=True)
+
+
+def _inferred(words: dict[str, Word]) -> list[str]:
+    """The types that a node's other words speak of: its values, the members of its union, its constraints."""
+    values = words["enum"].value if "enum" in words else [words["const"].value] if "const" in words else []
+    kinds = [kind_of(item) for item in values]
+    union = words.get("anyOf") or words.get("oneOf")
+    if not kinds and union is not None:
+        for member in union.value:
+            schema = member[0].schema
+            named = types_of(schema["type"]) if isinstance(schema, dict) and "type" in schema else None
+            if not named:
+                return []
+            kinds += named
+    if not kinds:
+        kinds = [APPLIES[name] for name in words if name in APPLIES][:1]
+    return [kind for kind in dict.fromkeys(kinds) if kind != "integer" or "number" not in kinds]
+
+
+def lost_unions(job: Job, node: Node) -> None:
+    """Unions the target does not know, before the rules that would rely on them."""
+    for name in ("anyOf", "oneOf"):
+        if name in node.words and not job.accepts(name, node.root):
+            drop(job, node, name)
 
 
 def single_type(job: Job, node: Node) -> None:
@@ -181,7 +205,7 @@ def _split(job: Job, node: Node, kinds: list[str]) -> None:
         return
     for name in [name for name in node.words if name in APPLIES or name in _MOVED]:
         word = node.words.pop(name)
-        if not word.made:
+        if not word.made and name != "type":
             job.report(REWRITTEN, word.path, "moved into the branch of each type it speaks about")
     node.put("anyOf", members, first=True)
 
@@ -300,6 +324,8 @@ def objects(job: Job, node: Node) -> None:
     kinds = node.kinds
     if "object" not in kinds and (kinds or "properties" not in node.words):
         return
+    if subset.any_of_alone and "anyOf" in node.words:
+        return  # The branches will have to say it.
     if "properties" not in node.words and (subset.complete or subset.closed or subset.all_required):
         node.put("properties", {})
         if not node.made:
@@ -354,7 +380,7 @@ def arrays(job: Job, node: Node) -> None:
     """Items for an array that does not say them."""
     if not job.subset.complete or "array" not in node.kinds or "items" in node.words or "prefixItems" in node.words:
         return
-    if not job.accepts("items", node.root):
+    if not job.accepts("items", node.root) or (job.subset.any_of_alone and "anyOf" in node.words):
         return
     if not node.made:
         job.report(REWRITTEN, node.path, "added items: any")
@@ -408,6 +434,7 @@ RULES: Final[tuple[Rule, ...]] = (
     one_of_word,
     null_branches,
     infer_type,
+    lost_unions,
     single_type,
     bounds,
     enums,

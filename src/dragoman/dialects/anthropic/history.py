@@ -178,6 +178,8 @@ class History:
                 continue
             sent = waiting.pop(part.call_id, None) or (self._twin(part.call_id) if self._twins else None)
             if sent is not None:
+                if sent != part.call_id:
+                    self._crossing.lose("call.id.rewritten", part.at)
                 blocks.append(writer.result(part, sent))
                 self._answered.append(part.call_id)
             elif part.call_id in self._answered:

@@ -25,6 +25,8 @@ from . import wire
 BLOCK = "dragoman.block"
 """Marks a text that stands for a block only this dialect has: the block itself, as it came."""
 
+WRAPPED = '{"__raw"'
+"""How arguments begin that stand wrapped because they are no JSON object."""
 _DIRECT = {"type": "direct"}
 
 
@@ -126,7 +128,7 @@ def read_call(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown)
     if block.input:
         text = str(block.input, "utf-8")
         if '"__raw"' in text[:16]:
-            text = _unwrapped(text)
+            text = unwrapped(text)
     if not (unknown or block.caller or block.toolset_name or block.cache_control):
         return ToolCall(call_id, name, text, at=at)
     if block.caller and jsontext.plain(block.caller) == _DIRECT:
@@ -138,7 +140,7 @@ def read_call(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown)
     return ToolCall(call_id, name, text, cache=cache, extra=extra, at=at)
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """Arguments that could not cross as an object, out of the object they stand in."""
     try:
         return _unparsed(text).raw

@@ -22,10 +22,14 @@ from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
 from .faults import fault_from
-from .message import read_block, read_citations
+from .message import WRAPPED, read_block, read_citations, unwrapped
 from .response import read_stop, read_usage
 
 _strict = msgspec.json.Decoder(wire.StreamEvent).decode
+
+_OPENING = "input_json_delta?"
+_WRAPPED = "input_json_delta!"
+"""In place of a delta's type: a call whose arguments may be wrapped text, and one whose arguments are."""
 
 
 class _Block:
@@ -139,7 +143,10 @@ class StreamReader:
             else:
                 self._start(event.message, unknown, events)
         elif kind == "content_block_start" and event.content_block is not None:
-            self._begin(event.index, event.content_block, unknown, events)
+            if self._started:
+                self._begin(event.index, event.content_block, unknown, events)
+            else:
+                self._break("the upstream's stream has no beginning", events)
         elif kind == "content_block_delta" and event.delta is not None:
             self._delta(event, event.delta, events)
         elif kind == "content_block_stop":
@@ -191,7 +198,7 @@ class StreamReader:
             part = Text("", extra=part.extra, at=part.at)
         elif isinstance(part, ToolCall):
             self._called = True
-            delta = "input_json_delta"
+            delta = _OPENING
             text, part = part.arguments, msgspec.structs.replace(part, arguments="")
         elif isinstance(part, Reasoning) and block.type == "thinking":
             text, delta = part.text, "thinking_delta"
@@ -230,18 +237,33 @@ class StreamReader:
             block.citations += read_citations(cited, ("content", block.index), self._crossing)
         elif kind == "input_json_delta" and isinstance(block.part, Opaque):
             block.pieces.append(delta.partial_json or "")
+        elif kind == "input_json_delta" and block.delta in (_OPENING, _WRAPPED):
+            block.pieces.append(delta.partial_json or "")
+            if block.delta == _OPENING:
+                self._opened("".join(block.pieces), block, events)
         elif kind == "compaction_delta" and isinstance(block.part, Opaque):
             fields = jsontext.fields(block.part.value) | (carried(delta, ("content", "encrypted_content")) or {})
             block.part = msgspec.structs.replace(block.part, value=jsontext.raw(fields))
         else:
             self._crossing.lose("event.dropped", (), kind)
 
+    def _opened(self, opening: str, block: _Block, events: list[Event]) -> None:
+        """Pass a call's first arguments on, once it is clear that they are not wrapped."""
+        if opening.startswith(WRAPPED):
+            block.delta = _WRAPPED
+        elif not WRAPPED.startswith(opening):
+            block.delta = "input_json_delta"
+            block.begun = True
+            self._pass_on(block, PartDelta(block.index, opening), events)
+
     def _end(self, block: _Block, events: list[Event]) -> None:
         index, part = block.index, block.part
         if not block.delta:
             self._pass_on(block, PartStart(index, self._whole(block)), events)
-        elif block.delta == "input_json_delta" and not block.begun:
-            self._pass_on(block, PartDelta(index, block.initial or "{}"), events)
+        elif isinstance(part, ToolCall) and not block.begun:
+            arguments = unwrapped("".join(block.pieces) or block.initial or "{}")
+            if arguments:
+                self._pass_on(block, PartDelta(index, arguments), events)
         elif isinstance(part, Reasoning) and block.signature:
             seal = origin(block.signature, wire.NAME, "", self._model)
             self._pass_on(block, PartDelta(index, "", seal), events)

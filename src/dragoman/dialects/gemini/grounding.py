@@ -156,16 +156,15 @@ def write_grounding(texts: list[tuple[str, tuple[Citation, ...]]], crossing: Cro
             if key not in chunks:
                 chunks[key] = len(written)
                 written.append(_write_source(*key))
+            support: dict[str, Any] = {"groundingChunkIndices": [chunks[key]]}
             if cited.start is not None and cited.end is not None:
                 start = before + len(text[: cited.start].encode("utf-8", "surrogatepass"))
                 said = text[cited.start : cited.end]
                 end = start + len(said.encode("utf-8", "surrogatepass"))
-                segment = {"startIndex": start, "endIndex": end, "text": said}
-                supports.append({"segment": segment, "groundingChunkIndices": [chunks[key]]})
+                support["segment"] = {"startIndex": start, "endIndex": end, "text": said}
+            supports.append(support)
         before += len(text.encode("utf-8", "surrogatepass"))
-    if not written:
-        return None
-    return {"groundingChunks": written} | ({"groundingSupports": supports} if supports else {})
+    return {"groundingChunks": written, "groundingSupports": supports} if written else None
 
 
 def _write_source(url: str, title: str, quote: str) -> dict[str, Any]:

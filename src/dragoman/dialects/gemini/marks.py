@@ -74,19 +74,18 @@ def put_back(out: dict[str, Any], extra: Extra | None) -> dict[str, Any]:
 def _put_below(out: Any, steps: list[str], value: Raw) -> None:
     for step in steps[:-1]:
         step = _plain(step)
-        if isinstance(out, list):
-            if not step.isdigit() or int(step) >= len(out):
-                return
-            out = out[int(step)]
-        elif isinstance(out, dict):
+        if isinstance(out, dict):
             out = out.setdefault(_spelled(step, out), {})
+        elif isinstance(out, list) and step.isdigit() and int(step) < len(out):
+            out = out[int(step)]
         else:
             return
-    if isinstance(out, dict):
-        if steps[-1] == ABSENT:
-            _take_out(out, value)
-        else:
-            out.setdefault(_plain(steps[-1]), value)
+    if not isinstance(out, dict):
+        return
+    if steps[-1] == ABSENT:
+        _take_out(out, value)
+    else:
+        out.setdefault(_plain(steps[-1]), value)
 
 
 def _take_out(out: dict[str, Any], names: Raw) -> None:

@@ -173,7 +173,7 @@ def _write_choice(request: Request, out: dict[str, Any], crossing: Crossing) -> 
         return
     functions = any(isinstance(tool, Tool) for tool in request.tools)
     if functions or crossing.source == wire.NAME or choice.mode == "none":
-        out["toolConfig"] = {"functionCallingConfig": write_choice(request, crossing)}
+        out["toolConfig"] = {"functionCallingConfig": write_choice(choice, request, crossing)}
     elif choice.mode != "auto":
         crossing.lose("choice.dropped", choice.at, "there are no functions to choose from")
 

@@ -19,7 +19,6 @@ from . import wire
 from .marks import ID, KEY, NULL, own, put_back, with_field
 from .media import read_blob, read_file, write_media
 from .pairing import Ids
-from .tools import NAMES
 
 NESTED = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
 """What may stand inside a function response."""
@@ -74,7 +73,8 @@ def read_result(
     if words.error is None and words.output is not None:
         parts = (Text(words.output, at=at),)
     elif words.error is not None and words.output is None:
-        parts = (Text(words.error, at=at),)
+        # A failure of which only media tells: `error` must be there and has nothing to say.
+        parts = (Text(words.error, at=at),) if words.error or not result.parts else ()
         is_error = True
     else:
         said = _read_response(result.response, at, bool(result.parts))
@@ -138,13 +138,14 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: 
         response = _write_response(result, text)
     else:
         response = {"error" if result.is_error else "output": text}
-    call_id = result.call_id
-    if asked is None or (result.name and crossing.source == wire.NAME):
-        name = _name(result, crossing)
-    else:
-        name = asked["name"]
+    call_id, name = result.call_id, result.name
     if asked is not None:
         call_id = asked.get("id", "")
+        if not name or crossing.source != wire.NAME:
+            name = asked["name"]
+    elif not name:
+        crossing.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
+        name = _UNNAMED
     inner = {"id": call_id, "name": name, "response": response}
     if nested:
         inner["parts"] = nested
@@ -168,16 +169,6 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: 
     return put_back(out, result.extra)
 
 
-def _name(result: ToolResult, crossing: Crossing) -> str:
-    """The name for a result whose call is not known, or that says it itself."""
-    if crossing.source == wire.NAME and result.name:
-        return result.name
-    if result.name:
-        return NAMES.send(result.name, "", crossing, result.at)
-    crossing.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
-    return _UNNAMED
-
-
 def write_missing(asked: Any) -> dict[str, Any]:
     """A result for a call that has none, which the upstream would refuse."""
     inner: dict[str, Any] = {"id": asked["id"]} if "id" in asked else {}
@@ -198,7 +189,7 @@ def write_orphan(result: ToolResult, siblings: list[Any], crossing: Crossing) ->
 def _write_response(result: ToolResult, text: str | None) -> Any:
     """The `response` object of a structured result: the value itself, or under `output` or `error`."""
     if text is None:
-        return {}
+        return {"error": ""} if result.is_error else {}
     mark = own(result.extra, KEY)
     key = jsontext.plain(mark) if mark is not None else None
     if key == "" or (key is None and not result.is_error and jsontext.is_object(text)):

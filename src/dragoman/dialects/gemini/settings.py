@@ -245,7 +245,8 @@ def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossi
 
 
 def _write_thinking(request: Request, crossing: Crossing) -> dict[str, Any]:
-    """`thinkingLevel` for models with levels and those nothing is known about, `thinkingBudget` for Gemini 2.5."""
+    """`thinkingLevel` for models with levels and those nothing is known about, `thinkingBudget` for Gemini 2.5 and for
+    no thinking at all, which no level says."""
     settings = request.settings
     effort, budget = settings.effort, settings.budget
     profile = crossing.profile
@@ -262,6 +263,8 @@ def _write_thinking(request: Request, crossing: Crossing) -> dict[str, Any]:
         return {}
     if profile.thinking_budget is not None:
         return {"thinkingBudget": _budget(effort, budget, profile.thinking_budget, crossing, at)}
+    if effort == "none" and not profile.thinking_levels:
+        return {"thinkingBudget": 0}
     if effort is None:
         assert budget is not None
         if not profile.thinking_levels:

@@ -157,24 +157,36 @@ class StreamWriter:
         opened = self._open.pop(event.index, None)
         if opened is None:
             return b""
-        self._text.pop(event.index, None)
-        part = opened.part
+        words = self._text.pop(event.index, None)
+        part, answer = opened.part, opened.answer
+        # Citations go out while their text is open: a reader hangs them on the text it is in.
+        grounding = self._grounding(answer, self._extra) if words is not None and words[1] else None
         if opened.held is not None:
             text = "".join(opened.held)
+            seal = opened.seal or part.seal
             if isinstance(part, ToolCall):
-                part = msgspec.structs.replace(part, arguments=text, seal=opened.seal or part.seal)
+                part = msgspec.structs.replace(part, arguments=text, seal=seal)
             else:
-                part = msgspec.structs.replace(part, text=text, seal=opened.seal or part.seal)
-            return self._written(opened.answer, part)
+                part = msgspec.structs.replace(part, text=text, seal=seal)
+            return self._written(answer, part, grounding)
+        out = b"" if grounding is None else self._cited(answer, {"text": ""}, grounding)
         if opened.seal is not None and isinstance(part, Text | Reasoning):
             # The text went out as it came; its seal follows on an empty part, as Gemini itself does it.
             last: Part = Reasoning(seal=opened.seal) if isinstance(part, Reasoning) else Text("", seal=opened.seal)
-            return self._written(opened.answer, last)
-        return b""
+            out += self._written(answer, last)
+        return out
 
-    def _written(self, answer: int, part: Part) -> bytes:
+    def _written(self, answer: int, part: Part, grounding: Any = None) -> bytes:
         written = write_part(part, self._crossing, request=False)
-        return self._chunk(answer, written) if written is not None else b""
+        if written is None:
+            return b""
+        return self._chunk(answer, written) if grounding is None else self._cited(answer, written, grounding)
+
+    def _cited(self, answer: int, part: Any, grounding: Any) -> bytes:
+        """A chunk with all citations so far."""
+        content = {"parts": [part], "role": "model"}
+        candidate = {"content": content, "index": answer, "groundingMetadata": grounding}
+        return b"data: " + _line({"candidates": [candidate], **self._head}) + _END
 
     def _finish(self, event: Finish) -> bytes:
         out: dict[str, Any] = {}
@@ -195,7 +207,9 @@ class StreamWriter:
             if not first:
                 put_back(candidate, extra)
             out["candidates"] = [candidate]
-            self._ground(number, candidate, extra)
+            grounding = self._grounding(number, extra)
+            if grounding is not None:
+                candidate["groundingMetadata"] = grounding
         if event.usage is not None:
             out["usageMetadata"] = write_usage(event.usage, self._crossing)
         elif event.last:
@@ -206,12 +220,11 @@ class StreamWriter:
             put_back(out, extra)
         return b"data: " + _line(out) + _END
 
-    def _ground(self, answer: int, candidate: dict[str, Any], extra: Extra | None) -> None:
-        """Citations come with the last chunk, as their places count from the beginning of the whole text."""
+    def _grounding(self, answer: int, extra: Extra | None) -> dict[str, Any] | None:
+        """The metadata for all texts of an answer so far: places count from the beginning of the first."""
         prefix = "" if answer else "candidates/0/"
         texts = self._texts.get(answer, [])
-        if any(citations for _, citations in texts) and not any(own(extra, prefix + name) for name in METADATA):
-            whole = [("".join(words), tuple(citations)) for words, citations in texts]
-            grounding = write_grounding(whole, self._crossing)
-            if grounding is not None:
-                candidate["groundingMetadata"] = grounding
+        if not any(citations for _, citations in texts) or any(own(extra, prefix + name) for name in METADATA):
+            return None
+        whole = [("".join(words), tuple(citations)) for words, citations in texts]
+        return write_grounding(whole, self._crossing)

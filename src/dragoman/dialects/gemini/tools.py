@@ -205,8 +205,11 @@ def _write_declaration(tool: Tool, crossing: Crossing) -> dict[str, Any]:
         if tool.output_schema is not None and own(extra, "response") is None:
             out["responseJsonSchema"] = Raw(tool.output_schema)
         return out if extra is None else put_back(out, extra)
-    if schema is not None and not _says_nothing(schema):
-        out["parametersJsonSchema"] = fit(schema, PARAMETERS, crossing, tool.at + tool.schema_at)
+    if schema is not None:
+        if not _says_nothing(schema):
+            out["parametersJsonSchema"] = fit(schema, PARAMETERS, crossing, tool.at + tool.schema_at)
+        elif '"title"' in schema or '"description"' in schema:
+            crossing.lose("schema.keyword.dropped", tool.at + tool.schema_at, "of a tool without arguments")
     if tool.output_schema is not None:
         out["responseJsonSchema"] = fit(tool.output_schema, OUTPUT, crossing, tool.at)
     return out
@@ -217,10 +220,11 @@ def _says_nothing(schema: str) -> bool:
     by older servers."""
     if len(schema) > 200 or '"properties":{"' in schema:
         return False
-    value = jsontext.decode(schema)
+    if not jsontext.is_object(schema):
+        return False
+    value = jsontext.plain(Raw(schema))
     return (
-        isinstance(value, dict)
-        and not value.get("properties")
+        not value.get("properties")
         and _NOTHING_SAID.issuperset(value)
         and value.get("additionalProperties", False) is False
     )
@@ -251,11 +255,8 @@ def read_choice(config: wire.CallingConfig, crossing: Crossing) -> Choice | None
 _MODES: dict[str, Literal["AUTO", "NONE", "ANY"]] = {"auto": "AUTO", "none": "NONE", "required": "ANY", "one": "ANY"}
 
 
-def write_choice(request: Request, crossing: Crossing) -> dict[str, Any] | None:
-    """The `functionCallingConfig`, or None when there is nothing to say."""
-    choice = request.choice
-    if choice is None:
-        return None
+def write_choice(choice: Choice, request: Request, crossing: Crossing) -> dict[str, Any]:
+    """The `functionCallingConfig`."""
     names = choice.names
     out: dict[str, Any] = {"mode": "VALIDATED" if names and choice.mode == "auto" else _MODES[choice.mode]}
     mode = own(choice.extra, "mode")

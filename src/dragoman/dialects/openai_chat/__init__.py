@@ -9,7 +9,8 @@ from ...dialect import Dialect, Endpoint
 from .faults import read_fault, write_fault
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
-from .stream import StreamReader, StreamWriter
+from .stream import StreamReader
+from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, plain_text
@@ -78,11 +79,28 @@ def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Un
     if kind == "file" and part.file is not None:
         return _read_file(part.file, cache, extra, at)
     if kind == "thinking" and part.thinking is not None:
-        thought = part.thinking
-        text = thought if isinstance(thought, str) else "".join([piece.text for piece in thought])
+        text = thinking_text(part.thinking, at, crossing)
+        extra = with_own(extra, "thinking", jsontext.raw(part.thinking))
         return Reasoning(text, extra=field_mark("thinking", extra), at=at)
     value = part.strange or jsontext.raw(part)
     return Opaque(wire.NAME, jsontext.kind(value), value, at=at)
+
+
+def thinking_text(thinking: str | list[Raw], at: Path, crossing: Crossing) -> str:
+    """The words of a thinking part, which may be a list with other things in it."""
+    if isinstance(thinking, str):
+        return thinking
+    words = []
+    for i, piece in enumerate(thinking):
+        value = jsontext.plain(piece)
+        if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+            crossing.keep(at + ("thinking",), {str(i): piece})
+            continue
+        words.append(value["text"])
+        if value.keys() - {"type", "text"}:
+            fields = jsontext.fields(piece)
+            crossing.keep(at + ("thinking", i), {key: fields[key] for key in fields if key not in ("type", "text")})
+    return "".join(words)
 
 
 def _read_url(image: wire.ImageUrl | str, kind: Any, cache: str | None, extra: Any, at: Path) -> Media:
@@ -122,14 +140,15 @@ def read_assistant(message: wire.Message, at: Path, crossing: Crossing, unknown:
                 crossing.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
         parts.append(Reasoning(thought, extra=extra, at=at + (field,)))
     content = message.content
+    notes = message.annotations
     if content and isinstance(content, str):
-        citations = read_annotations(message, at, crossing) if message.annotations else ()
+        citations = read_annotations(notes, at + ("annotations",), unknown) if notes else ()
         parts.append(Text(content, citations=citations, at=at + ("content",)))
     else:
         if content:
             parts.extend(read_content(content, at, crossing, unknown))
-        if message.annotations:
-            crossing.lose("citation.dropped", at + ("annotations",), "there is no one text they belong to")
+        if notes:  # there is no one text they belong to
+            unknown[at + ("annotations",)] = {str(i): jsontext.raw(note_) for i, note_ in enumerate(notes)}
     if message.refusal:
         parts.append(Text(message.refusal, True, at=at + ("refusal",)))
     if message.tool_calls:
@@ -154,6 +173,13 @@ def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, s
     return ToolCall(call_id, function.name or "", text_value(function.arguments), seal=seal, extra=extra, at=at)
 
 
+def read_legacy(call: wire.Function, call_id: str, at: Path, crossing: Crossing, unknown: Unknown) -> ToolCall:
+    """A legacy `function_call`, which is read as a call like any other."""
+    found = gather(crossing, at, unknown) if unknown else None
+    extra = found and {wire.NAME: {f"function/{name}": value for name, value in found[wire.NAME].items()}}
+    return ToolCall(call_id, call.name or "", text_value(call.arguments), extra=extra, at=at)
+
+
 def read_seal(extra_content: Raw) -> Seal | None:
     """Google's compatible endpoint returns thought signatures under extra_content.google; clients echo it."""
     value = jsontext.plain(extra_content)
@@ -162,14 +188,15 @@ def read_seal(extra_content: Raw) -> Seal | None:
     return Seal("gemini", data) if isinstance(data, str) else None
 
 
-def read_annotations(message: wire.Message, at: Path, crossing: Crossing) -> tuple[Citation, ...]:
+def read_annotations(notes: list[wire.Annotation], at: Path, unknown: Unknown) -> tuple[Citation, ...]:
+    """Citations of addresses; other annotations are noted like unknown fields."""
     out = []
-    for i, note_ in enumerate(message.annotations or ()):
+    for i, note_ in enumerate(notes):
         cited = note_.url_citation
         if cited is not None:
             out.append(Citation(cited.url, cited.title or "", "", cited.start_index, cited.end_index))
         else:
-            crossing.lose("citation.dropped", at + ("annotations", i))
+            unknown.setdefault(at, {})[str(i)] = note_.strange or jsontext.raw(note_)
     return tuple(out)
 
 
@@ -207,7 +234,7 @@ def _write_part(part: Part, crossing: Crossing) -> Any:
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         return part.value
     elif isinstance(part, Reasoning):
-        out = {"type": "thinking", "thinking": [{"type": "text", "text": part.text}]}
+        out = {"type": "thinking"}  # how it was said stands in the extra
     else:
         crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
@@ -231,6 +258,8 @@ def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str]:
 
 def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
     own = crossing.source == wire.NAME
+    if media.name and media.kind != "document":
+        crossing.lose("field.dropped", media.at, f"the file's name, {media.name}", "info")
     if media.kind == "image" or (media.kind == "video" and own):
         if not (media.data or media.url):
             return None
@@ -282,8 +311,9 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
                 continue
             if calls:
                 crossing.lose("order.approximated", part.at)
-            if part.citations and not request:
+            if part.citations and (not request or crossing.source == wire.NAME):
                 annotations.extend(annotations_to(part.citations, part.at, crossing, length, len(part.text)))
+                part = msgspec.structs.replace(part, citations=())
             length += len(part.text)
             content.append(part)
         elif isinstance(part, ToolCall):

@@ -15,7 +15,7 @@ from ...codec.ids import send as send_id
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
-from .message import breakpoint_mark, read_assistant, read_content, text_value, write_assistant, write_content
+from .message import breakpoint_mark, read_assistant, read_content, read_legacy, write_assistant, write_content
 from .tools import IDS, MEMO, fit_schema, functions_from, read_choice, write_choice
 
 _ROLES: dict[str, Role] = {
@@ -120,8 +120,10 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
         if role == "assistant":
             parts = read_assistant(message, at, crossing, unknown)
             if message.function_call is not None and message.function_call.name:
+                # It has no id; the n-th of a conversation is the n-th in every later turn too.
                 legacy += 1
-                parts.append(_legacy_call(message.function_call, legacy, at))
+                call_at = at + ("function_call",)
+                parts.append(read_legacy(message.function_call, f"call_legacy_{legacy}", call_at, crossing, unknown))
         else:
             parts = read_content(message.content, at, crossing, unknown)
         extra = None
@@ -131,11 +133,6 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
     if results:
         turns.append(Turn("tool", tuple(results), at=results[0].at))
     return tuple(turns)
-
-
-def _legacy_call(call: wire.Function, number: int, at: Path) -> ToolCall:
-    """`function_call` has no id; the n-th of a conversation is the n-th in every later turn too."""
-    return ToolCall(f"call_legacy_{number}", call.name or "", text_value(call.arguments), at=at + ("function_call",))
 
 
 def _unsaid_id(message: wire.Message, turns: list[Turn], results: list[Part], legacy: int) -> str:

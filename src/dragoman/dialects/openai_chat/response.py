@@ -15,7 +15,7 @@ from ...codec.extras import carried, gather, restore
 from ...codec.ids import hashed
 from ...crossing import Crossing
 from . import wire
-from .message import read_assistant, text_value, write_assistant
+from .message import read_assistant, read_legacy, write_assistant
 from .request import write_results_messages
 
 _MESSAGE_EXTRAS = ("audio", "reasoning_details")
@@ -94,7 +94,7 @@ def _read_parts(message: wire.Message, salt: str, at: Path, crossing: Crossing, 
     if legacy is not None and legacy.name:  # some hosts send it with empty fields
         at = at + ("function_call",)
         crossing.lose("call.id.invented", at)
-        parts.append(ToolCall(hashed(f"{salt}:{legacy.name}"), legacy.name, text_value(legacy.arguments), at=at))
+        parts.append(read_legacy(legacy, hashed(f"{salt}:{legacy.name}"), at, crossing, unknown))
     return parts
 
 

@@ -1,4 +1,4 @@
-"""Chat Completions streams: chunks to events, events to chunks.
+"""Chat Completions streams, read: chunks to events.
 
 Chat has no word for the end of a part: a text ends when something else begins, a call when its arguments are a whole
 JSON object and something else begins, everything at the finish. Calls whose pieces interleave are therefore held back
@@ -7,32 +7,32 @@ until the one before them is whole.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Text, ToolCall
+from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
 from ...canon.response import Usage
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried
 from ...codec.ids import hashed
-from ...codec.ids import send as send_id
-from ...codec.media import note
 from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
-from .faults import error_object, fault_from
-from .message import annotations_to, read_annotations, read_seal, text_value
-from .response import read_stop, read_usage, write_stop, write_usage
-from .tools import IDS, NAMES
+from .faults import fault_from
+from .message import read_annotations, read_seal, text_value, thinking_text
+from .response import read_stop, read_usage
 
 _strict = msgspec.json.Decoder(wire.Chunk).decode
 _CHUNK_EXTRAS = ("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
-_BESIDE_CALLS = ("content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details")
+_beside_calls = attrgetter(
+    "content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"
+)
 _CHOICE_EXTRAS = ("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
 
 
@@ -152,7 +152,7 @@ class StreamReader:
         delta = choice.delta
         if delta is not None:
             calls = delta.tool_calls
-            if not calls or any([getattr(delta, name) for name in _BESIDE_CALLS]):
+            if not calls or any(_beside_calls(delta)):
                 self._said(answer, delta, events)
             if calls:
                 for piece in calls:
@@ -207,16 +207,15 @@ class StreamReader:
 
     def _parts(self, answer: _Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
         """Mistral's answers: content as a list, with thinking in it."""
+        at: Path = ("choices", answer.number, "delta", "content")
         for part in content:
-            thought = part.thinking
-            if isinstance(thought, list):
-                thought = "".join([piece.text for piece in thought])
+            thought = part.thinking and thinking_text(part.thinking, at, self._crossing)
             for kind, text in (("text", part.text), ("refusal", part.refusal), ("reasoning", thought)):
                 if text:
                     self._words(answer, kind, text, events)
             if part.type not in ("text", "refusal", "thinking"):
                 kind = jsontext.kind(part.strange) if part.strange else part.type
-                self._crossing.lose("part.dropped", ("choices", answer.number, "delta", "content"), kind)
+                self._crossing.lose("part.dropped", at, kind)
 
     def _piece(self, answer: _Answer, piece: wire.Call, events: list[Event]) -> None:
         function, custom = piece.function, piece.custom
@@ -297,11 +296,15 @@ class StreamReader:
             answer.call = None
 
     def _cite(self, answer: _Answer, delta: wire.Message, events: list[Event]) -> None:
-        citations = read_annotations(delta, ("choices", answer.number, "delta"), self._crossing)
+        at: Path = ("choices", answer.number, "delta", "annotations")
+        unknown: Unknown = {}
+        citations = read_annotations(delta.annotations or [], at, unknown)
+        if unknown:
+            self._note(at, unknown[at])
         if citations and answer.kind == "text":
             events.append(PartDelta(answer.index, "", None, citations))
         elif citations:
-            self._crossing.lose("citation.dropped", ("choices", answer.number, "delta", "annotations"))
+            self._crossing.lose("citation.dropped", at)
 
     def _finish(self, events: list[Event]) -> None:
         self._over = True
@@ -338,165 +341,3 @@ def _begins(piece: wire.Call, name: str, text: str, call: _Call) -> bool:
 def _sent(value: Any, names: tuple[str, ...]) -> dict[str, Raw]:
     """The fields of `names` that were sent and are not null."""
     return {name: jsontext.raw(sent) for name in names if (sent := getattr(value, name)) is not None}
-
-
-class StreamWriter:
-    """Events in, chunks out."""
-
-    def __init__(self, crossing: Crossing) -> None:
-        self._crossing = crossing
-        self._head = b""
-        self._tail = b""
-        self._open: dict[int, tuple[bytes, bytes]] = {}
-        self._parts: dict[int, tuple[Part, int]] = {}  # with its answer
-        self._calls: dict[int, int] = {}  # answer -> calls so far
-        self._silent: set[int] = set()  # calls that have no arguments yet
-        self._cited: dict[int, list[Citation]] = {}
-        self._lengths: dict[int, int] = {}  # of the texts that are open
-        self._before: dict[int, int] = {}  # answer -> length of the texts that have ended
-        self._refused: set[int] = set()  # answers with a refusal
-        asked = crossing.answers.settings.stream_usage if crossing.answers is not None else True
-        self._usage_wanted = bool(asked)
-
-    def send(self, event: Event) -> bytes:
-        if isinstance(event, PartDelta):
-            return self._delta(event)
-        if isinstance(event, PartStart):
-            return self._part_start(event)
-        if isinstance(event, PartEnd):
-            return self._part_end(event.index)
-        if isinstance(event, Start):
-            return self._start(event)
-        if isinstance(event, Finish):
-            return self._finish(event)
-        return self._fault(event)
-
-    def close(self) -> bytes:
-        return b""
-
-    def _start(self, event: Start) -> bytes:
-        crossing = self._crossing
-        stream_id = event.id
-        if not stream_id:
-            stream_id = hashed(event.model, "chatcmpl_")
-            crossing.lose("id.invented")
-        head = {
-            "id": stream_id,
-            "object": "chat.completion.chunk",
-            "created": crossing.created if event.created is None else event.created,
-            "model": crossing.model or event.model,
-        }
-        self._head = b"data: " + jsontext.encode(head)[:-1] + b',"choices":['
-        self._tail = b'],"usage":null}\n\n' if self._usage_wanted and crossing.answers is not None else b"]}\n\n"
-        return self._opened(0)
-
-    def _opened(self, answer: int) -> bytes:
-        """The first chunk of an answer, unless it was sent."""
-        if answer in self._calls:
-            return b""
-        self._calls[answer] = 0
-        return self._chunk(answer, b'{"role":"assistant","content":""}')
-
-    def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:
-        choice = b'{"index":%d,"delta":%b,"logprobs":null,"finish_reason":%b}' % (answer, delta, finish)
-        return self._head + choice + self._tail
-
-    def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
-        """What stands before and after the text in every delta of a part."""
-        return (
-            self._head + b'{"index":%d,"delta":' % answer + before,
-            after + b',"logprobs":null,"finish_reason":null}' + self._tail,
-        )
-
-    def _part_start(self, event: PartStart) -> bytes:
-        part, answer = event.part, event.answer
-        out = self._opened(answer)
-        self._parts[event.index] = part, answer
-        if part.seal is not None and not isinstance(part, ToolCall):
-            self._crossing.lose("seal.dropped", part.at)
-        if isinstance(part, Text):
-            key = b'{"content":'
-            self._lengths[event.index] = 0
-            self._cited[event.index] = list(part.citations)
-            if part.refusal:
-                key = b'{"refusal":'
-                self._refused.add(answer)
-            self._open[event.index] = self._frame_around(answer, key, b"}")
-        elif isinstance(part, Reasoning):
-            self._open[event.index] = self._frame_around(answer, b'{"reasoning_content":', b"}")
-        elif isinstance(part, ToolCall):
-            calls = self._calls[answer]
-            self._calls[answer] = calls + 1
-            if not part.custom:
-                self._silent.add(event.index)
-            inner = (b'"custom":{"input":', b"}}]}") if part.custom else (b'"function":{"arguments":', b"}}]}")
-            before = b'{"tool_calls":[{"index":%d,' % calls + inner[0]
-            self._open[event.index] = self._frame_around(answer, before, inner[1])
-            out += self._chunk(answer, jsontext.encode({"tool_calls": [self._call(part, calls)]}))
-        elif isinstance(part, Media):
-            self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
-            out += self._chunk(answer, jsontext.encode({"content": note(part)}))
-        else:
-            self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
-        return out
-
-    def _part_end(self, index: int) -> bytes:
-        frame = self._open.pop(index, None)
-        if index in self._lengths:
-            return self._annotations(index)
-        if frame is None or index not in self._silent:
-            return b""
-        self._silent.discard(index)
-        return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and nothing is not JSON
-
-    def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
-        name = NAMES.send(part.name, part.namespace, self._crossing, part.at)
-        call: dict[str, Any] = {"index": number, "id": send_id(part.id, IDS, self._crossing, part.at)}
-        if part.custom:
-            call |= {"type": "custom", "custom": {"name": name, "input": ""}}
-        else:
-            call |= {"type": "function", "function": {"name": name, "arguments": ""}}
-        if part.seal is not None:
-            if part.seal.dialect == "gemini":
-                call["extra_content"] = {"google": {"thought_signature": part.seal.data}}
-            else:
-                self._crossing.lose("seal.dropped", part.at)
-        return call
-
-    def _delta(self, event: PartDelta) -> bytes:
-        frame = self._open.get(event.index)
-        if frame is None:
-            return b""
-        out = b""
-        if event.text:
-            out = frame[0] + jsontext.encode(event.text) + frame[1]
-            if event.index in self._lengths:
-                self._lengths[event.index] += len(event.text)
-            elif self._silent:
-                self._silent.discard(event.index)
-        if event.seal is not None:
-            self._crossing.lose("seal.dropped", self._parts[event.index][0].at)
-        if event.citations:
-            self._cited.setdefault(event.index, []).extend(event.citations)
-        return out
-
-    def _annotations(self, index: int) -> bytes:
-        """What a text cites, once its place in the whole is known."""
-        part, answer = self._parts[index]
-        before, length = self._before.get(answer, 0), self._lengths.pop(index)
-        self._before[answer] = before + length
-        notes = annotations_to(tuple(self._cited.pop(index)), part.at, self._crossing, before, length)
-        return self._chunk(answer, jsontext.encode({"annotations": notes})) if notes else b""
-
-    def _finish(self, event: Finish) -> bytes:
-        word = write_stop(event.stop, event.answer in self._refused, self._crossing)
-        out = self._opened(event.answer) + self._chunk(event.answer, b"{}", jsontext.encode(word))
-        if not event.last:
-            return out
-        if event.usage is not None and self._usage_wanted:
-            usage = jsontext.encode(write_usage(event.usage, self._crossing))
-            out += self._head + b'],"usage":' + usage + b"}\n\n"
-        return out + b"data: [DONE]\n\n"
-
-    def _fault(self, fault: Fault) -> bytes:
-        return b"data: " + jsontext.encode({"error": error_object(fault)}) + b"\n\n"

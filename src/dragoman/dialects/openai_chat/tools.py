@@ -103,7 +103,7 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
                 Tool(tool.custom.name, description, custom=True, grammar=grammar, cache=cache, extra=extra, at=at)
             )
         else:
-            value = tool.strange or jsontext.raw(tool)
+            value = tool.strange or jsontext.raw(restore(dict(jsontext.fields(jsontext.raw(tool))), extra, wire.NAME))
             out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at=at))
     return tuple(out)
 

@@ -36,11 +36,6 @@ class File(Wire):
     filename: str | None = None
 
 
-class ThinkingText(Wire):
-    text: str = ""
-    type: str = "text"
-
-
 class ContentPart(Wire):
     __kinds__: ClassVar[frozenset[str]] = frozenset(
         {"text", "refusal", "image_url", "input_audio", "file", "video_url", "thinking"}
@@ -53,7 +48,7 @@ class ContentPart(Wire):
     input_audio: Audio | str | None = None
     file: File | None = None
     video_url: ImageUrl | str | None = None
-    thinking: list[ThinkingText] | str | None = None
+    thinking: list[Raw] | str | None = None
     prompt_cache_breakpoint: Raw = NONE
     cache_control: Raw = NONE
     strange: Raw = NONE

@@ -253,6 +253,7 @@ def write_items(
             items.append(call)
         elif isinstance(part, Text | Media) or _is_content(part):
             if not own and isinstance(part, Text) and not part.text:
+                _skip(part, crossing)
                 continue
             if message is None or (own and part.at[:2] != place):
                 message, place = _open_message(part, orphaned), part.at[:2]
@@ -271,6 +272,14 @@ def write_items(
         else:
             crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     return len(items) > before
+
+
+def _skip(text: Text, crossing: Crossing) -> None:
+    """An empty text says nothing, but what hangs on it does."""
+    if text.seal is not None:
+        crossing.lose("seal.dropped", text.at)
+    if text.citations:
+        crossing.lose("citation.dropped", text.at)
 
 
 def _is_content(part: Part) -> bool:
@@ -394,6 +403,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
     for part in parts:
         if isinstance(part, Text | Media) or _is_content(part):
             if isinstance(part, Text) and not part.text and crossing.source != wire.NAME:
+                _skip(part, crossing)
                 continue
             if message is None or (crossing.source == wire.NAME and part.at[:2] != place):
                 message = answer_message(part, answer_id(response_id, len(items), "msg_"))

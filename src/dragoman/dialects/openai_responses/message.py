@@ -163,7 +163,8 @@ def read_citation(cited: wire.Annotation, at: Path, crossing: Crossing) -> Citat
     return Citation("", cited.filename or "", "", cited.start_index, cited.end_index, {wire.NAME: fields})
 
 
-def write_citations(citations: tuple[Citation, ...], at: Path, crossing: Crossing) -> list[Any]:
+def write_citations(citations: tuple[Citation, ...], size: int, at: Path, crossing: Crossing) -> list[Any]:
+    """Annotations of a text of `size` characters: a citation without positions is one of all of it."""
     out: list[Any] = []
     for cited in citations:
         own = own_fields(cited.extra)
@@ -179,7 +180,7 @@ def write_citations(citations: tuple[Citation, ...], at: Path, crossing: Crossin
             {
                 "type": "url_citation",
                 "start_index": cited.start or 0,
-                "end_index": cited.end or 0,
+                "end_index": size if cited.end is None else cited.end,
                 "url": cited.url,
                 "title": cited.title,
             }
@@ -310,7 +311,7 @@ def write_output_text(part: Text, crossing: Crossing, *, request: bool) -> dict[
         if part.citations:
             crossing.lose("citation.dropped", part.at)
     else:
-        notes = write_citations(part.citations, part.at, crossing) if part.citations else []
+        notes = write_citations(part.citations, len(part.text), part.at, crossing) if part.citations else []
         out = {"type": "output_text", "text": part.text, "annotations": notes}
     if part.seal is not None:
         crossing.lose("seal.dropped", part.at)

@@ -50,6 +50,7 @@ class StreamWriter:
         self._pieces: list[str] = []
         self._held = ""
         self._citations: list[Citation] = []
+        self._late: list[Citation] = []
         self._seal: Seal | None = None
         self._seen: list[Part] = []
         self._stop: Stop | None = None
@@ -109,7 +110,7 @@ class StreamWriter:
         out += self._close_call(False)
         part = event.part
         self._part, self._index, self._begun = part, event.index, False
-        self._pieces, self._citations, self._seal = [], [], part.seal
+        self._pieces, self._citations, self._late, self._seal = [], [], [], part.seal
         if isinstance(part, Text):
             if self._message is not None and self._crossing.source == wire.NAME and part.at[:2] != self._message_at:
                 out += self._close_message(False)
@@ -223,13 +224,21 @@ class StreamWriter:
                 self._crossing.lose("citation.dropped", part.at)
             return b""
         out = b"" if self._begun else self._begin_text(part)
-        message = self._message or {"content": []}
-        where = self._where(len(message["content"]))
         for cited in citations:
-            for note_ in write_citations((cited,), part.at, self._crossing):
-                fields = {**where, "annotation_index": len(self._citations), "annotation": note_}
-                out += self._event("response.output_text.annotation.added", fields)
-                self._citations.append(cited)
+            if self._late or cited.end is None:
+                self._late.append(cited)  # it is one of the whole text, which is not there yet
+            else:
+                out += self._annotate(part, cited, 0)
+        return out
+
+    def _annotate(self, part: Text, cited: Citation, size: int) -> bytes:
+        out = b""
+        message = self._message or {"content": []}
+        for note_ in write_citations((cited,), size, part.at, self._crossing):
+            where = self._where(len(message["content"]))
+            fields = {**where, "annotation_index": len(self._citations), "annotation": note_}
+            out += self._event("response.output_text.annotation.added", fields)
+            self._citations.append(cited)
         return out
 
     def _part_end(self, event: PartEnd) -> bytes:
@@ -247,9 +256,13 @@ class StreamWriter:
         out = b""
         if not self._begun:
             if self._crossing.source != wire.NAME:
+                if part.seal is not None:
+                    self._crossing.lose("seal.dropped", part.at)
                 return b""
             out = self._begin_text(part)
         text = "".join(self._pieces)
+        for cited in self._late:
+            out += self._annotate(part, cited, len(text))
         extra = event.extra if event.extra is not None else part.extra
         whole = Text(text, part.refusal, tuple(self._citations), seal=part.seal, extra=extra, at=part.at)
         self._seen.append(whole)

@@ -200,10 +200,10 @@ def test_parallel_off_without_a_choice() -> None:
 
 
 def test_a_subset_is_offered_by_filtering() -> None:
-    out, lost = _asked(Choice("required", ("g",), at=("tool_choice",)), Tool("f"), Tool("g"))
+    out, lost = _asked(Choice("required", ("g",), at=("tool_choice",)), Tool("f", at=("tools", 0)), Tool("g"))
     assert [tool["name"] for tool in out["tools"]] == ["g"]
     assert out["tool_choice"] == {"type": "any"}
-    assert lost == [("choice.by_filter", "/tool_choice")]
+    assert lost == [("choice.by_filter", "/tool_choice"), ("choice.by_filter", "/tools/0")]
 
 
 @pytest.mark.parametrize(

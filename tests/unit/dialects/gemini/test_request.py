@@ -100,13 +100,14 @@ def test_a_thought_of_another_upstream_comes_back_in_one_piece() -> None:
     seal = Seal("anthropic", "EqQB>>??", "thinking", "claude-opus-5")
     # google-genai decodes the slot and encodes it again in the URL-safe alphabet.
     echoed = pack(seal).replace("+", "-").replace("/", "_")
-    (thought, call) = parts_of(
+    (_, thought, call) = parts_of(
+        {"text": "So."},
         {"text": "Let me ", "thought": True},
         {"text": "see.", "thought": True},
         {"text": "", "thought": True, "thoughtSignature": echoed},
         CALL,
     )
-    assert thought == Reasoning("Let me see.", seal=seal, at=("contents", 0, "parts", 0))
+    assert thought == Reasoning("Let me see.", seal=seal, at=("contents", 0, "parts", 1))
     assert isinstance(call, ToolCall)
 
 
@@ -405,6 +406,60 @@ def test_losses_name_snake_case_fields_as_they_were_spelled() -> None:
         ("field.dropped", "/generation_config/speech_config"),
         ("state.dropped", "/cached_content"),
     ]
+
+
+def test_unknown_fields_below_a_snake_case_field_come_back() -> None:
+    call = {"id": "c", "name": "f", "args": {}, "newer": 1}
+    body = {"contents": [{"role": "model", "parts": [{"function_call": call}]}]}
+    assert again(body) == {"contents": [{"role": "model", "parts": [{"functionCall": call}]}]}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"text": "a", "thought": False},
+        {"text": "a", "thought": False, "partMetadata": {"x": 1}},
+        {"functionCall": {"id": "c", "name": "f", "args": {}}, "thought": True},
+        {"functionCall": {"id": "c", "name": "f", "willContinue": True, "partialArgs": [{"jsonPath": "$.a"}]}},
+        {"inlineData": {"mimeType": "image/png", "data": "AAAA", "displayName": "a.png"}},
+        {"inlineData": {"mimeType": "image/png", "data": "A-_A"}},
+        {"inlineData": {"data": "", "mimeType": "image/png"}},
+        {"functionCall": {"name": "f", "args": {}, "newer": 1}, "newer": {"a": 1}},
+    ],
+)
+def test_odd_parts_go_back_as_they_came(part: Any) -> None:
+    body = {"contents": [{"role": "model", "parts": [part]}]}
+    assert again(body) == body
+
+
+def test_a_seal_without_anything_it_seals() -> None:
+    assert parts_of({"thoughtSignature": "c2ln"}) == (
+        Text("", seal=Seal("gemini", "c2ln"), at=("contents", 0, "parts", 0)),
+    )
+
+
+def test_results_in_another_order_find_their_calls_by_id() -> None:
+    calls = [{"functionCall": {"id": i, "name": "f", "args": {}}} for i in ("c1", "c2")]
+    told = [{"functionResponse": {"id": i, "name": "f", "response": {"output": i}}} for i in ("c2", "c1")]
+    body = {"contents": [{"role": "model", "parts": calls}, {"role": "user", "parts": told}]}
+    request, lost = read(body)
+    assert [part.call_id for part in request.turns[1].parts] == ["c2", "c1"]  # type: ignore[attr-defined]
+    assert lost == []
+    assert again(body) == body
+
+
+def test_a_step_half_answered_in_its_own_dialect_stays_so() -> None:
+    calls = [{"functionCall": {"id": i, "name": "f", "args": {}}} for i in ("c1", "c2")]
+    told = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "x"}}}
+    body = {
+        "contents": [
+            {"role": "model", "parts": calls},
+            {"role": "user", "parts": [told]},
+            {"role": "model", "parts": [{"text": "a"}]},
+            {"role": "model"},
+        ]
+    }
+    assert again(body)["contents"][:3] == body["contents"][:3]
 
 
 def test_both_spellings_at_once_lose_nothing() -> None:

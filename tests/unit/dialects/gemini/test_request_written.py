@@ -209,6 +209,16 @@ def test_results_stand_in_call_order_one_for_each_call() -> None:
     ]
 
 
+def test_two_results_that_changed_places() -> None:
+    written, lost = contents(
+        turn("user", "a"),
+        turn("assistant", call("c1"), call("c2", "g")),
+        turn("tool", result("c2", "2"), result("c1", "1")),
+    )
+    assert [part["functionResponse"]["id"] for part in written[2]["parts"]] == ["c1", "c2"]
+    assert lost == []
+
+
 def test_calls_nobody_answers_are_answered_before_anyone_speaks() -> None:
     written, lost = contents(
         turn("user", "a"),
@@ -290,6 +300,19 @@ def test_media_in_results_stands_inside_where_the_model_takes_it() -> None:
         ("result.media.moved", "/m/2/1"),
         ("part.dropped", "/m/2/2"),
     ]
+
+
+def test_a_failure_told_by_media_alone() -> None:
+    image = Media("image", "image/png", "AAAA")
+    ((part,), lost) = answered(result("c1", image, is_error=True))
+    nested = [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]
+    assert part == {"functionResponse": {"id": "c1", "name": "f", "response": {"error": ""}, "parts": nested}}
+    assert lost == []
+    body = {"contents": [{"role": "user", "parts": [part]}]}
+    back = read(body)[0].turns[0].parts[0]
+    assert isinstance(back, ToolResult)
+    assert (back.is_error, len(back.parts)) == (True, 1)
+    assert again(body) == body
 
 
 def test_media_in_results_stands_beside_them_for_older_models() -> None:

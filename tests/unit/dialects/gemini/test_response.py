@@ -27,6 +27,7 @@ from dragoman.canon import (
 from dragoman.codec.seals import pack
 from dragoman.crossing import Crossing
 from dragoman.dialects.gemini import DIALECT
+from dragoman.errors import WireError
 from tests.judges.official import check_response
 from tests.unit.dialects.gemini.desk import answer_again, candidate, read_answer, write_answer
 
@@ -150,6 +151,21 @@ def test_a_blocked_prompt() -> None:
     ],
 )
 def test_odd_answers_go_back_as_they_came(body: Any) -> None:
+    assert answer_again(body) == body
+
+
+def test_a_content_by_itself_is_an_answer() -> None:
+    response, _ = read_answer({"role": "model", "parts": [{"text": "a"}]})
+    assert response.parts == (Text("a", at=(*AT, 0)),)
+    with pytest.raises(WireError, match="at /candidates"):
+        read_answer({})
+
+
+def test_metadata_nested_too_deeply_to_look_inside_goes_back() -> None:
+    deep: Any = 1
+    for _ in range(400):
+        deep = {"a": deep}
+    body = {"candidates": [candidate({"text": "a"}, finishReason="STOP", groundingMetadata={"x": deep})]}
     assert answer_again(body) == body
 
 
@@ -323,7 +339,9 @@ def test_citations_of_others_become_grounding_and_come_back() -> None:
         ],
         "groundingSupports": [
             {"segment": {"startIndex": 7, "endIndex": 14, "text": "Grüße"}, "groundingChunkIndices": [0]},
+            {"groundingChunkIndices": [1]},
             {"segment": {"startIndex": 15, "endIndex": 18, "text": "aus"}, "groundingChunkIndices": [0]},
+            {"groundingChunkIndices": [2]},
         ],
     }
     assert lost == [("citation.approximated", ""), ("citation.dropped", "")]
@@ -331,7 +349,9 @@ def test_citations_of_others_become_grounding_and_come_back() -> None:
     assert isinstance(back, Text)
     assert back.citations == (
         Citation("https://a.example", "A", "", 0, 5),
+        Citation("", "B", "quoted"),
         Citation("https://a.example", "A", "", 6, 9),
+        Citation("https://c.example"),
     )
 
 

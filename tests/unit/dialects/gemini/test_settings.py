@@ -165,6 +165,7 @@ def test_a_schema_is_fitted_and_its_name_has_no_place() -> None:
     [
         (Settings(effort="low"), None, {"thinkingLevel": "LOW"}, []),
         (Settings(effort="max"), None, {"thinkingLevel": "HIGH"}, ["effort.approximated"]),
+        (Settings(effort="none"), None, {"thinkingBudget": 0}, []),
         (Settings(effort="none"), GEMINI_3, {"thinkingLevel": "MINIMAL"}, ["effort.approximated"]),
         (
             Settings(effort="minimal"),

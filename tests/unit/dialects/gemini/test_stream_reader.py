@@ -371,7 +371,9 @@ def test_citations_of_a_text_that_has_ended() -> None:
     assert found[-3] == PartDelta(2, "", None, (Citation("https://a.example"), Citation("")))
     assert lost == [("citation.approximated", "/candidates/0")]
     call = {"functionCall": {"id": "c", "name": "f", "args": {}}}
-    found, lost = events_of(sse(chunk({"text": "ab"}), chunk(call, **END, citationMetadata={"citations": [source]})))
+    both = {"citations": [source, {"uri": "https://b.example"}]}
+    found, lost = events_of(sse(chunk({"text": "ab"}), chunk(call, **END, citationMetadata=both)))
+    assert lost == [("citation.dropped", "/candidates/0")]
     assert PartDelta(0, "", None, (Citation("https://a.example", "", "", 0, 1),)) in found
     late = chunk(**END, citationMetadata={"citations": [source]})
     assert events_of(sse(chunk({"text": "ab"}), chunk(call), late))[1] == [("citation.dropped", "/candidates/0")]

@@ -206,8 +206,35 @@ def test_citations_stand_in_the_last_chunk() -> None:
         "groundingChunks": [{"web": {"uri": "https://a.example", "title": "A"}}],
         "groundingSupports": [{"segment": {"startIndex": 2, "endIndex": 3, "text": "a"}, "groundingChunkIndices": [0]}],
     }
+    assert written[-2]["candidates"][0]["groundingMetadata"] == written[-1]["candidates"][0]["groundingMetadata"]
+    assert "finishReason" not in written[-2]["candidates"][0]
     nothing = chunks(START, PartStart(0, Text("", citations=(Citation(""),))), PartEnd(0), END)
     assert nothing == ([ended()], [("citation.dropped", "")])
+
+
+def test_citations_of_a_text_before_a_call_are_read_back() -> None:
+    cited = Citation("https://a.example", "A", "", 0, 1)
+    events = (
+        START,
+        PartStart(0, Text("", citations=(cited,), seal=Seal("gemini", "c2ln"))),
+        PartDelta(0, "ab"),
+        PartEnd(0),
+        PartStart(1, Text("")),
+        PartDelta(1, "cd"),
+        PartDelta(1, "", Seal("x", "y"), (cited,)),
+        PartEnd(1),
+        PartStart(2, ToolCall("c", "f")),
+        PartEnd(2),
+        Finish(Stop("tool_calls"), Usage(3, 1)),
+    )
+    writer = DIALECT.writer(Crossing("openai-chat", "gemini"))
+    stream = b"".join([writer.send(event) for event in events])
+    crossing = Crossing("gemini", "openai-chat")
+    reader = DIALECT.reader(crossing)
+    response = fold([*reader.feed(stream), *reader.close()])
+    assert not isinstance(response, Fault)
+    texts = [part for part in response.parts if isinstance(part, Text) and part.text]
+    assert [text.citations for text in texts] == [(cited,), (cited,)]
 
 
 def test_a_stream_without_usage_a_model_or_an_id() -> None:

@@ -65,6 +65,11 @@ def test_the_older_notation_is_read_as_json_schema_and_goes_back_as_it_came() ->
     assert again(body) == body
 
 
+def test_schemas_of_results_go_back_as_they_came() -> None:
+    body = [{"functionDeclarations": [{"name": "a", "parametersJsonSchema": SCHEMA, "responseJsonSchema": {}}]}]
+    assert again(body) == body
+
+
 def test_what_the_older_notation_cannot_keep_is_reported() -> None:
     body = [{"functionDeclarations": [{"name": "a", "parameters": {"type": "OBJECT", "propertyOrdering": ["x"]}}]}]
     assert read(body)[1] == [("schema.keyword.dropped", "/tools/0/functionDeclarations/0/parameters/propertyOrdering")]

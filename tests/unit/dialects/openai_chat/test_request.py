@@ -174,6 +174,13 @@ def test_legacy_calls_and_results_are_paired() -> None:
     ]
 
 
+def test_unknown_fields_of_a_legacy_call_are_kept() -> None:
+    request, lost = read_messages({"role": "assistant", "function_call": {"name": "f", "arguments": "{}", "x": 1}})
+    assert lost == [("field.dropped", "/messages/0/function_call/x")]
+    (call,) = write(request, source=CHAT)[0]["messages"][0]["tool_calls"]
+    assert call["function"] == {"name": "f", "arguments": "{}", "x": 1}
+
+
 def test_a_message_of_an_unknown_role_is_kept_whole() -> None:
     message = {"role": "critic", "content": "meh"}
     request, _ = read_messages(message)
@@ -194,11 +201,12 @@ def test_arguments_may_be_an_object() -> None:
     assert request.turns[0].parts == (ToolCall("c", "f", '{"b":1,"a":2}', at=("messages", 0, "tool_calls", 0)),)
 
 
-def test_a_call_of_no_kind_is_still_a_call() -> None:
-    request, lost = read_messages({"role": "assistant", "tool_calls": [{"id": "c", "type": "mcp", "mcp": {"a": 1}}]})
-    extra = {CHAT: {"mcp": Raw(b'{"a":1}')}}
-    assert request.turns[0].parts == (ToolCall("c", "", extra=extra, at=("messages", 0, "tool_calls", 0)),)
-    assert lost == [("field.dropped", "/messages/0/tool_calls/0/mcp")]
+def test_a_call_of_an_unknown_kind_is_kept_whole() -> None:
+    message = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "mcp", "mcp": {"a": 1}}]}
+    request, lost = read_messages(message)
+    call = Opaque(CHAT, "mcp", Raw(b'{"id":"c","type":"mcp","mcp":{"a":1}}'), at=("messages", 0, "tool_calls", 0))
+    assert (request.turns[0].parts, lost) == ((call,), [])
+    assert write(request, source=CHAT)[0]["messages"] == [message]
 
 
 # thinking, read
@@ -233,19 +241,21 @@ def test_both_fields_at_once_are_one_thought(second: str, lost: list[tuple[str, 
 @pytest.mark.parametrize("thinking", ["ab", [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]])
 def test_mistral_thinks_inside_the_content(thinking: Any) -> None:
     content = [{"type": "thinking", "thinking": thinking}, {"type": "text", "text": "ok"}]
-    request, lost = read_messages({"role": "assistant", "content": content})
+    message = {"role": "assistant", "content": content}
+    request, lost = read_messages(message)
     thought = request.turns[0].parts[0]
     assert isinstance(thought, Reasoning)
     assert (thought.text, lost) == ("ab", [])
-    assert write(request, source=CHAT)[0]["messages"] == [
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": [{"type": "text", "text": "ab"}]},
-                {"type": "text", "text": "ok"},
-            ],
-        }
-    ]
+    assert write(request, source=CHAT)[0]["messages"] == [message]
+
+
+def test_what_is_no_text_among_mistrals_thoughts_is_a_loss_elsewhere() -> None:
+    pieces = [{"type": "text", "text": "a", "x": 1}, {"type": "reference", "reference_ids": [1]}, 7]
+    message = {"role": "assistant", "content": [{"type": "thinking", "thinking": pieces}]}
+    request, lost = read_messages(message)
+    assert [part.text for part in request.turns[0].parts if isinstance(part, Reasoning)] == ["a"]
+    assert lost == [("field.dropped", f"/messages/0/content/0/thinking/{where}") for where in ("0/x", 1, 2)]
+    assert write(request, source=CHAT)[0]["messages"] == [message]
 
 
 def test_googles_seal_on_a_call_is_known_again() -> None:
@@ -389,23 +399,27 @@ def test_unknown_fields_of_messages_and_parts_are_kept_with_their_place() -> Non
     assert write(request, source=CHAT)[0]["messages"] == messages
 
 
+CITED = {"type": "url_citation", "url_citation": {"url": "https://a", "title": "A", "start_index": 0, "end_index": 2}}
+
+
 def test_annotations_in_the_history_are_citations() -> None:
-    cited = {
-        "type": "url_citation",
-        "url_citation": {"url": "https://a", "title": "A", "start_index": 1, "end_index": 2},
-    }
-    request, lost = read_messages({"role": "assistant", "content": "ok", "annotations": [cited, {"type": "file"}]})
-    assert request.turns[0].parts == (
-        Text("ok", citations=(Citation("https://a", "A", "", 1, 2),), at=("messages", 0, "content")),
-    )
-    assert lost == [("citation.dropped", "/messages/0/annotations/1")]
+    message = {"role": "assistant", "content": "ok", "annotations": [CITED, {"type": "file", "file": {"a": 1}}, CITED]}
+    request, lost = read_messages(message)
+    (text,) = request.turns[0].parts
+    citation = Citation("https://a", "A", "", 0, 2)
+    assert text == Text("ok", citations=(citation, citation), at=("messages", 0, "content"))
+    assert lost == [("field.dropped", "/messages/0/annotations/1")]
+    assert write(request, source=CHAT) == ({"model": "m", "messages": [message]}, [])
 
 
 @pytest.mark.parametrize("content", [None, "", [{"type": "text", "text": "a"}]])
-def test_annotations_without_their_text_are_a_loss(content: Any) -> None:
-    cited = {"type": "url_citation", "url_citation": {"url": "https://a"}}
-    _, lost = read_messages({"role": "assistant", "content": content, "annotations": [cited]})
-    assert lost == [("citation.dropped", "/messages/0/annotations")]
+def test_annotations_without_their_text_are_kept(content: Any) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": content or None, "annotations": [CITED], "tool_calls": [call]}
+    request, lost = read_messages({**message, "content": content})
+    assert lost == [("field.dropped", "/messages/0/annotations/0")]
+    written = write(request, source=CHAT)[0]["messages"][0]
+    assert written["annotations"] == [CITED]
 
 
 # settings, read

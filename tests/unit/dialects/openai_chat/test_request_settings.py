@@ -110,10 +110,14 @@ SAMPLING = Settings(
 
 
 def test_a_reasoning_model_takes_no_sampling() -> None:
-    names = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs")
+    names = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
+    probabilities = ("logprobs", "top_logprobs")
     assert _written(SAMPLING, profile=Profile(reasoning=True)) == (
         {"seed": 1},
-        [("sampling.dropped", f"/{name}") for name in names],
+        [
+            *[("sampling.dropped", f"/{name}") for name in names],
+            *[("logprobs.dropped", f"/{name}") for name in probabilities],
+        ],
     )
 
 

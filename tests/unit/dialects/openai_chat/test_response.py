@@ -151,6 +151,20 @@ def test_usage_is_read(wire: dict[str, Any], usage: Usage, lost: list[tuple[str,
     assert (response.usage, found) == (usage, lost)
 
 
+def test_thinking_that_is_not_counted_in_the_output_is_added() -> None:
+    wire = {
+        "prompt_tokens": 5,
+        "completion_tokens": 2,
+        "completion_tokens_details": {"reasoning_tokens": 40},
+        "total_tokens": 47,
+    }
+    body = _answer(_choice({"content": "a", "refusal": None}), usage=wire)
+    response, lost = read_answer(body)
+    assert response.usage == Usage(5, 42, reasoning=40, extra={CHAT: {"completion_tokens": Raw(b"2")}})
+    assert lost == []
+    assert write_answer(response, CHAT)[0] == body
+
+
 def test_several_answers_are_alternatives() -> None:
     body = _answer(
         _choice({"content": "one"}, logprobs={"content": []}),
@@ -304,6 +318,11 @@ def test_what_is_not_known_is_passed_in_or_made() -> None:
             [],
         ),
         (
+            (Text("a"), Reasoning("hm", at=("p", 1)), Text("b"), Reasoning("", at=("p", 3))),
+            {"reasoning_content": "hm", "content": "ab", "refusal": None},
+            [("order.approximated", "/p/1"), ("order.approximated", "/p/3")],
+        ),
+        (
             (Reasoning("hm", seal=Seal("anthropic", "s"), at=("p",)),),
             {"reasoning_content": "hm", "content": None, "refusal": None},
             [("seal.dropped", "/p")],
@@ -330,6 +349,16 @@ def test_parts_of_an_answer(parts: tuple[Part, ...], message: dict[str, Any], lo
     assert _message(*parts) == ({"role": "assistant", **message}, lost)
 
 
+def test_citations_count_from_the_beginning_of_the_whole_text() -> None:
+    cited = Text("two", citations=(Citation("https://a", start=1, end=3),), at=("p",))
+    note = "Binary content of type image/png was processed."
+    message, _ = _message(Text("one"), Media("image", "image/png", "aGk="), cited)
+    (annotation,) = message["annotations"]
+    where = annotation["url_citation"]
+    assert (where["start_index"], where["end_index"]) == (3 + len(note) + 1, 3 + len(note) + 3)
+    assert message["content"][where["start_index"] : where["end_index"]] == "wo"
+
+
 def test_citations_are_annotations() -> None:
     cited = (
         Citation("https://a", "A", "", 1, 2),
@@ -339,7 +368,7 @@ def test_citations_are_annotations() -> None:
     message, lost = _message(Text("ok", citations=cited, at=("p",)))
     assert message["annotations"] == [
         {"type": "url_citation", "url_citation": {"start_index": 1, "end_index": 2, "url": "https://a", "title": "A"}},
-        {"type": "url_citation", "url_citation": {"start_index": 0, "end_index": 0, "url": "https://b", "title": ""}},
+        {"type": "url_citation", "url_citation": {"start_index": 0, "end_index": 2, "url": "https://b", "title": ""}},
     ]
     assert lost == [("citation.approximated", "/p"), ("citation.dropped", "/p")]
 

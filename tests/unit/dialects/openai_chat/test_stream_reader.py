@@ -144,7 +144,7 @@ def test_annotations_belong_to_the_open_text() -> None:
         sse(chunk({"content": "ok"}), chunk({"annotations": [cited, {"type": "odd"}]}), chunk({}, "stop"))
     )
     assert found[2:4] == [PartDelta(0, "ok"), PartDelta(0, "", None, (Citation("https://a", "A", "", 0, 2),))]
-    assert lost == [("citation.dropped", "/choices/0/delta/annotations/1")]
+    assert lost == [("field.dropped", "/choices/0/delta/annotations/1")]
 
 
 def test_annotations_without_a_text_are_a_loss() -> None:

@@ -73,6 +73,14 @@ def test_an_unknown_tool_is_kept_whole() -> None:
     assert lost == []
 
 
+def test_a_tool_that_is_no_tool_is_kept_whole() -> None:
+    body = [{"functionDeclarations": [{"name": "f"}]}, {"type": "function", "x": 1}]
+    tools, lost = _read(body)
+    assert [tool.dialect for tool in tools if isinstance(tool, HostedTool)] == [CHAT, CHAT]
+    assert lost == [("field.dropped", "/tools/0/functionDeclarations"), ("field.dropped", "/tools/1/x")]
+    assert _write(*tools, source=CHAT)[0] == body
+
+
 def test_unknown_fields_are_kept_with_their_place() -> None:
     tools, lost = _read([{"type": "function", "x": 1, "function": {"name": "f", "y": 2}}])
     extra = {CHAT: {"x": Raw(b"1"), "function/y": Raw(b"2")}}

@@ -347,3 +347,22 @@ def test_citations_and_seals_where_there_is_no_place_for_them() -> None:
     )
     assert check_stream(NAME, stream) == []
     assert lost(under) == [("seal.dropped", "/a"), ("citation.dropped", "/b")]
+
+
+def test_a_citation_without_positions_is_one_of_the_whole_text() -> None:
+    cited = (Citation("https://e.com", "E"), Citation("https://f.com", "F", "", 0, 1))
+    stream = sent(
+        BEGIN,
+        PartStart(0, Text("")),
+        PartDelta(0, "ab"),
+        PartDelta(0, "", None, cited),
+        PartDelta(0, "c"),
+        PartEnd(0),
+        STOP,
+    )
+    assert check_stream(NAME, stream) == []
+    (content,) = payloads(stream)[-1]["response"]["output"][0]["content"]
+    assert [(note["url"], note["start_index"], note["end_index"]) for note in content["annotations"]] == [
+        ("https://e.com", 0, 3),
+        ("https://f.com", 0, 1),
+    ]

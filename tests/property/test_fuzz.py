@@ -1,0 +1,176 @@
+"""Any bytes give a value or a WireError: requests, answers, faults, tools and streams of every dialect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dragoman
+from dragoman import DragomanError, WireError
+from dragoman.canon import Event, Fault, Finish, Response
+from dragoman.crossing import Crossing
+from dragoman.dialects import get
+from dragoman.dialects import names as dialects
+from tests.property.strategies import requests, responses, values
+from tests.property.test_laws import answer, told, write
+from tests.wire.events import findings
+
+Json = Any
+DIALECTS = dialects()
+
+
+def _events(dialect: str, raw: bytes) -> list[Event]:
+    reader = get(dialect).reader(Crossing(dialect, dialect))
+    return reader.feed(raw) + reader.close()
+
+
+def read_all(dialect: str, body: bytes) -> None:
+    """Every reader of a dialect, on any bytes."""
+    speaker = get(dialect)
+    readers: list[Callable[[], object]] = [
+        lambda: speaker.read_request(body, Crossing(dialect, dialect)),
+        lambda: speaker.read_response(body, Crossing(dialect, dialect)),
+        lambda: speaker.read_tools(body, Crossing(dialect, dialect)),
+        lambda: dragoman.tool_calls(body, dialect=dialect),
+        lambda: dragoman.detect(body),
+    ]
+    for reader in readers:
+        try:
+            assert reader() is not None
+        except WireError as error:
+            assert str(error)
+    # A fault is never refused: whatever an upstream sent with an error status is its message.
+    assert isinstance(speaker.read_fault(body, 500, {}), Fault)
+    for raw in (body, b"data: " + body.replace(b"\n", b" ") + b"\n\n"):
+        try:
+            assert findings(_events(dialect, raw)) == []
+        except WireError as error:
+            assert str(error)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(body=st.binary(max_size=200))
+def test_any_bytes_give_a_value_or_a_wire_error(dialect: str, body: bytes) -> None:
+    read_all(dialect, body)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(value=values)
+def test_any_json_gives_a_value_or_a_wire_error(dialect: str, value: Json) -> None:
+    read_all(dialect, json.dumps(value).encode())
+
+
+def places(value: Json, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of every value inside a document."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [at, *[place for key, item in inner for place in places(item, (*at, key))]]
+
+
+GONE = object()
+
+
+def changed(value: Json, at: tuple[Any, ...], new: Json) -> Json:
+    """The document with another value at one place, or without it."""
+    if not at:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    if len(at) > 1 or new is not GONE:
+        copy[at[0]] = changed(value[at[0]], at[1:], new)
+    else:
+        del copy[at[0]]
+    return copy
+
+
+odd = (
+    st.just(GONE)
+    | values
+    | st.sampled_from([[], {}, "", -1, 10**30, 1e300, [[]], [{}], {"type": "x"}, [None], {"type": 5}, "\x00", True])
+)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(request=requests(), data=st.data())
+def test_a_request_with_one_odd_value_crosses_or_is_a_wire_error(
+    dialect: str, request: object, data: st.DataObject
+) -> None:
+    document = json.loads(write(dialect, request)[0])  # type: ignore[arg-type]
+    for _ in range(4):
+        at = data.draw(st.sampled_from(places(document)), label="place")
+        body = json.dumps(changed(document, at, data.draw(odd, label="value")), default=str).encode()
+        for target in DIALECTS:
+            try:
+                out = dragoman.translate_request(body, source=dialect, target=target)
+            except WireError as error:
+                assert str(error)
+            else:
+                assert target == dialect or isinstance(out.json(), dict)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(response=responses(several=True), data=st.data())
+def test_an_answer_with_one_odd_value_crosses_or_is_a_wire_error(
+    dialect: str, response: Response, data: st.DataObject
+) -> None:
+    document = json.loads(answer(dialect, response)[0])
+    for _ in range(4):
+        at = data.draw(st.sampled_from(places(document)), label="place")
+        body = json.dumps(changed(document, at, data.draw(odd, label="value")), default=str).encode()
+        for target in DIALECTS:
+            try:
+                out = dragoman.translate_response(body, source=dialect, target=target, created=5)
+            except WireError as error:
+                assert str(error)
+            else:
+                assert target == dialect or isinstance(out.json(), dict)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(response=responses(), data=st.data())
+def test_a_stream_with_odd_frames_gives_legal_events(dialect: str, response: Response, data: st.DataObject) -> None:
+    frames = told(dialect, response)[0].split(b"\n\n")
+    for _ in range(3):
+        spot = data.draw(st.integers(0, len(frames) - 1), label="frame")
+        deed = data.draw(st.sampled_from(["drop", "repeat", "swap", "cut", "odd"]), label="deed")
+        raw = b"\n\n".join(_mangled(frames, spot, deed, data))
+        events = _events(dialect, raw)
+        # A call whose first piece is gone has no name.
+        wrong = [text for text in findings(events) if "without id or name" not in text]
+        assert not wrong, f"{deed} {spot}: {wrong}"
+        assert isinstance(events[-1], Finish | Fault)
+        for target in DIALECTS:
+            stream = dragoman.StreamTranslator(source=dialect, target=target, created=5)
+            assert isinstance(stream.feed(raw) + stream.close(), bytes)
+
+
+def _mangled(frames: list[bytes], spot: int, deed: str, data: st.DataObject) -> list[bytes]:
+    if deed == "drop":
+        return frames[:spot] + frames[spot + 1 :]
+    if deed == "repeat":
+        return frames[: spot + 1] + frames[spot:]
+    if deed == "swap":
+        return frames[:spot] + frames[spot : spot + 2][::-1] + frames[spot + 2 :]
+    if deed == "cut":
+        return frames[:spot]
+    head, _, payload = frames[spot].rpartition(b"data: ")
+    if not payload.startswith(b"{"):
+        return frames
+    document = json.loads(payload)
+    at = data.draw(st.sampled_from(places(document)), label="place")
+    new = json.dumps(changed(document, at, data.draw(odd, label="value")), default=str).encode()
+    return [*frames[:spot], head + b"data: " + new, *frames[spot + 1 :]]
+
+
+@settings(max_examples=20)
+@given(text=st.text(max_size=50))
+def test_text_with_lone_surrogates_is_a_wire_error(text: str) -> None:
+    with pytest.raises(WireError, match="surrogate"):
+        dragoman.translate_request(text + "\ud800", source="openai-chat", target="anthropic")
+
+
+def test_every_error_on_purpose_has_one_base() -> None:
+    assert issubclass(WireError, DragomanError)

@@ -1,0 +1,376 @@
+"""References, roots and bounds: what `adapt` follows, keeps, merges and cuts, and that it always comes to an end."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from dragoman.codec.schema import Subset, adapt, from_openapi
+from dragoman.codec.schema.fast import clean
+
+from .schema_subsets import SUBSETS, refused, walk
+from .test_schema import fit
+
+TREE = {
+    "type": "object",
+    "properties": {"root": {"$ref": "#/$defs/Node"}},
+    "$defs": {
+        "Node": {
+            "type": "object",
+            "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}, "v": {"type": "string"}},
+        }
+    },
+}
+
+
+def test_recursion_is_kept_where_it_may_be() -> None:
+    text = json.dumps(TREE, indent=1).encode()
+    assert adapt(text, SUBSETS["json-schema"]) == (text, ())
+
+
+def test_recursion_is_cut_where_references_are_inlined() -> None:
+    out, changes = fit(TREE, "template")
+    node = {
+        "type": "object",
+        "properties": {
+            "kids": {"type": "array", "items": {"description": "(recursive: Node)", "type": "object"}},
+            "v": {"type": "string"},
+        },
+    }
+    assert out == {"type": "object", "properties": {"root": node}}
+    assert changes == [
+        ("ref.inlined", "properties/root/$ref"),
+        ("ref.cut", "$defs/Node/properties/kids/items/$ref"),
+        ("rewritten", "$defs"),
+    ]
+
+
+def test_recursion_is_cut_where_kept_references_must_end() -> None:
+    out, changes = fit(TREE, Subset(recursive=False))
+    assert out["properties"] == TREE["properties"]
+    assert out["$defs"]["Node"]["properties"]["kids"]["items"] == {"description": "(recursive: Node)", "type": "object"}
+    assert changes == [("ref.cut", "$defs/Node/properties/kids/items/$ref")]
+
+
+def test_of_two_that_name_each_other_only_one_is_cut() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/A"}},
+        "$defs": {
+            "A": {"type": "object", "properties": {"b": {"$ref": "#/$defs/B"}}},
+            "B": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}},
+        },
+    }
+    assert fit(schema, Subset(recursive=False))[1] == [("ref.cut", "$defs/B/properties/a/$ref")]
+
+
+@pytest.mark.parametrize(
+    ("ref", "place"),
+    [
+        ("#/$defs/a~1b", {"$defs": {"a/b": {"type": "string"}}}),
+        ("#/$defs/a~0b", {"$defs": {"a~b": {"type": "string"}}}),
+        ("#/$defs/a%20%C3%A9", {"$defs": {"a é": {"type": "string"}}}),
+        ("#/definitions/x", {"definitions": {"x": {"type": "string"}}}),
+        ("#/properties/q/items", {}),
+        ("#/properties/q/prefixItems/1", {}),
+        ("#named", {"$defs": {"x": {"$anchor": "named", "type": "string"}}}),
+        ("urn:x", {"$defs": {"x": {"$id": "urn:x", "type": "string"}}}),
+        ("urn:x#/$defs/y", {"$defs": {"x": {"$id": "urn:x", "$defs": {"y": {"type": "string"}}}}}),
+        ("urn:root#/$defs/x", {"$id": "urn:root", "$defs": {"x": {"type": "string"}}}),
+    ],
+)
+def test_what_a_reference_may_name(ref: str, place: dict[str, Any]) -> None:
+    tuple_like = {"type": "array", "items": {"type": "string"}, "prefixItems": [{}, {"type": "string"}]}
+    schema = {"type": "object", "properties": {"p": {"$ref": ref}, "q": tuple_like}, **place}
+    out, changes = fit(schema, "template")
+    assert out["properties"]["p"] == {"type": "string"}
+    assert ("ref.inlined", "properties/p/$ref") in changes
+    kept, _ = fit(schema, "json-schema")
+    name = kept["properties"]["p"]["$ref"]
+    assert name.startswith("#/$defs/")
+    assert from_openapi(json.dumps(kept).encode())[1] == ()
+    assert {"type": "string"} in kept["$defs"].values()
+
+
+@pytest.mark.parametrize(
+    "ref",
+    ["https://example.com/x.json", "#/$defs/none", "#/properties/p/x", "#nowhere", "other.json#/a", "#/required/0"],
+)
+def test_a_reference_to_nothing_is_cut(ref: str) -> None:
+    schema = {"type": "object", "properties": {"p": {"$ref": ref, "description": "D"}}, "required": ["p"]}
+    for table in ("json-schema", "template"):
+        out, changes = fit(schema, table)
+        assert out["properties"]["p"] == {"description": f"D\n($ref: {ref})"}
+        assert changes == [("ref.cut", "properties/p/$ref")]
+
+
+def test_siblings_of_a_reference_hold_as_well() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"p": {"$ref": "#/$defs/S", "description": "mine", "minLength": 2, "title": "P"}},
+        "$defs": {"S": {"type": "string", "minLength": 1, "maxLength": 9, "description": "theirs", "title": "S"}},
+    }
+    out, changes = fit(schema, Subset(refs="inline"))
+    assert out["properties"]["p"] == {
+        "description": "mine\ntheirs",
+        "minLength": 2,
+        "title": "P",
+        "type": "string",
+        "maxLength": 9,
+    }
+    assert changes == [
+        ("ref.inlined", "properties/p/$ref"),
+        ("keyword.dropped", "$defs/S/title"),
+        ("rewritten", "$defs"),
+    ]
+    out, changes = fit(schema, Subset(ref_siblings=False))
+    assert out["properties"]["p"]["maxLength"] == 9
+    assert out["$defs"] == schema["$defs"]
+
+
+def test_a_recursive_reference_that_may_have_no_siblings_loses_them() -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/N", "description": "D"}}}
+    schema = {"type": "object", "properties": {"n": {"$ref": "#/$defs/N"}}, "$defs": {"N": node}}
+    out, changes = fit(schema, Subset(ref_siblings=False))
+    assert out["$defs"]["N"]["properties"]["next"] == {"$ref": "#/$defs/N"}
+    assert changes == [("keyword.dropped", "$defs/N/properties/next/description")]
+
+
+def test_definitions_move_to_where_the_target_keeps_them() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/definitions/X"}, "b": {"$ref": "#/properties/a"}},
+        "definitions": {"X": {"type": "string"}, "unused": {}},
+        "required": ["a"],
+    }
+    out, _ = fit(schema, "json-schema")
+    assert out == {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/X"}, "b": {"$ref": "#/$defs/a"}},
+        "required": ["a"],
+        "$defs": {"X": {"type": "string"}, "a": {"$ref": "#/$defs/X"}},
+    }
+    out, _ = fit(schema, "openapi-refs")
+    assert out["properties"]["a"] == {"ref": "#/defs/X"}
+    assert out["defs"] == {"X": {"type": "STRING"}, "a": {"ref": "#/defs/X"}}
+
+
+def test_the_whole_document_as_a_target() -> None:
+    schema = {"type": "object", "properties": {"sub": {"$ref": "#"}}}
+    assert fit(schema, "json-schema") == (schema, [])
+    assert fit(schema, "template")[0]["properties"]["sub"] == {"description": "(recursive: #)", "type": "object"}
+    out, _ = fit(schema, "openapi-refs")
+    assert out["properties"]["sub"] == {"ref": "#/defs/root"}
+    assert out["defs"]["root"]["properties"]["sub"] == {"ref": "#/defs/root"}
+
+
+# Roots
+
+
+@pytest.mark.parametrize(
+    "root", [5, None, "x", [], False, {"type": "string"}, {"type": "array", "items": {}}, {"enum": [1]}]
+)
+def test_a_root_that_is_no_object(root: Any) -> None:
+    out, changes = fit(root, "json-schema")
+    text = json.dumps(root, separators=(",", ":"))
+    assert out == {"type": "object", "properties": {}, "description": f"(schema: {text})"}
+    assert changes == [("invalid", "")]
+
+
+@pytest.mark.parametrize(
+    "root", [{}, {"properties": {}}, {"type": ["object", "null"]}, {"required": []}, {"$comment": "c"}]
+)
+def test_a_root_that_does_not_say_it_is_an_object(root: dict[str, Any]) -> None:
+    out, changes = fit(root, "loose")
+    assert out == {"type": "object"} | {name: value for name, value in root.items() if name != "type"}
+    assert [code for code, _ in changes] == ["rewritten"]
+
+
+def test_a_root_union_becomes_one_object() -> None:
+    schema = {
+        "description": "D",
+        "anyOf": [
+            {
+                "type": "object",
+                "properties": {
+                    "kind": {"const": "a", "description": "K"},
+                    "x": {"type": "string"},
+                    "s": {"type": "string"},
+                },
+                "required": ["kind", "x"],
+                "additionalProperties": False,
+            },
+            {"$ref": "#/$defs/B"},
+            {"type": "null"},
+        ],
+        "$defs": {
+            "B": {
+                "properties": {"kind": {"const": "b"}, "s": {"type": "integer"}},
+                "required": ["kind"],
+                "additionalProperties": False,
+            }
+        },
+    }
+    out, changes = fit(schema, "template")
+    assert out == {
+        "type": "object",
+        "properties": {
+            "kind": {"description": "K", "enum": ["a", "b"]},
+            "x": {"type": "string"},
+            "s": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        },
+        "required": ["kind"],
+    }
+    assert ("rewritten", "anyOf") in changes
+    assert ("rewritten", "anyOf/2") in changes
+    assert ("keyword.dropped", "description") in changes
+    loose, _ = fit(schema, "loose")
+    assert loose["additionalProperties"] is False
+    assert loose["description"] == "D (anyOf: {x} | {})"
+
+
+def test_a_root_union_of_requirements_is_told() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "required": ["a"],
+        "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+    }
+    out, changes = fit(schema, "loose")
+    assert out == {
+        "type": "object",
+        "properties": schema["properties"],
+        "required": ["a"],
+        "description": "(oneOf: {a} | {b})",
+    }
+    assert changes == [("rewritten", "oneOf")]
+
+
+def test_a_root_reference_and_a_root_all_of_are_opened() -> None:
+    schema = {
+        "allOf": [{"$ref": "#/$defs/A"}, {"properties": {"b": {"type": "string"}}, "required": ["b"]}],
+        "$defs": {"A": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"]}},
+    }
+    out, _ = fit(schema, "loose")
+    assert out == {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"type": "string"}},
+        "required": ["a", "b"],
+        "$defs": schema["$defs"],
+    }
+
+
+def test_loose_targets_leave_everything_below_the_root() -> None:
+    inner = {"p": {"type": "date", "required": True, "$ref": "#/nowhere", "items": [False], "minItems": "x"}}
+    assert fit({"properties": inner}, "loose")[0] == {"type": "object", "properties": inner}
+
+
+# Bounds
+
+
+def _doubling(levels: int) -> dict[str, Any]:
+    definitions: dict[str, Any] = {
+        f"d{n}": {"type": "object", "properties": {s: {"$ref": f"#/$defs/d{n + 1}"} for s in "lr"}}
+        for n in range(levels)
+    }
+    definitions[f"d{levels}"] = {"type": "string"}
+    return {"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
+
+
+def test_copies_of_copies_come_to_an_end() -> None:
+    out, changes = adapt(json.dumps(_doubling(40)).encode(), SUBSETS["template"])
+    assert len(out) < 4_000_000
+    assert any(change.code == "schema.ref.cut" and "too far" in change.detail for change in changes)
+    assert refused(json.loads(out), SUBSETS["template"]) == []
+    assert adapt(out, SUBSETS["template"]) == (out, ())
+
+
+def test_siblings_written_into_branches_come_to_an_end() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(40):
+        schema = {
+            "properties": {"p": schema},
+            "anyOf": [{"required": ["p"]}, {"maxProperties": 3}, {"minProperties": 1}],
+        }
+    out, _ = adapt(json.dumps({"type": "object", "properties": {"p": schema}}).encode(), SUBSETS["openapi"])
+    assert len(out) < 10_000_000
+
+
+def test_a_long_chain_of_references_comes_to_an_end() -> None:
+    definitions: dict[str, Any] = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(150)}
+    definitions["d150"] = {"type": "string"}
+    schema = {"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": definitions}
+    out, changes = fit(schema, "template")
+    assert out["properties"]["p"]["type"] == "string"
+    assert ("ref.cut", "$defs/d99/$ref") in changes
+    assert fit(schema, "json-schema") == (schema, [])
+
+
+@pytest.mark.parametrize("table", SUBSETS)
+@pytest.mark.parametrize("word", ["items", "properties", "anyOf", "not", "default"])
+def test_nesting_of_any_depth_is_survived(table: str, word: str) -> None:
+    opening = {"properties": '{"a":{', "anyOf": "[{"}.get(word, "{")
+    closing = {"properties": "}}", "anyOf": "}]"}.get(word, "}")
+    for depth in (10, 60, 90, 100, 10_000):
+        inner = "".join(f'"{word}":{opening}' for _ in range(depth)) + closing * depth
+        text = f'{{"type":"object","properties":{{"p":{{{inner}}}}}}}'.encode()
+        out, changes = adapt(text, SUBSETS[table])
+        json.loads(out)
+        assert adapt(out, SUBSETS[table]) == (out, ())
+        if depth == 10_000:
+            assert [change.code for change in changes] == ["schema.invalid"]
+
+
+def test_deep_schemas_are_cut_where_no_target_reads_on() -> None:
+    schema: dict[str, Any] = {"type": "string", "const": "x"}
+    for _ in range(80):
+        schema = {"type": "array", "items": schema}
+    out, changes = fit({"type": "object", "properties": {"p": schema}}, "json-schema")
+    assert max(len(path) for path, _ in walk(out)) < 75
+    assert [code for code, _ in changes] == ["invalid"]
+
+
+def test_large_schemas_are_not_remembered_and_still_the_same() -> None:
+    schema = {"type": "object", "properties": {f"p{n}": {"const": n} for n in range(4000)}}
+    text = json.dumps(schema).encode()
+    assert len(text) > 65_536
+    out, changes = adapt(text, SUBSETS["json-schema"])
+    assert len(changes) == 4000
+    assert json.loads(out)["properties"]["p3999"] == {"enum": [3999]}
+
+
+# The quick look
+
+
+@pytest.mark.parametrize("table", ["loose", "loose-modern", "loose-complete", "json-schema", "template"])
+def test_an_ordinary_schema_is_clean(table: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "place": {"type": "string", "description": "City, e.g. Zürich"},
+            "unit": {"type": "string", "enum": ["c", "f"]},
+            "tags": {"type": "array", "items": {"type": ["string", "null"]}},
+            "more": {"anyOf": [{"type": "object", "properties": {}}, {"type": "number"}]},
+        },
+        "required": ["place"],
+    }
+    assert clean(json.dumps(schema, ensure_ascii=False).encode(), SUBSETS[table])
+
+
+def test_strict_schemas_are_clean_once_adapted() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "array", "items": {"enum": [1]}}}}
+    for table in ("strict-required", "strict-closed", "openapi", "openapi-untyped"):
+        out, changes = adapt(json.dumps(schema).encode(), SUBSETS[table])
+        assert clean(out, SUBSETS[table])
+        assert not clean(json.dumps(schema).encode(), SUBSETS[table])
+        assert adapt(out, SUBSETS[table]) == (out, ())
+        assert bool(changes) or SUBSETS[table].upper
+
+
+def test_a_subset_is_data() -> None:
+    subset = SUBSETS["openapi"]
+    assert hash(subset) == hash(msgspec.structs.replace(subset))
+    assert subset == msgspec.structs.replace(subset)

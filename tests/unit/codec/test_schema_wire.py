@@ -1,0 +1,56 @@
+"""The schemas of every recorded tool, fitted to every subset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dragoman.codec.schema import adapt, from_openapi
+from tests.judges.corpus import require_shared
+
+from .schema_subsets import SUBSETS, refused
+
+_FIELDS = ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema", "schema", "format")
+_ANSWERS = ("responseSchema", "response_schema", "responseJsonSchema", "response_json_schema")
+
+
+def _schemas(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _schemas(item)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            if name in (*_FIELDS, *_ANSWERS) and isinstance(item, dict) and not {"json_schema", "name"} & item.keys():
+                yield item
+            else:
+                yield from _schemas(item)
+
+
+def recorded() -> list[bytes]:
+    """Every different schema in the requests of all recorded dialects."""
+    found: dict[bytes, None] = {}
+    for file in sorted(require_shared("wire").glob("*.jsonl")):
+        for line in file.read_bytes().splitlines():
+            for schema in _schemas(json.loads(line)["request"]):
+                found.setdefault(json.dumps(schema).encode())
+    return list(found)
+
+
+@pytest.mark.parametrize("name", SUBSETS)
+def test_no_target_gets_a_keyword_it_refuses(name: str) -> None:
+    subset = SUBSETS[name]
+    texts = recorded()
+    assert len(texts) > 200
+    for text in texts:
+        standard, _ = from_openapi(text)
+        out, changes = adapt(standard, subset)
+        schema = json.loads(out)
+        assert refused(schema, subset) == [], text
+        assert adapt(out, subset) == (out, ()), text
+        if subset.root_object:
+            assert schema["type"] == ("OBJECT" if subset.upper else "object"), text
+        if not changes and not subset.upper:
+            assert out == standard

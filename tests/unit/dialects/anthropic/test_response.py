@@ -1,0 +1,314 @@
+"""Messages answers: content, stop reasons, usage; and the continuation of a tool turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from dragoman.canon.parts import Citation, Media, Opaque, Reasoning, Seal, Text, ToolCall, ToolResult
+from dragoman.canon.request import Request
+from dragoman.canon.response import Alternative, Response, Stop, Usage
+from dragoman.canon.turns import Turn
+from dragoman.codec.seals import pack
+from dragoman.crossing import Crossing
+from dragoman.dialects.anthropic import DIALECT
+from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, read_answer, write_answer
+
+_STOP = Stop("stop")
+_USAGE = Usage(1, 1)
+
+
+def _answer(*content: Any, **fields: Any) -> dict[str, Any]:
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-x",
+        "content": list(content),
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+        **fields,
+    }
+
+
+def _written(*parts: Any, stop: Stop = _STOP, **options: Any) -> tuple[Any, Lost]:
+    return write_answer(Response(parts, stop, "msg_1", "claude-x", None, _USAGE), **options)
+
+
+def test_an_answer_is_read_in_its_order() -> None:
+    response, lost = read_answer(
+        _answer(
+            {"type": "thinking", "thinking": "hm", "signature": "sig"},
+            {"type": "text", "text": "see"},
+            {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1}},
+            stop_reason="tool_use",
+        )
+    )
+    assert response == Response(
+        (
+            Reasoning("hm", seal=Seal(MESSAGES, "sig", "", "claude-x"), at=("content", 0)),
+            Text("see", at=("content", 1)),
+            ToolCall("toolu_1", "f", '{"a":1}', at=("content", 2)),
+        ),
+        Stop("tool_calls"),
+        "msg_1",
+        "claude-x",
+        None,
+        Usage(1, 1),
+    )
+    assert lost == []
+
+
+@pytest.mark.parametrize(
+    ("word", "stop"),
+    [
+        ("end_turn", Stop("stop")),
+        ("stop_sequence", Stop("stop_sequence", "END")),
+        ("max_tokens", Stop("length")),
+        ("model_context_window_exceeded", Stop("context_full")),
+        ("refusal", Stop("refusal")),
+        ("pause_turn", Stop("pause")),
+    ],
+)
+def test_stop_reasons_cross_both_ways(word: str, stop: Stop) -> None:
+    answer = _answer({"type": "text", "text": "x"}, stop_reason=word, stop_sequence=stop.sequence)
+    response, lost = read_answer(answer)
+    assert (response.stop, lost) == (stop, [])
+    assert _written(Text("x"), stop=stop) == (answer, [])
+
+
+def test_a_client_call_decides_where_the_word_is_weak() -> None:
+    call = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    assert read_answer(_answer(call))[0].stop == Stop("tool_calls")
+    assert read_answer(_answer(call, stop_reason=None))[0].stop == Stop("tool_calls")
+    assert read_answer(_answer(call, stop_reason="max_tokens"))[0].stop == Stop("length")
+
+
+def test_stop_details_are_kept() -> None:
+    details = {"type": "refusal", "category": "bio", "explanation": "no"}
+    answer = _answer(stop_reason="refusal", stop_details=details)
+    response, lost = read_answer(answer)
+    assert response.stop == Stop("refusal", None, "no", {MESSAGES: {"stop_details": Raw(msgspec.json.encode(details))}})
+    assert lost == [("field.dropped", "/stop_details")]
+    assert write_answer(response, MESSAGES) == (answer, [])
+
+
+@pytest.mark.parametrize("word", ["compaction", "whim"])
+def test_words_without_a_reason_of_their_own_come_back(word: str) -> None:
+    answer = _answer(stop_reason=word)
+    response, lost = read_answer(answer)
+    assert lost == [("field.dropped", "/stop_reason")]
+    assert write_answer(response, MESSAGES) == (answer, [])
+
+
+@pytest.mark.parametrize(
+    ("stop", "word", "lost"),
+    [
+        (Stop("content_filter"), "refusal", [("stop.approximated", "")]),
+        (Stop("bad_tool_call"), "end_turn", [("stop.approximated", "")]),
+        (Stop("unknown"), "end_turn", [("stop.approximated", "")]),
+        (Stop("tool_calls"), "end_turn", [("stop.approximated", "")]),
+        (Stop("stop", detail="because"), "end_turn", [("stop.approximated", "")]),
+    ],
+)
+def test_reasons_without_an_exact_word_are_reported(stop: Stop, word: str, lost: Lost) -> None:
+    out, found = _written(Text("x"), stop=stop)
+    assert (out["stop_reason"], found) == (word, lost)
+
+
+def test_a_refusals_explanation_has_a_place() -> None:
+    out, lost = _written(stop=Stop("refusal", detail="no"))
+    assert out["stop_details"] == {"type": "refusal", "category": None, "explanation": "no"}
+    assert lost == []
+
+
+def test_usage_counts_cached_tokens_apart() -> None:
+    figures = {
+        "input_tokens": 3,
+        "cache_creation_input_tokens": 20,
+        "cache_read_input_tokens": 100,
+        "output_tokens": 7,
+        "output_tokens_details": {"thinking_tokens": 5},
+    }
+    response, lost = read_answer(_answer(usage=figures))
+    assert (response.usage, lost) == (Usage(123, 7, 100, 20, 5), [])
+    assert write_answer(response)[0]["usage"] == figures
+
+
+def test_figures_that_only_messages_has() -> None:
+    figures = {
+        "input_tokens": 1,
+        "output_tokens": 1,
+        "server_tool_use": {"web_search_requests": 2},
+        "iterations": [],
+        "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+        "service_tier": "standard",
+        "inference_geo": "not_available",
+        "odd": 1,
+    }
+    response, lost = read_answer(_answer(usage=figures))
+    assert lost == [
+        ("field.dropped", "/usage/server_tool_use"),
+        ("field.dropped", "/usage/iterations"),
+        ("field.dropped", "/usage/odd"),
+    ]
+    assert write_answer(response, MESSAGES)[0]["usage"] == figures
+
+
+def test_usage_is_demanded() -> None:
+    out, lost = write_answer(Response((Text("x"),), _STOP, "msg_1", "m"))
+    assert (out["usage"], lost) == ({"input_tokens": 0, "output_tokens": 0}, [("usage.invented", "")])
+
+
+def test_more_cached_tokens_than_tokens() -> None:
+    out, lost = write_answer(Response((), _STOP, "msg_1", "m", None, Usage(5, 1, 9)))
+    assert (out["usage"], lost) == ({"input_tokens": 5, "output_tokens": 1}, [("usage.dropped", "")])
+
+
+def test_foreign_thoughts_are_shown_under_our_mark() -> None:
+    out, lost = _written(
+        Reasoning("theirs", seal=Seal("gemini", "g", "", "gemini-3")),
+        Reasoning("bare"),
+        Reasoning("", seal=Seal(MESSAGES, "blob", "redacted")),
+        Reasoning(""),
+    )
+    assert out["content"] == [
+        {"type": "thinking", "thinking": "theirs", "signature": pack(Seal("gemini", "g", "", "gemini-3"))},
+        {"type": "thinking", "thinking": "bare", "signature": pack(Seal("openai-chat", ""))},
+        {"type": "redacted_thinking", "data": "blob"},
+    ]
+    assert lost == []
+
+
+def test_foreign_parts_are_written_as_far_as_they_can_be() -> None:
+    out, lost = _written(
+        Text("", at=("p", 0)),
+        Text("t", citations=(Citation("https://x.test", "X", "q", 0, 1), Citation("", "D")), at=("p", 1)),
+        Media("image", "image/png", "AA==", at=("p", 2)),
+        Opaque("gemini", "executableCode", Raw(b"{}"), at=("p", 3)),
+        ToolCall("fc.1", "f", "", seal=Seal("gemini", "g"), at=("p", 4)),
+        ToolCall("c2", "f", "+x", custom=True, at=("p", 5)),
+        ToolCall("c3", "f", "[1]", at=("p", 6)),
+        stop=Stop("tool_calls"),
+    )
+    assert out["content"][:2] == [
+        {
+            "type": "text",
+            "text": "t",
+            "citations": [
+                {
+                    "type": "web_search_result_location",
+                    "cited_text": "q",
+                    "encrypted_index": pack(Seal("openai-chat", "")),
+                    "title": "X",
+                    "url": "https://x.test",
+                }
+            ],
+        },
+        {"type": "text", "text": "Binary content of type image/png was processed."},
+    ]
+    assert [block["input"] for block in out["content"][2:]] == [{}, {"input": "+x"}, {"__raw": "[1]"}]
+    assert lost == [
+        ("citation.approximated", "/p/1"),
+        ("citation.dropped", "/p/1"),
+        ("media.dropped", "/p/2"),
+        ("hosted.dropped", "/p/3"),
+        ("call.id.rewritten", "/p/4"),
+        ("seal.dropped", "/p/4"),
+        ("call.custom.wrapped", "/p/5"),
+        ("arguments.invalid", "/p/6"),
+    ]
+
+
+def test_a_refusal_ends_the_answer_as_one() -> None:
+    out, lost = _written(Text("no", True, at=("p",)))
+    assert (out["content"], out["stop_reason"]) == ([{"type": "text", "text": "no"}], "refusal")
+    assert lost == [("refusal.as_text", "/p")]
+
+
+def test_ids_models_and_further_answers() -> None:
+    response = Response((Text("x"),), _STOP, usage=_USAGE, alternatives=(Alternative((), _STOP),))
+    out, lost = write_answer(response, model="claude-y")
+    again, _ = write_answer(response, model="claude-y")
+    assert out == again
+    assert out["id"].startswith("msg_")
+    assert out["model"] == "claude-y"
+    assert lost == [("answer.dropped", ""), ("id.invented", "")]
+
+
+def test_everything_comes_back_in_the_same_dialect() -> None:
+    answer = _answer(
+        {"type": "text", "text": ""},
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result"}]},
+        {
+            "type": "text",
+            "text": "t",
+            "citations": [
+                {
+                    "type": "web_search_result_location",
+                    "cited_text": "q",
+                    "url": "https://x.test",
+                    "title": None,
+                    "encrypted_index": "e",
+                },
+                {
+                    "type": "search_result_location",
+                    "cited_text": "q",
+                    "source": "s",
+                    "title": "T",
+                    "search_result_index": 0,
+                    "start_block_index": 0,
+                    "end_block_index": 1,
+                },
+                {
+                    "type": "page_location",
+                    "cited_text": "q",
+                    "document_index": 0,
+                    "document_title": None,
+                    "start_page_number": 1,
+                    "end_page_number": 2,
+                },
+            ],
+        },
+        {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}, "caller": {"type": "direct"}},
+        {"type": "tomorrow", "x": [1.50]},
+        stop_reason="tool_use",
+        container={"id": "c"},
+        odd=[1],
+    )
+    response, _ = read_answer(answer, MESSAGES)
+    assert write_answer(response, MESSAGES) == (answer, [])
+
+
+def test_an_answer_with_fields_of_a_wrong_type_is_read_as_far_as_it_goes() -> None:
+    response, lost = read_answer({"content": [{"type": "text", "text": "x", "citations": 7}], "id": 5, "usage": None})
+    assert (response.parts, response.id) == ((Text("x", at=("content", 0)),), "")
+    assert lost == [("field.dropped", "/content/0/citations"), ("field.dropped", "/id")]
+
+
+def test_the_continuation_of_a_tool_turn() -> None:
+    response, _ = read_answer(
+        _answer(
+            {"type": "thinking", "thinking": "hm", "signature": "sig"},
+            {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1}},
+            stop_reason="tool_use",
+        ),
+        MESSAGES,
+    )
+    results = Request((Turn("tool", (ToolResult("toolu_1", (Text("ok"),), "f"),)),))
+    written = DIALECT.write_results(response, results, Crossing(MESSAGES, MESSAGES))
+    assert msgspec.json.decode(written) == [
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "sig"},
+                {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1}},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}]},
+    ]
