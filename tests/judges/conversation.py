@@ -399,7 +399,8 @@ def _gemini_seals(contents: Json, roles: list[str]) -> Iterator[Finding]:
     """In the turn under way the first call of each step carries a signature."""
     start = 0
     for i, content in enumerate(contents):
-        if roles[i] == "user" and not any(part.get("functionResponse") for part in content.get("parts") or ()):
+        # A text beside results begins a turn, too.
+        if roles[i] == "user" and any("functionResponse" not in part for part in content.get("parts") or ()):
             start = i
     for i in range(start, len(contents)):
         calls = [part for part in contents[i].get("parts") or () if part.get("functionCall")]

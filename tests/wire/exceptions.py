@@ -23,6 +23,9 @@ REFUSED: dict[str, str] = {
 
 _SEVERAL = "several streams in one file: the SDK glues them together, we end with the first"
 _FALLBACK = "the SDK takes the model of a fallback in mid-stream; the start of our stream has been told by then"
+_NO_ROLE = "a recorded mistake: the only turn has a role nobody knows, refused by its upstream as well"
+_GO = "the host sends objects of empty texts for what is absent; they are not written again, nor what we put in them"
+_CITED = "citations come in several chunks; the reference keeps the last of them, we keep all"
 _TERMINAL = "the terminal event's response holds no output; the SDK takes that, we take the items of the stream"
 
 EXCEPTIONS: tuple[Known, ...] = (
@@ -56,9 +59,11 @@ EXCEPTIONS: tuple[Known, ...] = (
         "the arguments are cut off by the token limit; the SDK repairs them, we keep what was said",
     ),
     Known("gemini-7d45418d4aba", "fold gemini", "the stream ends without a finish reason, which is a fault to us"),
-    Known(
-        "gemini-9a8714a697cc",
-        "fold gemini",
-        "citations come in three chunks; the reference keeps the last, we keep all",
-    ),
+    Known("gemini-9a8714a697cc", "fold gemini", _CITED),
+    Known("gemini-3b5854d02024", "fold gemini", _CITED),
+    Known("gemini-d318bffadc01", "request gemini to openai-chat", _NO_ROLE),
+    Known("gemini-d318bffadc01", "unknown fields come back, request gemini", _NO_ROLE),
+    Known("gemini-d318bffadc01", "unknown kinds come back, request gemini", _NO_ROLE),
+    Known("openai-chat-5dd1567b5f07", "unknown fields come back, response openai-chat", _GO),
+    Known("openai-chat-f3d58f7f5beb", "unknown fields come back, response openai-chat", _GO),
 )

@@ -34,7 +34,7 @@ PROTOCOL_WORDS = _words(
     " responseMimeType response_mime_type toolType required propertyOrdering property_ordering $ref ref $schema"
     " speed inference_geo prompt_cache_retention execution dynamicThreshold urlRetrievalStatus aspectRatio"
     " imageSize voiceName voice size quality background output_format moderation input_fidelity"
-    " search_context_size method tool_type @type environment"
+    " search_context_size method tool_type @type environment createTime"
 )
 
 # The same word at several places means the same thing: the name of a tool, the id of a call.
@@ -187,7 +187,6 @@ NARROW: dict[str, frozenset[str]] = {
         "refusal.as_text": "",
         "system.demoted": "",
         "choice.weakened": "",
-        "choice.by_filter": "",
         "arguments.invalid": "",
         "format.as_text": "",
         "stop.approximated": "",
@@ -198,7 +197,7 @@ NARROW: dict[str, frozenset[str]] = {
 
 # Losses about the whole document: they excuse what stands under these words, and nothing else.
 WHOLE: dict[str, frozenset[str]] = {
-    "stop.approximated": _words("stop_sequence stop_details finish_details"),
+    "stop.approximated": _words("stop_sequence stop_details finish_details finishMessage promptFeedback"),
 }
 
 

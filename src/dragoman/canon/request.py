@@ -22,6 +22,8 @@ class Format(Struct, frozen=True, gc=False):
     description: str = ""
     strict: bool | None = None
     extra: Extra | None = None
+    schema_at: Path = ()
+    """Where the schema stands, seen from the place of the format."""
 
 
 class Settings(Struct, frozen=True, gc=False):

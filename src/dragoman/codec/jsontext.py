@@ -44,7 +44,7 @@ def fields(value: Raw | bytes | str) -> dict[str, Raw]:
 
 
 def plain(raw: Raw) -> Any:
-    """The decoded value of a raw JSON text. Raw text was only skimmed so far: it may hold numbers that are no numbers."""
+    """The decoded value of a raw JSON text, which was only skimmed so far: it may hold numbers that are none."""
     try:
         return decode(raw)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:

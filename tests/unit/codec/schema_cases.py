@@ -376,4 +376,217 @@ REWRITES: list[tuple[str, str, Any, Any, list[tuple[str, str]]]] = [
             ("invalid", "pattern"),
         ],
     ),
+    # unions that turn out to be null, or to have one member
+    (
+        "nothing but null",
+        "openapi-untyped",
+        {"anyOf": [{"type": "null"}, {"const": None}]},
+        {"type": "NULL"},
+        [("rewritten", "anyOf")],
+    ),
+    (
+        "null by way of others",
+        "openapi-untyped",
+        {"anyOf": [{"allOf": [{"type": "null"}]}, {"type": "string"}], "title": "T"},
+        {"title": "T", "nullable": True, "type": "STRING"},
+        [("rewritten", "anyOf/0/allOf"), ("rewritten", "")],
+    ),
+    (
+        "null by way of a sibling",
+        "openapi",
+        {"type": "null", "anyOf": [{"minLength": 1}, {"maxLength": 2}]},
+        {"minLength": 1, "type": "NULL"},
+        [("rewritten", "type"), ("rewritten", "")],
+    ),
+    (
+        "null beside a union of unions",
+        "openapi",
+        {"anyOf": [{"type": ["string", "number"]}, {"type": "boolean"}, {"allOf": [{"const": None}]}]},
+        {
+            "anyOf": [
+                {"anyOf": [{"type": "STRING", "nullable": True}, {"type": "NUMBER", "nullable": True}]},
+                {"type": "BOOLEAN", "nullable": True},
+            ]
+        },
+        [
+            ("rewritten", "anyOf/0/type"),
+            ("rewritten", "anyOf/2/allOf"),
+            ("rewritten", "anyOf/2/allOf/0/const"),
+            ("rewritten", "anyOf/2"),
+            ("keyword.dropped", "anyOf/2/allOf/0/const"),
+            ("rewritten", ""),
+        ],
+    ),
+    (
+        "two types beside a union",
+        "openapi-untyped",
+        {"type": ["string", "integer", "null"], "anyOf": [{"type": "string", "maxLength": 2}, {"minimum": 1}]},
+        {
+            "anyOf": [
+                {"type": "STRING", "maxLength": 2},
+                {"anyOf": [{"type": "STRING"}, {"type": "INTEGER", "minimum": 1}]},
+            ],
+            "nullable": True,
+        },
+        [("rewritten", "type"), ("rewritten", "anyOf/1/minimum")],
+    ),
+    (
+        "two types, one of them with values",
+        "openapi-untyped",
+        {"type": ["string", "integer"], "enum": ["a", "b"]},
+        {"type": "STRING", "enum": ["a", "b"]},
+        [("rewritten", "type")],
+    ),
+    (
+        "two types with values and a format each",
+        "openapi-untyped",
+        {
+            "type": ["string", "number", "integer"],
+            "enum": ["a", 1.5],
+            "format": "date-time",
+            "additionalProperties": False,
+        },
+        {
+            "anyOf": [
+                {"type": "STRING", "enum": ["a"], "format": "date-time"},
+                {"type": "NUMBER", "description": "(enum: [1.5])"},
+            ]
+        },
+        [("rewritten", "type"), ("rewritten", "enum"), ("rewritten", "format"), ("rewritten", "additionalProperties")],
+    ),
+    (
+        "a number's format",
+        "openapi-untyped",
+        {"type": ["integer", "object"], "format": "int32", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+        {
+            "anyOf": [
+                {"type": "INTEGER", "format": "int32"},
+                {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}, "required": ["a"]},
+            ]
+        },
+        [("rewritten", "type"), ("rewritten", "format"), ("rewritten", "properties"), ("rewritten", "required")],
+    ),
+    ("null alone", "openapi-untyped", {"type": ["null"]}, {"type": "NULL"}, [("rewritten", "type")]),
+    # merging
+    (
+        "two conditions",
+        "loose-modern",
+        {"allOf": [{"if": {"minLength": 1}, "then": {"maxLength": 9}}]},
+        {"allOf": [{"if": {"minLength": 1}, "then": {"maxLength": 9}}]},
+        [],
+    ),
+    (
+        "flags, examples and false",
+        "json-schema",
+        {
+            "uniqueItems": False,
+            "additionalProperties": {"type": "string"},
+            "allOf": [
+                {"uniqueItems": True, "additionalProperties": True, "items": {"type": "string"}},
+                {"additionalProperties": False, "items": {"maxLength": 3}, "uniqueItems": True},
+                {"title": "T", "default": 1},
+                {"title": "T", "default": 1.0},
+            ],
+        },
+        {
+            "uniqueItems": True,
+            "additionalProperties": False,
+            "items": {"type": "string", "maxLength": 3},
+            "title": "T",
+            "default": 1,
+        },
+        [("rewritten", "allOf"), ("rewritten", "additionalProperties")],
+    ),
+    (
+        "enums that have nothing in common",
+        "json-schema",
+        {"enum": ["a"], "allOf": [{"enum": ["b"]}]},
+        {"enum": ["a"], "description": '(enum: ["b"])'},
+        [("rewritten", "allOf"), ("keyword.dropped", "allOf/0/enum")],
+    ),
+    (
+        "whole numbers and others",
+        "json-schema",
+        {"type": ["number", "string"], "allOf": [{"type": ["integer", "string"]}]},
+        {"type": ["string", "integer"]},
+        [("rewritten", "allOf")],
+    ),
+    (
+        "a tuple beside a list of items",
+        "json-schema",
+        {"type": "array", "items": [{"type": "string"}], "prefixItems": [{}], "additionalItems": [1]},
+        {"type": "array", "items": {"type": "string"}, "description": '(prefixItems: [{"type":"string"}])'},
+        [
+            ("rewritten", "items"),
+            ("rewritten", "additionalItems"),
+            ("invalid", "prefixItems"),
+            ("invalid", "additionalItems"),
+            ("keyword.dropped", "items"),
+        ],
+    ),
+    # keywords that turn round what stands inside them
+    (
+        "not of what cannot be said",
+        "loose-modern",
+        {"not": {"$ref": "#/nowhere"}, "description": "D"},
+        {"description": 'D (not: {"$ref":"#/nowhere"})'},
+        [("ref.cut", "not/$ref"), ("keyword.dropped", "not")],
+    ),
+    (
+        "if of what cannot be said",
+        "loose-modern",
+        {"if": {"$ref": "#/nowhere"}, "then": {"minLength": 1}, "title": "T"},
+        {"title": "T", "description": '(if: {"$ref":"#/nowhere"}; then: {"minLength":1})'},
+        [("ref.cut", "if/$ref"), ("keyword.dropped", "if"), ("keyword.dropped", "then")],
+    ),
+    (
+        "contains of what cannot be said",
+        "loose-modern",
+        {"contains": {"$ref": "#/nowhere"}},
+        {"contains": {"description": "($ref: #/nowhere)"}},
+        [("ref.cut", "contains/$ref")],
+    ),
+    (
+        "at most so many of what cannot be said",
+        "loose-modern",
+        {"contains": {"$ref": "#/nowhere"}, "maxContains": 2},
+        {"description": '(contains: {"$ref":"#/nowhere"}; maxContains: 2)'},
+        [("ref.cut", "contains/$ref"), ("keyword.dropped", "contains"), ("keyword.dropped", "maxContains")],
+    ),
+    # types where unions are not known
+    (
+        "a union that is not known",
+        "narrow-typed",
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        {
+            "type": "string",
+            "description": '(anyOf: [{"type":"string"},{"type":"integer"}]; type: ["string","integer"])',
+        },
+        [("rewritten", ""), ("keyword.dropped", "anyOf")],
+    ),
+    (
+        "a union that says nothing",
+        "narrow-typed",
+        {"anyOf": [{"title": "a"}, {"type": "integer"}]},
+        {
+            "type": "string",
+            "description": '(anyOf: [{"title":"a"},{"type":"integer"}]; '
+            'type: ["string","number","boolean","null"]; nullable: true)',
+        },
+        [("rewritten", ""), ("keyword.dropped", "anyOf")],
+    ),
+    (
+        "constants by their type",
+        "strict-closed",
+        {"const": {"a": 1}},
+        {"type": "object", "properties": {}, "additionalProperties": False, "description": '(const: {"a":1})'},
+        [("rewritten", ""), ("keyword.dropped", "const"), ("rewritten", ""), ("rewritten", "")],
+    ),
+    (
+        "values by their type",
+        "openapi-untyped",
+        {"enum": [True, False]},
+        {"type": "BOOLEAN", "description": "(enum: [true,false])"},
+        [("keyword.dropped", "enum")],
+    ),
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from dragoman.codec.schema import Subset
 
 _CORE = frozenset({"type", "properties", "items", "description", "enum", "required", "additionalProperties", "anyOf"})
@@ -61,14 +63,8 @@ SUBSETS: dict[str, Subset] = {
         all_of="merge",
         root_object=True,
     ),
-    "openapi": Subset(
-        **{name: getattr(_OPENAPI, name) for name in _OPENAPI.__struct_fields__}
-        | {"typed": True, "complete": True, "any_of_alone": True}
-    ),
-    "openapi-refs": Subset(
-        **{name: getattr(_OPENAPI, name) for name in _OPENAPI.__struct_fields__}
-        | {"refs": "keep", "root_ref": False, "ref_siblings": False, "typed": True}
-    ),
+    "openapi": msgspec.structs.replace(_OPENAPI, typed=True, complete=True, any_of_alone=True),
+    "openapi-refs": msgspec.structs.replace(_OPENAPI, refs="keep", root_ref=False, ref_siblings=False, typed=True),
     "openapi-untyped": _OPENAPI,
     "template": Subset(
         keywords=frozenset({"type", "properties", "items", "description", "enum", "required", "anyOf"}),
@@ -86,6 +82,8 @@ SUBSETS: dict[str, Subset] = {
         root_object=True,
     ),
 }
+
+SUBSETS["narrow-typed"] = msgspec.structs.replace(SUBSETS["narrow"], typed=True)
 
 _MAPS = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "defs")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems", "items")

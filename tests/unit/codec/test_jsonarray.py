@@ -24,6 +24,7 @@ def split(text: bytes, cuts: list[int]) -> tuple[list[bytes], jsonarray.Splitter
 def test_elements_come_whole_however_the_bytes_are_cut() -> None:
     assert split(TEXT, [])[0] == ELEMENTS
     assert split(TEXT, list(range(1, len(TEXT))))[0] == ELEMENTS
+    assert split(TEXT, [5, 5, 9, 9])[0] == ELEMENTS
     dice = random.Random(7)
     for _ in range(200):
         cuts = sorted(dice.sample(range(len(TEXT)), dice.randrange(1, 9)))

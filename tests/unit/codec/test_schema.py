@@ -181,6 +181,29 @@ def test_a_long_note_is_cut() -> None:
     assert out["description"].endswith("…)")
 
 
+def test_many_long_notes_are_cut() -> None:
+    long = {"enum": list(range(2000))}
+    words = ("not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems", "contentSchema")
+    out, changes = prop({"type": "string", "description": "D", **dict.fromkeys(words, long)}, "json-schema")
+    assert len(out["description"]) == 2002
+    assert out["description"].startswith('D (not: {"enum":[0,1,2,')
+    assert [path for _, path in changes] == list(words)
+
+
+def test_what_forbids_nothing_is_not_described() -> None:
+    schema = {"type": "array", "items": {}, "uniqueItems": False, "contains": True, "unevaluatedItems": False}
+    out, changes = prop({**schema, "additionalProperties": True}, "template")
+    assert out == {"type": "array", "items": {}}
+    assert len(changes) == 4
+    out, changes = prop({"type": "object", "properties": {}, "additionalProperties": True}, "strict-closed")
+    assert out == {"type": "object", "properties": {}, "additionalProperties": False}
+    assert changes == [("rewritten", "additionalProperties")]
+    narrow = Subset(keywords=frozenset({"type", "description"}))
+    out, changes = fit({"type": "object", "properties": {}, "required": []}, narrow)
+    assert out == {"type": "object"}
+    assert len(changes) == 2
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"nope", b'{"a":NaN}', b'{"type":"object",}', b"\xff", b'{"a":"\xff"}'])
 @pytest.mark.parametrize("table", SUBSETS)
 def test_what_is_not_json_is_refused(table: str, text: bytes) -> None:

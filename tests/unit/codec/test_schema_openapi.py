@@ -88,6 +88,13 @@ CASES: list[tuple[str, Any, Any]] = [
         {"type": "STRING", "default": {"type": "STRING"}},
         {"type": "string", "default": {"type": "STRING"}},
     ),
+    ("odd values", {"type": "OBJECT", "properties": [], "items": 5}, {"type": "object", "properties": [], "items": 5}),
+    ("odd type", {"type": {"a": 1}, "nullable": True, "title": "T"}, {"type": {"a": 1}, "title": "T"}),
+    (
+        "a standard reference",
+        {"$ref": "#/defs/A", "defs": {"A": {"type": 1}}},
+        {"$ref": "#/$defs/A", "$defs": {"A": {"type": "string"}}},
+    ),
     (
         "boolean schemas",
         {"type": "OBJECT", "additionalProperties": False},

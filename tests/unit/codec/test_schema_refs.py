@@ -167,6 +167,115 @@ def test_the_whole_document_as_a_target() -> None:
     assert out["defs"]["root"]["properties"]["sub"] == {"ref": "#/defs/root"}
 
 
+def test_odd_references() -> None:
+    schema = {
+        "$id": "urn:root",
+        "type": "object",
+        "properties": {
+            "twice": {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]},
+            "round": {"$ref": "#/$defs/x"},
+            "by name": {"$ref": "urn:root#/$defs/é"},
+            "into text": {"$ref": "#/type/x"},
+            "true": {"$ref": "#/$defs/yes"},
+            "open": {"$ref": "#/$defs/open"},
+            "far": {"$ref": "#/$defs/far"},
+        },
+        "$defs": {
+            "a": {"type": "string"},
+            "x": {"$ref": "#/$defs/y"},
+            "y": {"$ref": "#/$defs/x"},
+            "é": {"type": "string"},
+            "yes": True,
+            "far": {"enum": [1], "not": {"$ref": "#/$defs/far"}, "title": "T"},
+            "open": {"properties": {"in": {"$ref": "#/$defs/open"}, "no": {"$ref": "#/$defs/open/properties/in"}}},
+        },
+    }
+    out, changes = fit(schema, "template")
+    assert out["properties"] == {
+        "twice": {"type": "string"},
+        "round": {},
+        "by name": {"type": "string"},
+        "into text": {"description": "($ref: #/type/x)"},
+        "true": {},
+        "far": {"enum": [1], "description": '(not: {"$ref":"#/$defs/far"})'},
+        "open": {
+            "properties": {
+                "in": {"description": "(recursive: open)", "type": "object"},
+                "no": {"description": "(recursive: open)", "type": "object"},
+            }
+        },
+    }
+    assert ("ref.inlined", "properties/twice/allOf/1/$ref") in changes
+    kept, _ = fit(schema, "json-schema")
+    assert kept["properties"]["by name"] == {"$ref": "#/$defs/%C3%A9"}
+
+
+def test_the_type_of_what_is_cut() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/b"}},
+        "$defs": {
+            "a": {"title": "A", "anyOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]},
+            "b": {"allOf": [{"$ref": "#/$defs/list"}], "anyOf": [{"$ref": "#/$defs/b"}, {"maxItems": 1}]},
+            "list": {"items": {"$ref": "#/$defs/b"}},
+        },
+    }
+    out, _ = fit(schema, "template")
+    assert out["properties"]["a"]["anyOf"] == [{"description": "(recursive: a)"}, {"type": "string"}]
+    out, _ = fit({**schema, "$defs": {**schema["$defs"], "a": {"$ref": "#/$defs/a"}}}, "template")
+    assert out["properties"]["a"] == {}
+
+
+def test_names_for_definitions_do_not_collide() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}, "c": {"$ref": "#/definitions/a"}},
+        "$defs": {"a": {"type": "integer"}},
+        "definitions": {"a": {"type": "boolean"}},
+    }
+    out, _ = fit(schema, "json-schema")
+    assert out["properties"]["b"] == {"$ref": "#/$defs/a_2"}
+    assert out["properties"]["c"] == {"$ref": "#/$defs/a_3"}
+    assert out["$defs"] == {"a": {"type": "integer"}, "a_2": {"type": "string"}, "a_3": {"type": "boolean"}}
+
+
+def test_an_optional_reference_may_be_null() -> None:
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "string"}}}
+    out, _ = fit(schema, "strict-required")
+    assert out["properties"]["a"] == {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]}
+    nullable = Subset(all_required=True, types="nullable", refs="inline")
+    out, _ = fit({"properties": {"a": {"type": "string"}, "b": {"type": "null"}}}, nullable)
+    assert out["properties"] == {"a": {"type": "string", "nullable": True}, "b": {"type": "null"}}
+
+
+def test_definitions_that_are_none() -> None:
+    assert fit({"type": "object", "$defs": []}, "json-schema") == ({"type": "object"}, [("invalid", "$defs")])
+
+
+def test_two_of_what_only_goes_once() -> None:
+    one = {"if": {"minProperties": 1}, "then": {"maxProperties": 9}, "examples": [{}], "exclusiveMinimum": True}
+    two = {"if": {"minProperties": 2}, "else": {"maxProperties": 8}, "examples": [1], "exclusiveMinimum": 0}
+    schema = {"type": "object", "allOf": [one, two, {"allOf": [{"title": "T"}]}], "additionalItems": True}
+    out, changes = fit(schema, "loose")
+    assert out == {
+        "type": "object",
+        "additionalItems": True,
+        "if": {"minProperties": 1},
+        "then": {"maxProperties": 9},
+        "examples": [{}, 1],
+        "exclusiveMinimum": True,
+        "title": "T",
+        "description": '(if: {"minProperties":2}; else: {"maxProperties":8}; exclusiveMinimum: 0)',
+    }
+    assert ("keyword.dropped", "allOf/1/else") in changes
+
+
+def test_booleans_at_the_root() -> None:
+    for text in (b"true", b" false "):
+        assert adapt(text, Subset(refs="inline")) == (text, ())
+    assert fit(True, "loose") == ({"type": "object"}, [("rewritten", ""), ("rewritten", "")])
+
+
 # Roots
 
 
@@ -261,6 +370,47 @@ def test_a_root_reference_and_a_root_all_of_are_opened() -> None:
         "required": ["a", "b"],
         "$defs": schema["$defs"],
     }
+
+
+def test_a_root_union_in_a_root_union() -> None:
+    kinds = [{"properties": {"k": {"const": n}}, "required": ["k"], "additionalProperties": False} for n in (1, 2)]
+    schema = {
+        "properties": {"p": {"type": "string"}, "q": {"title": "Q"}},
+        "anyOf": [
+            {"oneOf": kinds, "properties": {"p": {"maxLength": 3}, "q": {"type": "integer"}}},
+            {"anyOf": [{"type": "string"}], "properties": {"p": {"minLength": 1}}},
+            {"required": ["p"]},
+        ],
+    }
+    out, _ = fit(schema, "narrow")
+    assert out == {
+        "type": "object",
+        "properties": {"p": {"type": "string"}, "q": {}, "k": {"enum": [1, 2]}},
+        "description": "(anyOf: {k} | {p})",
+    }
+    schema["anyOf"] = schema["anyOf"][:1]
+    out, changes = fit(schema, "loose")
+    assert out["properties"]["p"] == {"type": "string", "maxLength": 3}
+    assert out["properties"]["q"] == {"title": "Q", "type": "integer"}
+    assert out["additionalProperties"] is False
+    assert changes == [("rewritten", ""), ("rewritten", "anyOf")]
+
+
+def test_a_root_union_that_disagrees() -> None:
+    branches = [{"properties": {"p": {"type": kind}}} for kind in ("string", "integer")]
+    out, changes = fit({"type": "object", "anyOf": branches}, "narrow")
+    assert out == {"type": "object", "properties": {"p": {"type": "string"}}}
+    assert ("rewritten", "anyOf/1/properties/p") in changes
+    mixed = [
+        {"properties": {"p": {"enum": [1], "type": "integer"}}},
+        {"properties": {"p": {"enum": ["a"], "type": "string"}}},
+    ]
+    assert fit({"anyOf": mixed}, "loose")[0]["properties"]["p"] == {"enum": [1, "a"]}
+    same = [{"properties": {"p": {"const": n, "type": "integer"}}} for n in (1, 2)]
+    assert fit({"anyOf": same}, "loose")[0]["properties"]["p"] == {"type": "integer", "enum": [1, 2]}
+    out, changes = fit({"type": "object", "oneOf": [{"type": "string"}, {"items": {}}]}, "loose")
+    assert out == {"type": "object", "description": '(oneOf: [{"type":"string"},{"items":{}}])'}
+    assert changes[-1] == ("keyword.dropped", "oneOf")
 
 
 def test_loose_targets_leave_everything_below_the_root() -> None:
@@ -368,6 +518,24 @@ def test_strict_schemas_are_clean_once_adapted() -> None:
         assert not clean(json.dumps(schema).encode(), SUBSETS[table])
         assert adapt(out, SUBSETS[table]) == (out, ())
         assert bool(changes) or SUBSETS[table].upper
+
+
+def test_a_union_with_siblings_is_not_clean_where_it_must_stand_alone() -> None:
+    union = {"anyOf": [{"type": "STRING"}, {"type": "NUMBER"}]}
+    subset = msgspec.structs.replace(SUBSETS["openapi"], typed=False)
+    for extra, wanted in (({}, True), ({"description": "D"}, False)):
+        schema = {"type": "OBJECT", "properties": {"a": {**union, **extra}}}
+        assert clean(json.dumps(schema).encode(), subset) is wanted
+
+
+def test_subsets_that_leave_most_things_open() -> None:
+    schema = {"type": "object", "properties": {"a": {"oneOf": [{"const": 1}, {"const": "x"}]}}}
+    text = json.dumps(schema).encode()
+    assert clean(text, Subset(modern=True))
+    assert not clean(text, Subset(one_of="any_of"))
+    assert not clean(text, Subset(const="enum"))
+    assert not clean(text, Subset(any_of_alone=True))
+    assert clean(text, Subset(scalar_enum=True, formats=frozenset()))
 
 
 def test_a_subset_is_data() -> None:

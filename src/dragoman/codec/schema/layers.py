@@ -193,8 +193,7 @@ def _solid(job: Job, layer: Layer) -> Layer:
     if isinstance(schema, dict):
         return layer
     if schema is True:
-        if not layer.made:
-            job.report(REWRITTEN, layer.path, "true written as a schema that allows anything")
+        job.report(REWRITTEN, layer.path, "true written as a schema that allows anything")
         return layer._replace(schema={})
     if schema is False:
         job.report(REWRITTEN, layer.path, "false, which allows nothing, written as far as the target can say it", True)
@@ -207,7 +206,8 @@ def _lone(job: Job, rest: Layer, single: bool, merging: bool) -> bool:
     """May the reference stay, seeing what stands beside it."""
     if not single or merging:
         return False
-    return job.subset.ref_siblings or all(job.holds(name) for name in rest.schema)
+    alone = job.subset.any_of_alone or not job.subset.ref_siblings
+    return not alone or all(job.holds(name) for name in rest.schema)
 
 
 def _loops(job: Job, layer: Layer) -> bool:
@@ -270,8 +270,7 @@ def _follow(job: Job, layer: Layer, text: str, target: Path | None, at: Path) ->
     job.copies += 1
     if job.copies > MAX_COPIES or len(layer.trail) > MAX_TRAIL:
         return cut(job, layer, at, f"{text} unfolds too far", f"($ref: {text})", target)
-    if not layer.made:
-        job.report(INLINED, at, f"{text} written in place")
+    job.report(INLINED, at, f"{text} written in place")
     return Layer(job.document.find(target), target, (*layer.trail, target), True)
 
 

@@ -92,6 +92,12 @@ class Node:
         }
 
 
+def rewrote(job: Job, word: Word | Layer | Node, detail: str, wider: bool = False) -> None:
+    """Report what became of a word, a layer or a node, unless it is one of ours."""
+    if not word.made:
+        job.report(REWRITTEN, word.path, detail, wider)
+
+
 def drop(job: Job, node: Node, name: str, why: str = "") -> None:
     """Take a word away: into the description if it tells the model something, and into the report."""
     tell(job, node, name, node.words.pop(name), why)
@@ -114,7 +120,7 @@ def lower(value: Any) -> Any:
     if isinstance(value, Lifted):
         return lower(value.value)
     if isinstance(value, tuple):
-        return lower(value[0].schema)
+        return lower(value[0].schema) if value[0].made else value[0].schema
     if isinstance(value, dict):
         return {key: lower(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -160,8 +166,8 @@ def _merge(job: Job, node: Node) -> None:
             else:
                 node.words[name] = Word(value, old.path, old.made)
                 for lost in (old, word):
-                    if value is False and lost.value is not False and not lost.made:
-                        job.report(REWRITTEN, lost.path, "false holds here too")
+                    if value is False and lost.value is not False:
+                        rewrote(job, lost, "false holds here too")
 
 
 def _lift(job: Job, layer: Layer, root: bool) -> dict[str, Word]:
@@ -240,7 +246,7 @@ def _lift_type(job: Job, value: Any, path: Path) -> Any:
 def _lift_value(job: Job, layer: Layer, name: str, value: Any, origin: str) -> Any:
     """A value with its subschemas as layers; `_BAD` when the keyword cannot have such a value."""
     path = (*layer.path, origin)
-    if name in SCHEMAS and not (name == "items" and isinstance(value, list)):
+    if name in SCHEMAS and not (name == origin == "items" and isinstance(value, list)):
         if isinstance(value, bool) and (name in BOOLEANS or job.booleans):
             return value
         return (layer._replace(schema=value, path=path),) if isinstance(value, dict | bool) else _BAD

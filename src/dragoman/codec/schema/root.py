@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from .layers import MAX_DEPTH, Job, Layer, Layers, Lifted
-from .merge import Node, compose, drop, unlike
+from .merge import Node, compose, drop, rewrote, unlike
 from .rules import kind_of
 from .subset import INVALID, REWRITTEN, Path
 from .text import note
@@ -69,8 +69,8 @@ def _say_object(job: Job, node: Node) -> None:
     word = node.words.get("type")
     if word is None:
         job.report(REWRITTEN, (), "added type object")
-    elif word.value != "object" and not word.made:
-        job.report(REWRITTEN, word.path, "the root is an object and nothing else")
+    elif word.value != "object":
+        rewrote(job, word, "the root is an object and nothing else")
     if "nullable" in node.words and job.subset.keywords is not None:
         drop(job, node, "nullable", "the root is an object and nothing else")
     node.put("type", "object", first=True)
@@ -89,8 +89,7 @@ def _merge_union(job: Job, node: Node, name: str) -> None:
         drop(job, node, name, "no branch is an object")
         return
     del node.words[name]
-    if not word.made:
-        job.report(REWRITTEN, word.path, "branches merged into one object")
+    rewrote(job, word, "branches merged into one object")
     own = node.words.get("properties")
     known: dict[str, Layers] = {} if own is None else own.value
     merged = dict(known)

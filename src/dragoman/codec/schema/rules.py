@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .layers import Job, Layer, Layers, Lifted, is_null, types_of
-from .merge import Node, Word, drop, tell, unlike
+from .merge import Node, Word, drop, rewrote, tell, unlike
 from .subset import DROPPED, REWRITTEN
 from .text import Number, dump, fingerprint
 from .words import APPLIES, LISTS, MAPS, NUMBER_FORMATS, SCHEMAS
@@ -64,8 +64,7 @@ def nullable_word(job: Job, node: Node) -> None:
     del node.words["nullable"]
     if word.value:
         set_nullable(job, node)
-    if not word.made:
-        job.report(REWRITTEN, word.path, "null is now one of the types" if word.value else "false, which is the rule")
+    rewrote(job, word, "null is now one of the types" if word.value else "false, which is the rule")
 
 
 def const_word(job: Job, node: Node) -> None:
@@ -79,8 +78,7 @@ def const_word(job: Job, node: Node) -> None:
         return
     if enum is not None:
         job.report(REWRITTEN, enum.path, "narrowed to the value of const")
-    if not word.made:
-        job.report(REWRITTEN, word.path, "const is now an enum of one value")
+    rewrote(job, word, "const is now an enum of one value")
     node.rename("const", "enum", [word.value])
 
 
@@ -93,8 +91,7 @@ def one_of_word(job: Job, node: Node) -> None:
     if "anyOf" in node.words:
         drop(job, node, "oneOf", "anyOf stands beside it")
         return
-    if not word.made:
-        job.report(REWRITTEN, word.path, "oneOf is now anyOf", wider=True)
+    rewrote(job, word, "oneOf is now anyOf", wider=True)
     node.rename("oneOf", "anyOf", word.value)
 
 
@@ -108,14 +105,13 @@ def null_branches(job: Job, node: Node) -> None:
         if word is None or len(solid) == len(word.value):
             continue
         if not solid:
-            if not word.made:
-                job.report(REWRITTEN, word.path, "a union of null alone is now null")
+            rewrote(job, word, "a union of null alone is now null")
             del node.words[name]
             node.put("type", "null")
             continue
         for member in word.value:
-            if is_null(member) and not member[0].made:
-                job.report(REWRITTEN, member[0].path, "null is now said by nullable")
+            if is_null(member):
+                rewrote(job, member[0], "null is now said by nullable")
         node.put(name, solid)
         if "null" in node.kinds or not node.kinds:
             set_nullable(job, node)
@@ -134,8 +130,7 @@ def infer_type(job: Job, node: Node) -> None:
     else:
         kinds = list(_SCALARS)
         detail = "added types: any value, approximated by string, number, boolean and null"
-    if not node.made:
-        job.report(REWRITTEN, node.path, detail)
+    rewrote(job, node, detail)
     node.put("type", kinds[0] if len(kinds) == 1 else kinds, first=True)
 
 
@@ -169,8 +164,7 @@ def single_type(job: Job, node: Node) -> None:
     if word is None or isinstance(word.value, str) or job.subset.types != "nullable":
         return
     kinds = [kind for kind in word.value if kind != "null"]
-    if not word.made:
-        job.report(REWRITTEN, word.path, f"type list {dump(word.value)} said in other words")
+    rewrote(job, word, f"type list {dump(word.value)} said in other words")
     if len(kinds) < 2:
         node.put("type", kinds[0] if kinds else "null")
     elif "anyOf" in node.words:
@@ -205,8 +199,8 @@ def _split(job: Job, node: Node, kinds: list[str]) -> None:
         return
     for name in [name for name in node.words if name in APPLIES or name in _MOVED]:
         word = node.words.pop(name)
-        if not word.made and name != "type":
-            job.report(REWRITTEN, word.path, "moved into the branch of each type it speaks about")
+        if name != "type":
+            rewrote(job, word, "moved into the branch of each type it speaks about")
     node.put("anyOf", members, first=True)
 
 
@@ -252,8 +246,7 @@ def bounds(job: Job, node: Node) -> None:
             limit = pick(old.value, limit, key=lambda number: number.value)
             del node.words[plain]
             job.report(REWRITTEN, old.path, f"joined with {name}")
-        if not word.made:
-            job.report(REWRITTEN, word.path, f"{name} of a whole number is now {plain} {limit.text}")
+        rewrote(job, word, f"{name} of a whole number is now {plain} {limit.text}")
         node.rename(name, plain, limit)
 
 
@@ -268,8 +261,7 @@ def tuples(job: Job, node: Node) -> None:
     if rest is not None:
         if isinstance(rest.value, tuple) and rest.value[0].schema is not False:
             members.append(rest.value)
-        if not rest.made:
-            job.report(REWRITTEN, rest.path, "joined with prefixItems")
+        rewrote(job, rest, "joined with prefixItems")
     unique = unlike(members)
     if len(unique) == 1:
         node.put("items", unique[0])
@@ -303,8 +295,7 @@ def _strings(job: Job, node: Node, name: str, values: list[Any]) -> None:
         return
     if None in values and (not node.kinds or "null" in node.kinds or "nullable" in node.words):
         set_nullable(job, node)
-    if not word.made:
-        job.report(REWRITTEN, word.path, "null and the empty string are no values of an enum here")
+    rewrote(job, word, "null and the empty string are no values of an enum here")
     node.put(name, kept)
 
 
@@ -328,8 +319,7 @@ def objects(job: Job, node: Node) -> None:
         return  # The branches will have to say it.
     if "properties" not in node.words and (subset.complete or subset.closed or subset.all_required):
         node.put("properties", {})
-        if not node.made:
-            job.report(REWRITTEN, node.path, "added properties: none")
+        rewrote(job, node, "added properties: none")
     if subset.complete or subset.all_required:
         _listed(job, node)
     if subset.all_required:
@@ -338,12 +328,11 @@ def objects(job: Job, node: Node) -> None:
         return
     rest = node.words.get("additionalProperties")
     if rest is None:
-        if not node.made:
-            job.report(REWRITTEN, node.path, "added additionalProperties: false")
+        rewrote(job, node, "added additionalProperties: false")
     elif isinstance(rest.value, tuple):
         drop(job, node, "additionalProperties", "must be false")
-    elif rest.value is not False and not rest.made:
-        job.report(REWRITTEN, rest.path, "must be false")
+    elif rest.value is not False:
+        rewrote(job, rest, "must be false")
     node.put("additionalProperties", False)
 
 
@@ -368,10 +357,9 @@ def _require_all(job: Job, node: Node) -> None:
     node.optional = [name for name in properties if name not in known]
     for name in node.optional:
         layer = properties[name][0]
-        if not layer.made:
-            job.report(REWRITTEN, layer.path, "was optional: now required, and null when absent")
-    if required is None and not properties and not node.made:
-        job.report(REWRITTEN, node.path, "added required: none")
+        rewrote(job, layer, "was optional: now required, and null when absent")
+    if required is None and not properties:
+        rewrote(job, node, "added required: none")
     if required is None or node.optional:
         node.put("required", [*(required.value if required is not None else ()), *node.optional])
 
@@ -382,8 +370,7 @@ def arrays(job: Job, node: Node) -> None:
         return
     if not job.accepts("items", node.root) or (job.subset.any_of_alone and "anyOf" in node.words):
         return
-    if not node.made:
-        job.report(REWRITTEN, node.path, "added items: any")
+    rewrote(job, node, "added items: any")
     node.put("items", (Layer({}, node.path, made=True),))
 
 
@@ -417,8 +404,8 @@ def union_alone(job: Job, node: Node) -> None:
     describe(job, node)
     words = {name: _copied(name, word.value) for name, word in node.words.items() if name != "anyOf"}
     for name, word in node.words.items():
-        if name != "anyOf" and not word.made:
-            job.report(REWRITTEN, word.path, "moved into every branch of anyOf")
+        if name != "anyOf":
+            rewrote(job, word, "moved into every branch of anyOf")
     node.words = {"anyOf": node.words["anyOf"]}
     node.notes = {}
     if words:

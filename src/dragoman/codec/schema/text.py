@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable
 from json.decoder import JSONDecoder
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final
@@ -84,7 +86,12 @@ def dump(value: Any) -> str:
 
 def note(value: Any, bare: bool) -> str:
     """A value as a short text for a description; a bare string goes without quotes."""
-    text = value if bare and isinstance(value, str) else dump(value)
+    if bare and isinstance(value, str):
+        text = value
+    else:
+        out: list[str] = []
+        _write(value, out, encode_basestring, _NOTE_CHARS)
+        text = "".join(out)
     return text if len(text) <= _NOTE_CHARS else text[: _NOTE_CHARS - 1] + "…"
 
 
@@ -106,7 +113,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _write(value: Any, out: list[str], quote: Any) -> None:
+def _write(value: Any, out: list[str], quote: Callable[[str], str], pieces: int = sys.maxsize) -> None:
+    """Append the JSON text of a value, piece by piece, and stop after so many pieces."""
+    if len(out) > pieces:
+        return
     if isinstance(value, str):
         out.append(quote(value))
     elif isinstance(value, dict):
@@ -115,14 +125,14 @@ def _write(value: Any, out: list[str], quote: Any) -> None:
             out.append(mark)
             out.append(quote(key))
             out.append(":")
-            _write(item, out, quote)
+            _write(item, out, quote, pieces)
             mark = ","
         out.append("}" if value else "{}")
     elif isinstance(value, list):
         mark = "["
         for item in value:
             out.append(mark)
-            _write(item, out, quote)
+            _write(item, out, quote, pieces)
             mark = ","
         out.append("]" if value else "[]")
     elif value is None:

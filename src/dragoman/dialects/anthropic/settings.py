@@ -63,6 +63,10 @@ def empty_fields(request: wire.MessagesRequest) -> dict[str, Raw]:
     return found
 
 
+def _read_format(shape: wire.JsonFormat) -> Format:
+    return Format("schema", jsontext.text(shape.schema) if shape.schema else None, schema_at=("schema",))
+
+
 def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Raw]]:
     """The settings, and what of them only this dialect knows."""
     at = _AT
@@ -111,7 +115,7 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
         effort=effort,
         budget=budget,
         thoughts=thoughts,
-        format=Format("schema", jsontext.text(shape.schema) if shape.schema else None) if shape is not None else None,
+        format=_read_format(shape) if shape is not None else None,
         user=request.metadata.user_id if request.metadata is not None else None,
         tier=request.service_tier,
         cache=None if mark is None else mark.ttl or "",
@@ -314,7 +318,7 @@ def _write_format(
         return
     if shape.name or shape.description:
         crossing.lose("format.detail.dropped", at, "name" if shape.name else "description")
-    schema = Raw(shape.schema) if own else fit(shape.schema, OUTPUT, crossing, at)
+    schema = Raw(shape.schema) if own else fit(shape.schema, OUTPUT, crossing, at + shape.schema_at)
     written = {"type": "json_schema", "schema": schema}
     if at == _OLD_FORMAT:
         out["output_format"] = written

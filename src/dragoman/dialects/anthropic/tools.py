@@ -242,7 +242,9 @@ def write_choice(request: Request, tools: Any, refused: bool, crossing: Crossing
     words = ""
     if choice is not None:
         out, words = _said(choice, request, refused, crossing)
-    if single and (out is None or out["type"] != "none"):
+    if single and out is not None and out["type"] == "none":
+        crossing.lose("parallel.unenforced", request.settings.at.get("parallel", ()), "no tool may be called", "info")
+    elif single:
         out = out or {"type": "auto"}
         out["disable_parallel_tool_use"] = True
     elif request.settings.parallel and crossing.source == wire.NAME and out is not None:

@@ -65,6 +65,7 @@ DIALECT = Dialect(
             "safetyRatings",
             "avgLogprobs",
             "tokenCount",
+            "finishMessage",
             "confidenceScores",
             "license",
             "publicationDate",

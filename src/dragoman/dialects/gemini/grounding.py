@@ -16,6 +16,7 @@ from ...canon.parts import Citation, Path, Text
 from ...codec import jsontext
 from ...crossing import Crossing
 from .marks import peek
+from .wire import NAME
 
 METADATA = ("groundingMetadata", "citationMetadata")
 _SOURCES = ("web", "maps", "retrievedContext", "image")
@@ -112,59 +113,91 @@ def place(texts: list[Text], citations: list[Citation], crossing: Crossing) -> l
     ]
 
 
-def report(candidate: Any, at: Path, crossing: Crossing) -> None:
+_SOURCE = {"uri": None, "sourceUri": None, "title": None, "text": None}
+_PLACE = {"startIndex": None, "endIndex": None, "text": None}
+_CITED = {"startIndex": None, "endIndex": None, "uri": None, "title": None}
+_CARRIED: dict[str, Any] = {
+    "groundingMetadata": {
+        "groundingChunks": dict.fromkeys(_SOURCES, _SOURCE),
+        "groundingSupports": {"segment": _PLACE, "groundingChunkIndices": None},
+    },
+    "citationMetadata": {"citations": _CITED, "citationSources": _CITED},
+}
+"""The fields of which citations are made."""
+
+
+def report(candidate: Any, whole: str, at: Path, crossing: Crossing) -> None:
     """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole."""
+    grounding, citation = METADATA
     if candidate.groundingMetadata:
-        base = (*at, "groundingMetadata")
-        whole = peek(candidate.groundingMetadata)
-        fields = {name: jsontext.raw(value) for name, value in whole.items()} if isinstance(whole, dict) else {}
-        supports = fields.pop("groundingSupports", None)
-        chunks = fields.pop("groundingChunks", None)
-        listed = peek(supports) if supports else None
-        if chunks and not listed:
-            fields["groundingChunks"] = chunks
-        for i, support in enumerate(listed or ()):
-            if isinstance(support, dict) and "confidenceScores" in support:
-                scores = {"confidenceScores": jsontext.raw(support["confidenceScores"])}
-                crossing.keep((*base, "groundingSupports", i), scores)
-        if fields:
-            crossing.keep(base, fields)
+        value = peek(candidate.groundingMetadata)
+        supports = _list(value, "groundingSupports")
+        used = {number for support in supports for number in _list(support, "groundingChunkIndices")}
+        for i, chunk in enumerate(_list(value, "groundingChunks")):
+            if i not in used and isinstance(chunk, dict):
+                # A source that supports nothing is no citation.
+                fields = {name: jsontext.raw(inner) for name, inner in chunk.items()}
+                crossing.keep((*at, grounding, "groundingChunks", i), fields)
+                chunk.clear()
+        for i, support in enumerate(supports):
+            segment = support.get("segment") if isinstance(support, dict) else None
+            if isinstance(segment, dict) and _word(segment, "text") not in whole:
+                said = {"text": jsontext.raw(segment["text"])}
+                crossing.keep((*at, grounding, "groundingSupports", i, "segment"), said)
+        _report(value, _CARRIED[grounding], (*at, grounding), crossing)
     if candidate.citationMetadata:
-        value = peek(candidate.citationMetadata)
-        for key in ("citations", "citationSources"):
-            for i, cited in enumerate(_list(value, key)):
-                names = [name for name in ("license", "publicationDate") if isinstance(cited, dict) and name in cited]
-                if names:
-                    details = {name: jsontext.raw(cited[name]) for name in names}
-                    crossing.keep((*at, "citationMetadata", key, i), details)
+        _report(peek(candidate.citationMetadata), _CARRIED[citation], (*at, citation), crossing)
 
 
-def write_grounding(texts: list[tuple[str, tuple[Citation, ...]]], crossing: Crossing) -> dict[str, Any] | None:
+def _report(value: Any, carried: Any, at: Path, crossing: Crossing) -> None:
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            _report(item, carried, (*at, i), crossing)
+    elif isinstance(value, dict) and carried is not None:
+        for name, inner in value.items():
+            if name in carried:
+                _report(inner, carried[name], (*at, name), crossing)
+            else:
+                crossing.keep(at, {name: jsontext.raw(inner)})
+
+
+Cited = tuple[str, tuple[Citation, ...], Path]
+"""A text, what is cited in it, and where it stands in the source."""
+
+
+def write_grounding(texts: list[Cited], crossing: Crossing) -> dict[str, Any] | None:
     """Citations of other dialects as groundingMetadata; None when there are none."""
     chunks: dict[tuple[str, str, str], int] = {}
     written: list[Any] = []
     supports: list[Any] = []
     before = 0
-    for text, citations in texts:
+    for text, citations, at in texts:
         for cited in citations:
             if not (cited.url or cited.title or cited.quote):
-                crossing.lose("citation.dropped")
+                crossing.lose("citation.dropped", at)
                 continue
             if cited.url and cited.quote:
-                crossing.lose("citation.approximated", (), "the quoted text has no place")
+                crossing.lose("citation.approximated", at, "the quoted text has no place")
             key = (cited.url, cited.title, "" if cited.url else cited.quote)
             if key not in chunks:
                 chunks[key] = len(written)
                 written.append(_write_source(*key))
             support: dict[str, Any] = {"groundingChunkIndices": [chunks[key]]}
-            if cited.start is not None and cited.end is not None:
-                start = before + len(text[: cited.start].encode("utf-8", "surrogatepass"))
-                said = text[cited.start : cited.end]
-                end = start + len(said.encode("utf-8", "surrogatepass"))
-                support["segment"] = {"startIndex": start, "endIndex": end, "text": said}
+            first, last = cited.start, cited.end
+            if (first is None or last is None) and crossing.source != NAME:
+                # It is the whole text that is cited. Texts run together in a stream, so that has to be said.
+                first, last = 0, len(text)
+            said = text[first:last] if first is not None and last is not None else ""
+            if said:
+                start = before + _size(text[:first])
+                support["segment"] = {"startIndex": start, "endIndex": start + _size(said), "text": said}
             supports.append(support)
-        before += len(text.encode("utf-8", "surrogatepass"))
+        before += _size(text)
     return {"groundingChunks": written, "groundingSupports": supports} if written else None
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _write_source(url: str, title: str, quote: str) -> dict[str, Any]:

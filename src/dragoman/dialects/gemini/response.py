@@ -69,6 +69,7 @@ _EXACT: frozenset[StopReason] = frozenset(
 
 
 _NO_CANDIDATE = Stop("unknown")
+_BLOCK = frozenset({"blockReason", "blockReasonMessage"})
 
 
 def read_response(body: bytes, crossing: Crossing) -> Response:
@@ -86,7 +87,7 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     if answer.createTime is not None:
         created = read_time(answer.createTime)
         extra = with_field(None, "createTime", jsontext.raw(answer.createTime))
-    first = answers[0] if answers else Alternative((), read_block(answer.promptFeedback) or _NO_CANDIDATE)
+    first = answers[0] if answers else Alternative((), read_block(answer.promptFeedback, crossing) or _NO_CANDIDATE)
     told = carried(answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error"))
     rest = gather(crossing, (), unknown, told)
     for name, value in (rest or {}).get(crossing.source, {}).items():
@@ -118,8 +119,9 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     parts = read_parts(content, ("candidates", place_, "content"), ids, unknown) if content is not None else []
     extra = None
     if candidate.groundingMetadata or candidate.citationMetadata:
-        parts = _cited(candidate, parts, crossing)
-        report(candidate, at, crossing)
+        whole = "".join([part.text for part in parts if isinstance(part, Text)])
+        parts = _cited(candidate, parts, whole, crossing)
+        report(candidate, whole, at, crossing)
         extra = {wire.NAME: carried(candidate, METADATA) or {}}
     told = carried(candidate, wire.CANDIDATE_EXTRAS)
     if unknown or told:
@@ -133,9 +135,8 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     return Alternative(tuple(parts), stop, extra)
 
 
-def _cited(candidate: wire.Candidate, parts: list[Part], crossing: Crossing) -> list[Part]:
+def _cited(candidate: wire.Candidate, parts: list[Part], whole: str, crossing: Crossing) -> list[Part]:
     texts = [part for part in parts if isinstance(part, Text)]
-    whole = "".join([text.text for text in texts])
     found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, whole)
     if not texts or not found:
         return parts
@@ -158,16 +159,20 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
         extra = {wire.NAME: {"finishReason": jsontext.raw(word)}}
     if message is not None and reason in ("stop", "tool_calls"):
         # Says no more than the reason does ("Model generated function call(s).").
+        crossing.keep(at, {"finishMessage": jsontext.raw(message)})
         extra = with_field(extra, "finishMessage", jsontext.raw(message))
         message = None
     return Stop(reason, None, message or "", extra)
 
 
-def read_block(feedback: Raw) -> Stop | None:
+def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
     """A prompt that was refused: no candidates, but a reason."""
     if not feedback:
         return None
     value = peek(feedback)
+    if isinstance(value, dict):
+        rest = {name: jsontext.raw(inner) for name, inner in value.items() if name not in _BLOCK}
+        crossing.keep(("promptFeedback",), rest)
     if not isinstance(value, dict) or not value.get("blockReason"):
         return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}})
     message = value.get("blockReasonMessage")
@@ -241,8 +246,8 @@ def _write_candidate(
     candidate: dict[str, Any] = {"content": {"parts": written, "role": "model"}}
     write_stop(stop, candidate, crossing)
     candidate["index"] = index
-    texts = [(part.text, part.citations) for part in parts if isinstance(part, Text)]
-    if not cited and any(citations for _, citations in texts):
+    texts = [(part.text, part.citations, part.at) for part in parts if isinstance(part, Text)]
+    if not cited and any(citations for _, citations, _ in texts):
         grounding = write_grounding(texts, crossing)
         if grounding is not None:
             candidate["groundingMetadata"] = grounding

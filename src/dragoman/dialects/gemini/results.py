@@ -219,7 +219,7 @@ def _write_content(result: ToolResult, siblings: list[Any], crossing: Crossing) 
         elif isinstance(part, Media):
             moved |= _write_nested(part, texts, nested, siblings, crossing)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
-            nested.append(part.value)
+            nested.append(jsontext.fields(part.value))  # open: fields nobody knows are put back into it
         else:
             crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     if len(texts) > 1:

@@ -304,7 +304,9 @@ def _write_format(shape: Format, config: dict[str, Any], at: Path, crossing: Cro
         config["responseSchema"] = older
     elif shape.schema is not None:
         mine = crossing.source == wire.NAME
-        config["responseJsonSchema"] = Raw(shape.schema) if mine else fit(shape.schema, OUTPUT, crossing, at)
+        config["responseJsonSchema"] = (
+            Raw(shape.schema) if mine else fit(shape.schema, OUTPUT, crossing, at + shape.schema_at)
+        )
     if shape.name or shape.description:
         crossing.lose("format.detail.dropped", at, "the schema's name and description")
 

@@ -361,7 +361,7 @@ class StreamReader:
     def _finish(self, events: list[Event]) -> None:
         self._over = True
         answers = [self._answers[number] for number in sorted(self._answers)]
-        blocked = read_block(self._last.promptFeedback) if not answers else None
+        blocked = read_block(self._last.promptFeedback, self._crossing) if not answers else None
         broken = self._array is not None and self._array.open
         if broken or not (answers or blocked) or any(answer.candidate.finishReason is None for answer in answers):
             events.append(Fault("upstream_bad", "the upstream's stream ended before the answer did", 502))
@@ -397,7 +397,7 @@ class StreamReader:
         if fields:
             self._crossing.keep(at, answer.told)
         if candidate.groundingMetadata or candidate.citationMetadata:
-            report(candidate, at, self._crossing)
+            report(candidate, "".join(answer.words), at, self._crossing)
             fields |= carried(candidate, METADATA) or {}
         return {wire.NAME: fields} if fields else None
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Citation, Extra, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
+from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import jsontext
 from ...crossing import Crossing
 from . import wire
@@ -22,6 +22,9 @@ from .message import write_part
 from .response import write_stop, write_time, write_usage
 
 _END = b"\r\n\r\n"
+
+_Words = tuple[list[str], list[Citation], Path]
+"""A text so far, what is cited in it, and where it stands in the source."""
 
 
 def _line(value: Any) -> bytes:
@@ -55,8 +58,8 @@ class StreamWriter:
         self._open: dict[int, _Open] = {}
         self._numbers: dict[int, int] = {}  # answers by the order in which they began, which is their index
         self._finished = False
-        self._texts: dict[int, list[tuple[list[str], list[Citation]]]] = {}
-        self._text: dict[int, tuple[list[str], list[Citation]]] = {}
+        self._texts: dict[int, list[_Words]] = {}
+        self._text: dict[int, _Words] = {}
         self._head: dict[str, Any] = {}
         self._extra: Extra | None = None
 
@@ -117,7 +120,7 @@ class StreamWriter:
             out = self._announced(answer)
         opened = self._open[event.index] = _Open(part, answer)
         if isinstance(part, Text):
-            self._text[event.index] = ([], list(part.citations))
+            self._text[event.index] = ([], list(part.citations), part.at)
             self._texts.setdefault(answer, []).append(self._text[event.index])
             if part.refusal:
                 self._crossing.lose("refusal.as_text", part.at)
@@ -141,7 +144,7 @@ class StreamWriter:
             opened.seal = event.seal
         text = event.text
         if event.index in self._text:
-            words, citations = self._text[event.index]
+            words, citations, _ = self._text[event.index]
             if text:
                 words.append(text)
             if event.citations:
@@ -160,7 +163,7 @@ class StreamWriter:
         words = self._text.pop(event.index, None)
         part, answer = opened.part, opened.answer
         # Citations go out while their text is open: a reader hangs them on the text it is in.
-        grounding = self._grounding(answer, self._extra) if words is not None and words[1] else None
+        metadata = self._metadata(answer) if words is not None and words[1] else {}
         if opened.held is not None:
             text = "".join(opened.held)
             seal = opened.seal or part.seal
@@ -168,24 +171,23 @@ class StreamWriter:
                 part = msgspec.structs.replace(part, arguments=text, seal=seal)
             else:
                 part = msgspec.structs.replace(part, text=text, seal=seal)
-            return self._written(answer, part, grounding)
-        out = b"" if grounding is None else self._cited(answer, {"text": ""}, grounding)
+            return self._written(answer, part, metadata)
+        out = self._cited(answer, {"text": ""}, metadata) if metadata else b""
         if opened.seal is not None and isinstance(part, Text | Reasoning):
             # The text went out as it came; its seal follows on an empty part, as Gemini itself does it.
             last: Part = Reasoning(seal=opened.seal) if isinstance(part, Reasoning) else Text("", seal=opened.seal)
             out += self._written(answer, last)
         return out
 
-    def _written(self, answer: int, part: Part, grounding: Any = None) -> bytes:
+    def _written(self, answer: int, part: Part, metadata: dict[str, Any] | None = None) -> bytes:
         written = write_part(part, self._crossing, request=False)
         if written is None:
             return b""
-        return self._chunk(answer, written) if grounding is None else self._cited(answer, written, grounding)
+        return self._cited(answer, written, metadata) if metadata else self._chunk(answer, written)
 
-    def _cited(self, answer: int, part: Any, grounding: Any) -> bytes:
+    def _cited(self, answer: int, part: Any, metadata: dict[str, Any]) -> bytes:
         """A chunk with all citations so far."""
-        content = {"parts": [part], "role": "model"}
-        candidate = {"content": content, "index": answer, "groundingMetadata": grounding}
+        candidate = {"content": {"parts": [part], "role": "model"}, "index": answer, **metadata}
         return b"data: " + _line({"candidates": [candidate], **self._head}) + _END
 
     def _finish(self, event: Finish) -> bytes:
@@ -207,9 +209,9 @@ class StreamWriter:
             if not first:
                 put_back(candidate, extra)
             out["candidates"] = [candidate]
-            grounding = self._grounding(number, extra)
-            if grounding is not None:
-                candidate["groundingMetadata"] = grounding
+            prefix = "candidates/0/" if first else ""
+            if not any(own(extra, prefix + name) for name in METADATA):
+                candidate.update(self._metadata(number))
         if event.usage is not None:
             out["usageMetadata"] = write_usage(event.usage, self._crossing)
         elif event.last:
@@ -220,11 +222,17 @@ class StreamWriter:
             put_back(out, extra)
         return b"data: " + _line(out) + _END
 
-    def _grounding(self, answer: int, extra: Extra | None) -> dict[str, Any] | None:
-        """The metadata for all texts of an answer so far: places count from the beginning of the first."""
+    def _metadata(self, answer: int) -> dict[str, Any]:
+        """What the citations of an answer are so far: this dialect's own metadata where the answer brings it, else made
+        of all its texts, since places count from the beginning of the first."""
         prefix = "" if answer else "candidates/0/"
+        mine = {name: own(self._extra, prefix + name) for name in METADATA}
+        found: dict[str, Any] = {name: value for name, value in mine.items() if value is not None}
+        if found:
+            return found
         texts = self._texts.get(answer, [])
-        if not any(citations for _, citations in texts) or any(own(extra, prefix + name) for name in METADATA):
-            return None
-        whole = [("".join(words), tuple(citations)) for words, citations in texts]
-        return write_grounding(whole, self._crossing)
+        if not any(citations for _, citations, _ in texts):
+            return {}
+        whole = [("".join(words), tuple(citations), at) for words, citations, at in texts]
+        grounding = write_grounding(whole, self._crossing)
+        return {} if grounding is None else {"groundingMetadata": grounding}

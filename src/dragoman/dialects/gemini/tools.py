@@ -64,7 +64,7 @@ _HOSTED = tuple(
     name for name in wire.ToolDef.__struct_fields__ if name not in ("functionDeclarations", "function_declarations")
 )
 _CAMEL = wire.ToolDef.__alias__
-_NOTHING_SAID = frozenset({"type", "properties", "required", "additionalProperties", "$schema", "title", "description"})
+_NOTHING_SAID = frozenset({"type", "properties", "required", "additionalProperties"})
 
 _EMPTY = Raw(b'""')
 

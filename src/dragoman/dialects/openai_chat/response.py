@@ -16,7 +16,7 @@ from ...codec.ids import hashed
 from ...crossing import Crossing
 from . import wire
 from .message import read_assistant, read_legacy, write_assistant
-from .request import write_results_messages
+from .results import write_results_messages
 
 _MESSAGE_EXTRAS = ("audio", "reasoning_details")
 _REASONS: dict[str, StopReason] = {

@@ -69,7 +69,7 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
     if shape.type != "json_schema":
         return None
     text = jsontext.text(shape.schema) if shape.schema else None
-    return Format("schema", text, shape.name or "", shape.description or "", shape.strict)
+    return Format("schema", text, shape.name or "", shape.description or "", shape.strict, schema_at=("schema",))
 
 
 def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
@@ -169,7 +169,7 @@ def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]
     if shape.schema is None:
         out["schema"] = {}
     else:
-        out["schema"] = fit_schema(shape.schema, shape.strict, at, crossing)
+        out["schema"] = fit_schema(shape.schema, shape.strict, at + shape.schema_at, crossing)
     if shape.strict is not None:
         out["strict"] = shape.strict
     return out

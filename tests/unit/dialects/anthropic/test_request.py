@@ -365,7 +365,7 @@ def test_settings_are_read() -> None:
         5,
         ("x",),
         effort="low",
-        format=Format("schema", '{"type":"object"}'),
+        format=Format("schema", '{"type":"object"}', schema_at=("schema",)),
         user="u",
         tier="auto",
         cache="",

@@ -199,6 +199,12 @@ def test_parallel_off_without_a_choice() -> None:
     assert lost == []
 
 
+def test_parallel_off_has_no_place_where_no_tool_may_be_called() -> None:
+    out, lost = _asked(Choice("none"), Tool("f"), parallel=False)
+    assert out["tool_choice"] == {"type": "none"}
+    assert lost == [("parallel.unenforced", "")]
+
+
 def test_a_subset_is_offered_by_filtering() -> None:
     out, lost = _asked(Choice("required", ("g",), at=("tool_choice",)), Tool("f", at=("tools", 0)), Tool("g"))
     assert [tool["name"] for tool in out["tools"]] == ["g"]

@@ -425,10 +425,11 @@ def test_unknown_fields_below_a_snake_case_field_come_back() -> None:
         {"inlineData": {"mimeType": "image/png", "data": "A-_A"}},
         {"inlineData": {"data": "", "mimeType": "image/png"}},
         {"functionCall": {"name": "f", "args": {}, "newer": 1}, "newer": {"a": 1}},
+        {"functionResponse": {"name": "f", "response": {"output": "x"}, "parts": [{"newer": {"a": 1}}]}},
     ],
 )
 def test_odd_parts_go_back_as_they_came(part: Any) -> None:
-    body = {"contents": [{"role": "model", "parts": [part]}]}
+    body = {"contents": [{"role": "user" if "functionResponse" in part else "model", "parts": [part]}]}
     assert again(body) == body
 
 

@@ -77,7 +77,7 @@ def test_an_answer() -> None:
         Usage(10, 7, 8, None, 3),
         extra={"gemini": {"createTime": Raw(b'"2025-08-27T21:44:07.239896Z"')}},
     )
-    assert lost == []
+    assert lost == [("field.dropped", "/candidates/0/finishMessage")]
     assert answer_again(body) == body
 
 
@@ -102,7 +102,7 @@ def test_reasons(word: Any, reason: str) -> None:
     response, lost = read_answer(body)
     assert response.stop.reason == reason
     assert response.stop.detail == ("" if reason == "stop" else "why")
-    assert lost == []
+    assert lost == ([("field.dropped", "/candidates/0/finishMessage")] if reason == "stop" else [])
     assert answer_again(body) == body
 
 
@@ -135,6 +135,9 @@ def test_a_blocked_prompt() -> None:
     assert (response.parts, response.stop.reason, response.stop.detail) == ((), "content_filter", "no")
     assert lost == []
     assert answer_again(body) == body
+    assert read_answer({"promptFeedback": {"blockReason": "SAFETY", "safetyRatings": []}})[1] == [
+        ("field.dropped", "/promptFeedback/safetyRatings")
+    ]
     plain = read_answer({"promptFeedback": {"blockReason": "SAFETY"}})[0].stop
     assert (plain.reason, plain.detail) == ("content_filter", "the prompt was blocked: SAFETY")
 
@@ -286,6 +289,7 @@ def test_grounding_counts_bytes_of_the_whole_text() -> None:
     assert second.seal == Seal("gemini", "c2ln")
     assert lost == [
         ("citation.approximated", "/candidates/0/content/parts/1"),
+        ("field.dropped", "/candidates/0/groundingMetadata/groundingChunks/2/newer"),
         ("field.dropped", "/candidates/0/groundingMetadata/webSearchQueries"),
     ]
 
@@ -302,7 +306,11 @@ def test_grounding_goes_back_as_it_came() -> None:
         ("field.dropped", "/candidates/0/groundingMetadata/groundingSupports/0/confidenceScores")
     ]
     alone = {"candidates": [candidate({"text": "abc"}, groundingMetadata={"groundingChunks": chunks})]}
-    assert read_answer(alone)[1] == [("field.dropped", "/candidates/0/groundingMetadata/groundingChunks")]
+    assert read_answer(alone)[1] == [("field.dropped", "/candidates/0/groundingMetadata/groundingChunks/0/maps")]
+    wrong = {"groundingSupports": [{"segment": {"endIndex": 3, "text": "xyz"}}, "?"], "groundingChunks": ["?"]}
+    assert read_answer({"candidates": [candidate({"text": "abc"}, groundingMetadata=wrong)]})[1] == [
+        ("field.dropped", "/candidates/0/groundingMetadata/groundingSupports/0/segment/text")
+    ]
 
 
 def test_cited_sources() -> None:
@@ -328,7 +336,7 @@ def test_citations_of_others_become_grounding_and_come_back() -> None:
         Citation("https://c.example"),
         Citation(""),
     )
-    parts = (Text("öäü "), Text(GROUNDED, citations=cited))
+    parts = (Text("öäü "), Text(GROUNDED, citations=cited, at=("m",)))
     body, lost = write(Response(parts, Stop("stop")))
     metadata = body["candidates"][0]["groundingMetadata"]
     assert metadata == {
@@ -339,20 +347,25 @@ def test_citations_of_others_become_grounding_and_come_back() -> None:
         ],
         "groundingSupports": [
             {"segment": {"startIndex": 7, "endIndex": 14, "text": "Grüße"}, "groundingChunkIndices": [0]},
-            {"groundingChunkIndices": [1]},
+            {"segment": {"startIndex": 7, "endIndex": 32, "text": GROUNDED}, "groundingChunkIndices": [1]},
             {"segment": {"startIndex": 15, "endIndex": 18, "text": "aus"}, "groundingChunkIndices": [0]},
-            {"groundingChunkIndices": [2]},
+            {"segment": {"startIndex": 7, "endIndex": 32, "text": GROUNDED}, "groundingChunkIndices": [2]},
         ],
     }
-    assert lost == [("citation.approximated", ""), ("citation.dropped", "")]
+    assert lost == [("citation.approximated", "/m"), ("citation.dropped", "/m")]
     back = read_answer(body)[0].parts[1]
     assert isinstance(back, Text)
     assert back.citations == (
         Citation("https://a.example", "A", "", 0, 5),
-        Citation("", "B", "quoted"),
+        Citation("", "B", "quoted", 0, 22),
         Citation("https://a.example", "A", "", 6, 9),
-        Citation("https://c.example"),
+        Citation("https://c.example", "", "", 0, 22),
     )
+
+
+def test_a_citation_of_an_empty_text() -> None:
+    body, _ = write(Response((Text("", citations=(Citation("https://a.example"),)),), Stop("stop")))
+    assert body["candidates"][0]["groundingMetadata"]["groundingSupports"] == [{"groundingChunkIndices": [0]}]
 
 
 def test_citations_that_cannot_be_said_leave_no_metadata() -> None:

@@ -277,9 +277,13 @@ def test_a_fault_ends_the_stream_and_an_open_call_is_never_completed() -> None:
         {
             "candidates": [
                 candidate(
-                    {"text": "ab"},
+                    {"text": "ab", "thoughtSignature": "c2ln"},
+                    {"text": "", "thoughtSignature": "c2ln"},
                     finishReason="STOP",
-                    groundingMetadata={"groundingChunks": [{"web": {"uri": "u"}}], "groundingSupports": []},
+                    groundingMetadata={
+                        "groundingChunks": [{"web": {"uri": "u"}}],
+                        "groundingSupports": [{"segment": {"endIndex": 2}, "groundingChunkIndices": [0]}],
+                    },
                 )
             ],
             "usageMetadata": USAGE,
@@ -295,6 +299,9 @@ def test_an_own_answer_as_a_stream_says_the_same(body: Any) -> None:
     assert not isinstance(folded, Fault)
     written = msgspec.json.decode(DIALECT.write_response(folded, Crossing("gemini", "gemini")))
     assert written == answer_again(body)
+    assert fold(unfold(folded)).parts == folded.parts  # type: ignore[union-attr]
+    cited = [len(part.citations) for part in response.parts if isinstance(part, Text)]
+    assert [len(part.citations) for part in folded.parts if isinstance(part, Text)] == cited
 
 
 def test_a_candidate_without_a_reason_gets_one_in_a_stream() -> None:

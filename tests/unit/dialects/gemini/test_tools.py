@@ -165,6 +165,11 @@ def test_a_tool_that_takes_any_object_keeps_its_schema() -> None:
     }
 
 
+def test_a_tool_without_arguments_that_says_something_keeps_it() -> None:
+    written, _ = write(Tool("f", schema='{"type":"object","properties":{},"title":"Nothing"}'))
+    assert written[0]["functionDeclarations"][0]["parametersJsonSchema"]["title"] == "Nothing"
+
+
 def test_free_text_tools_are_wrapped() -> None:
     written, lost = write(Tool("patch", "P", custom=True, grammar=Grammar("lark", "start: x"), at=("tools", 0)))
     declared = written[0]["functionDeclarations"][0]

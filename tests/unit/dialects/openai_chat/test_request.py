@@ -465,12 +465,12 @@ def _settings(**fields: Any) -> tuple[Settings, list[tuple[str, str]]]:
                 }
             },
             "format",
-            Format("schema", '{"type":"object"}', "n", "d", True),
+            Format("schema", '{"type":"object"}', "n", "d", True, schema_at=("json_schema", "schema")),
         ),
         (
             {"response_format": {"type": "json_schema", "json_schema": {"name": "n"}}},
             "format",
-            Format("schema", None, "n"),
+            Format("schema", None, "n", schema_at=("json_schema", "schema")),
         ),
         ({"response_format": {"type": "json_schema"}}, "format", None),
     ],

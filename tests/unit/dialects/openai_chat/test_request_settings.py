@@ -91,10 +91,13 @@ def test_a_budget_becomes_an_effort() -> None:
 
 
 def test_a_strict_format_of_another_dialect_is_made_to_fit() -> None:
-    shape = Format("schema", '{"type":"object","properties":{"a":{"type":"string"}}}', strict=True)
+    shape = Format(
+        "schema", '{"type":"object","properties":{"a":{"type":"string"}}}', strict=True, schema_at=("schema",)
+    )
     written, lost = _written(Settings(format=shape, at=AT))
     assert written["response_format"]["json_schema"]["schema"]["required"] == ["a"]
     assert {code for code, _ in lost} == {"schema.rewritten"}
+    assert all(path.startswith("/format/schema") for _, path in lost)
 
 
 SAMPLING = Settings(

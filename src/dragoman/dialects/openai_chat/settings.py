@@ -1,0 +1,193 @@
+"""Settings of a Chat Completions request: limits, sampling, effort, format, the fields only Chat knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.parts import Path
+from ...canon.request import Format, Settings
+from ...codec import jsontext
+from ...codec.effort import wanted
+from ...codec.extras import carried
+from ...crossing import Crossing
+from . import wire
+from .tools import fit_schema
+
+_AT: dict[str, Path] = {
+    name: (name,)
+    for name in (
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop",
+        "seed",
+        "presence_penalty",
+        "frequency_penalty",
+        "n",
+        "logprobs",
+        "top_logprobs",
+        "verbosity",
+        "metadata",
+    )
+} | {
+    "max_tokens": ("max_completion_tokens",),
+    "parallel": ("parallel_tool_calls",),
+    "effort": ("reasoning_effort",),
+    "format": ("response_format",),
+    "user": ("user",),
+    "tier": ("service_tier",),
+    "cache_key": ("prompt_cache_key",),
+    "stream_usage": ("stream_options", "include_usage"),
+}
+_AT_LEGACY_LIMIT = {**_AT, "max_tokens": ("max_tokens",)}
+_MAX_USER = 128
+_TIERS = frozenset({"auto", "default", "flex", "scale", "priority", "fast"})
+
+
+def read_settings(request: wire.ChatRequest) -> Settings:
+    limit = request.max_completion_tokens
+    at = _AT
+    if limit is None and request.max_tokens is not None:
+        limit, at = request.max_tokens, _AT_LEGACY_LIMIT
+    if request.safety_identifier is not None:
+        at = {**at, "user": ("safety_identifier",)}
+    stop = request.stop
+    options = request.stream_options
+    return Settings(
+        limit,
+        request.temperature,
+        request.top_p,
+        request.top_k,
+        () if stop is None else (stop,) if isinstance(stop, str) else tuple(stop),
+        request.seed,
+        request.presence_penalty,
+        request.frequency_penalty,
+        request.n,
+        request.logprobs,
+        request.top_logprobs,
+        request.parallel_tool_calls,
+        request.reasoning_effort,
+        verbosity=request.verbosity,
+        format=_read_format(request.response_format) if request.response_format is not None else None,
+        user=request.safety_identifier or request.user,
+        metadata=request.metadata,
+        tier=request.service_tier,
+        cache_key=request.prompt_cache_key,
+        stream_usage=options.include_usage if options is not None else None,
+        at=at,
+    )
+
+
+def read_extras(request: wire.ChatRequest) -> dict[str, Any] | None:
+    extras = carried(request, wire.REQUEST_EXTRAS)
+    options = request.stream_options
+    if options is not None and options.include_obfuscation is not None:
+        extras = {**(extras or {}), "stream_options/include_obfuscation": jsontext.raw(options.include_obfuscation)}
+    if request.safety_identifier is not None and request.user is not None:
+        extras = {**(extras or {}), "user": jsontext.raw(request.user)}
+    if request.max_tokens is not None and request.max_completion_tokens is not None:
+        extras = {**(extras or {}), "max_tokens": jsontext.raw(request.max_tokens)}
+    shape = request.response_format
+    if shape is not None and shape.type not in ("json_object", "json_schema", "text"):
+        extras = {**(extras or {}), "response_format": jsontext.raw(shape)}
+    return extras
+
+
+def _read_format(shape: wire.ResponseFormat) -> Format | None:
+    if shape.type == "json_object":
+        return Format("json")
+    schema = shape.json_schema
+    if shape.type != "json_schema" or schema is None:
+        return None
+    text = jsontext.text(schema.schema) if schema.schema else None
+    place = ("json_schema", "schema")
+    return Format("schema", text, schema.name, schema.description or "", schema.strict, schema_at=place)
+
+
+def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    at = settings.at
+    if settings.max_tokens is not None:
+        out["max_completion_tokens"] = settings.max_tokens
+    _write_sampling(settings, out, crossing)
+    if settings.parallel is not None and "tools" in out:
+        out["parallel_tool_calls"] = settings.parallel
+    _write_effort(settings, out, crossing)
+    if settings.thoughts is not None:
+        crossing.lose("thoughts.dropped", at.get("thoughts", ()))
+    if settings.format is not None:
+        out["response_format"] = _write_format(settings.format, at.get("format", ()), crossing)
+    if settings.stream_usage is not None:
+        out["stream_options"] = {"include_usage": settings.stream_usage}
+    if settings.cache is not None:
+        crossing.lose("cache.dropped", at.get("cache", ()))
+    for value, name in (
+        (settings.verbosity, "verbosity"),
+        (settings.metadata, "metadata"),
+        (settings.cache_key, "prompt_cache_key"),
+    ):
+        if value is not None:
+            out[name] = value
+    if settings.user is not None:
+        if len(settings.user) <= _MAX_USER or crossing.source == wire.NAME:
+            out["user" if at.get("user") == ("user",) else "safety_identifier"] = settings.user
+        else:
+            crossing.lose("user.dropped", at.get("user", ()), f"longer than {_MAX_USER} characters")
+    if settings.tier is not None:
+        if settings.tier in _TIERS or crossing.source == wire.NAME:
+            out["service_tier"] = settings.tier
+        else:
+            crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
+
+
+def _write_effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    effort = wanted(settings, crossing)
+    gate = crossing.profile.chat_tools if "tools" in out and crossing.source != wire.NAME else "ok"
+    if gate == "effort_none" and effort != "none":
+        # gpt-5.4 and later: function tools on this endpoint only without reasoning; leaving the field out counts as on.
+        detail = "with tools this model takes effort none only here; openai-responses takes both"
+        crossing.lose("effort.approximated", settings.at.get("effort", ()), detail, "warning")
+        effort = "none"
+    elif gate == "refused":
+        crossing.lose("tool.refused", (), "send this model's tools through openai-responses")
+    if effort is not None:
+        out["reasoning_effort"] = effort
+
+
+def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    at = settings.at
+    refused = crossing.profile.reasoning and crossing.source != wire.NAME
+    for value, name, known in (
+        (settings.temperature, "temperature", not refused),
+        (settings.top_p, "top_p", not refused),
+        (settings.top_k, "top_k", crossing.source == wire.NAME),
+        (settings.presence_penalty, "presence_penalty", not refused),
+        (settings.frequency_penalty, "frequency_penalty", not refused),
+        (settings.seed, "seed", True),
+        (settings.n, "n", True),
+        (settings.logprobs, "logprobs", not refused),
+        (settings.top_logprobs, "top_logprobs", not refused),
+    ):
+        if value is None:
+            continue
+        if known:
+            out[name] = value
+        else:
+            code = "logprobs.dropped" if name.endswith("logprobs") else "sampling.dropped"
+            crossing.lose(code, at.get(name, ()), name)
+    if settings.stop:
+        out["stop"] = list(settings.stop[:4])
+        if len(settings.stop) > 4:
+            crossing.lose("stop.truncated", at.get("stop", ()), f"{len(settings.stop)} sequences, 4 are sent")
+
+
+def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]:
+    if shape.kind == "json":
+        return {"type": "json_object"}
+    schema: dict[str, Any] = {"name": shape.name or "answer"}
+    if shape.description:
+        schema["description"] = shape.description
+    if shape.schema is not None:
+        schema["schema"] = fit_schema(shape.schema, shape.strict, at + shape.schema_at, crossing)
+    if shape.strict is not None:
+        schema["strict"] = shape.strict
+    return {"type": "json_schema", "json_schema": schema}

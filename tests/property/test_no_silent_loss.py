@@ -1,0 +1,124 @@
+"""Nothing of a generated conversation vanishes silently: every part, tool and wish is written or reported."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+
+from dragoman.canon import Citation, Media, Part, Path, Reasoning, Request, Response, Text, Tool, ToolCall, ToolResult
+from dragoman.crossing import Crossing
+from dragoman.dialects import get
+from dragoman.dialects import names as dialects
+from tests.property.strategies import requests, responses
+from tests.wire import markers
+
+DIALECTS = dialects()
+
+
+class Marker:
+    """Puts a text that occurs nowhere else into every place a canon value has for words."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, list[Path]] = {}
+
+    def new(self, at: Path) -> str:
+        mark = f"mk{len(self.places):06d}zzzz"
+        self.places[mark] = [at]
+        return mark
+
+    def part(self, part: Part, at: Path) -> Part:
+        changes: dict[str, Any] = {"at": at}
+        if part.seal is not None:
+            changes["seal"] = msgspec.structs.replace(part.seal, data=self.new((*at, "signature")))
+        if isinstance(part, Text):
+            changes["text"] = self.new(at)
+            changes["citations"] = tuple([self.citation(one, (*at, "citations")) for one in part.citations])
+        elif isinstance(part, Reasoning):
+            changes["text"] = self.new(at)
+        elif isinstance(part, Media):
+            changes |= {"data": part.data and self.new(at), "name": part.name and self.new((*at, "name")) + part.name}
+        elif isinstance(part, ToolCall):
+            text = self.new(at)
+            changes["arguments"] = text if part.custom else f'{{"a":"{text}"}}'
+        elif isinstance(part, ToolResult):
+            if part.structured:
+                inner: list[Part] = [Text(f'{{"a":"{self.new(at)}"}}', at=at)]
+            else:
+                inner = [self.part(piece, (*at, "parts", i)) for i, piece in enumerate(part.parts)]
+            changes["parts"] = tuple(inner)
+        return msgspec.structs.replace(part, **changes)
+
+    def citation(self, cited: Citation, at: Path) -> Citation:
+        return msgspec.structs.replace(cited, title=self.new(at), quote=cited.quote and self.new(at))
+
+    def tool(self, tool: Tool) -> Tool:
+        if tool.custom:
+            return msgspec.structs.replace(tool, description=self.new(tool.at))
+        described = {"type": "string", "description": self.new((*tool.at, "schema"))}
+        schema = msgspec.json.encode({"type": "object", "properties": {"a": described}}).decode()
+        return msgspec.structs.replace(tool, description=self.new(tool.at), schema=schema)
+
+
+def marked(request: Request) -> tuple[Request, dict[str, list[Path]]]:
+    marker = Marker()
+    turns = []
+    for i, turn in enumerate(request.turns):
+        parts = [marker.part(part, ("turns", i, "parts", j)) for j, part in enumerate(turn.parts)]
+        name = marker.new(("turns", i, "name")) if turn.name else ""
+        turns.append(msgspec.structs.replace(turn, parts=tuple(parts), name=name))
+    settings = request.settings
+    settings = msgspec.structs.replace(
+        settings,
+        stop=tuple([marker.new(settings.at["stop"]) for _ in settings.stop]),
+        user=settings.user and marker.new(settings.at["user"]),
+        metadata=settings.metadata and {"a": marker.new(settings.at["metadata"])},
+        cache_key=settings.cache_key and marker.new(settings.at["cache_key"]),
+    )
+    tools = tuple([marker.tool(tool) for tool in request.tools if isinstance(tool, Tool)])
+    changed = msgspec.structs.replace(request, turns=tuple(turns), tools=tools, settings=settings)
+    return changed, marker.places
+
+
+def missing(places: dict[str, list[Path]], body: bytes, crossing: Crossing) -> list[str]:
+    return markers.silent(markers.Marked(body, places), body, crossing.losses.all())
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(request=requests())
+def test_requests_lose_nothing_silently(dialect: str, request: Request) -> None:
+    request, places = marked(request)
+    crossing = Crossing("elsewhere", dialect)
+    body = get(dialect).write_request(request, crossing)
+    lost = missing(places, body, crossing)
+    assert not lost, "; ".join(lost[:3])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(response=responses())
+def test_responses_lose_nothing_silently(dialect: str, response: Response) -> None:
+    marker = Marker()
+    parts = [marker.part(part, ("parts", i)) for i, part in enumerate(response.parts)]
+    crossing = Crossing("elsewhere", dialect, created=5)
+    body = get(dialect).write_response(msgspec.structs.replace(response, parts=tuple(parts)), crossing)
+    lost = missing(marker.places, body, crossing)
+    assert not lost, "; ".join(lost[:3])
+
+
+def _pieces(parts: tuple[Part, ...]) -> Iterator[str]:
+    for part in parts:
+        yield type(part).__name__
+
+
+def test_the_marker_reaches_every_kind_of_part() -> None:
+    marker = Marker()
+    whole = ToolResult("c", (Text("a"), Media("image", "image/png", "aaaa")))
+    found = marker.part(whole, ("turns", 0, "parts", 0))
+    assert isinstance(found, ToolResult)
+    assert list(_pieces(found.parts)) == ["Text", "Media"]
+    assert len(marker.places) == 2
+    assert all(len(base64.b64decode(mark)) == 9 for mark in marker.places)

@@ -1,0 +1,42 @@
+"""Which documents look like Messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dragoman.dialects.anthropic import DIALECT
+
+
+@pytest.mark.parametrize(
+    ("document", "least"),
+    [
+        ({"max_tokens": 1, "messages": [{"role": "user", "content": "hi"}], "system": "s"}, 8),
+        ({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]}, 8),
+        ({"tools": [{"name": "f", "input_schema": {}}], "tool_choice": {"type": "any"}}, 9),
+        ({"type": "message", "role": "assistant", "content": [], "stop_reason": "end_turn"}, 14),
+        ({"type": "content_block_delta", "index": 0, "delta": {}}, 9),
+        ({"type": "error", "error": {"type": "api_error", "message": "m"}}, 6),
+    ],
+)
+def test_documents_of_this_dialect(document: Any, least: int) -> None:
+    assert sum(weight for weight, _ in DIALECT.evidence(document)) >= least
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"messages": 5, "tools": 7, "type": [], "tool_choice": "auto"},
+        {"contents": [{"parts": [{"text": "hi"}]}]},
+        {"object": "chat.completion", "choices": []},
+    ],
+)
+def test_documents_of_others(document: Any) -> None:
+    assert DIALECT.evidence(document) == []
+
+
+def test_where_an_upstream_listens() -> None:
+    endpoint = DIALECT.endpoint
+    assert (endpoint.path, endpoint.headers) == ("/v1/messages", {"anthropic-version": "2023-06-01"})
