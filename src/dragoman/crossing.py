@@ -45,6 +45,8 @@ class Profile(Struct, frozen=True):
     nested_media: bool = True
     """Media may stand inside a tool result."""
     hosted_beside_functions: bool = True
+    cache_marks: bool = False
+    """Explicit cache breakpoints on parts are taken."""
     chat_tools: Literal["ok", "effort_none", "refused"] = "ok"
     """Function tools on Chat Completions: taken, only without reasoning, or not at all."""
 

@@ -318,6 +318,8 @@ def as_bytes(body: Body, dialect: str) -> bytes:
 
 def loose_bytes(body: Body, dialect: str) -> bytes:
     """A document as bytes, which may be cut or broken if they came as bytes."""
+    if type(body) is bytes:
+        return body
     if isinstance(body, bytes | bytearray | memoryview):
         return bytes(body)
     try:

@@ -32,6 +32,45 @@ T = TypeVar("T")
 Unknown = dict[Path, dict[str, Raw]]
 """Path of an object -> its fields that were not understood."""
 
+
+class Indexed(Unknown):
+    """Unknown fields by path, which also knows what stands below a path without a look at all of them: a hostile
+    document has one in every object."""
+
+    __slots__ = ("_index",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._index: dict[Path, list[Path]] | None = None
+
+    def below(self, at: Path) -> list[Path]:
+        """The paths at and below `at`."""
+        if self._index is None:
+            self._index = {}
+            for path in self:
+                self._note(path)
+        return [path for path in self._index.pop(at, ()) if path in self]
+
+    def _note(self, path: Path) -> None:
+        if self._index is not None:
+            for depth in range(len(path) + 1):
+                self._index.setdefault(path[:depth], []).append(path)
+
+    def __setitem__(self, path: Path, fields: dict[str, Raw]) -> None:
+        if path not in self:
+            self._note(path)
+        super().__setitem__(path, fields)
+
+    def setdefault(self, path: Path, fields: dict[str, Raw]) -> dict[str, Raw]:
+        if path not in self:
+            self[path] = fields
+        return self[path]
+
+    def update(self, other: Unknown) -> None:  # type: ignore[override]
+        for path, fields in other.items():
+            self[path] = fields
+
+
 STRANGE = "\x00strange"
 MAX_BODY = 256 * 1024 * 1024
 _MAX_MISFITS = 64
@@ -73,7 +112,7 @@ class Door(Generic[T]):
             raise WireError(self._dialect, "", "JSON nested less deeply", "too many levels") from None
         if len(body) > MAX_BODY:
             raise WireError(self._dialect, "", f"at most {MAX_BODY} bytes", f"{len(body)}") from None
-        unknown: Unknown = {}
+        unknown = Indexed()
         spelled: dict[Path, str | int] = {}
         try:
             body = _strip(body, self._type, base, unknown, spelled)

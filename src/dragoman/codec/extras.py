@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from ..canon.parts import Extra, Path
 from ..crossing import Crossing
-from .admit import Unknown
+from .admit import Indexed, Unknown
 
 NULL = Raw(b"null")
 
@@ -42,7 +42,11 @@ def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] 
             crossing.keep((*at, *below), {last: value})
     if unknown:
         depth = len(at)
-        for path in [path for path in unknown if path[:depth] == at]:
+        if isinstance(unknown, Indexed):
+            taken = unknown.below(at)
+        else:
+            taken = [path for path in unknown if path[:depth] == at]
+        for path in taken:
             fields = unknown.pop(path)
             crossing.keep(path, fields)
             steps = path[depth:]

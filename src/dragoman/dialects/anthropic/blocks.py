@@ -22,6 +22,7 @@ from .marks import Marks
 from .message import BLOCK, own_fields
 from .tools import IDS, NAMES, OWN_NAMES
 
+LONGEST_TITLE = 500
 IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
 
@@ -125,12 +126,23 @@ class BlockWriter:
                 found = self._image(media) if media.kind == "image" else self._document(media)
             if found is None:
                 self.crossing.lose("media.dropped", media.at, media.mime or media.kind)
-            elif media.detail not in ("", "auto"):
-                self.crossing.lose("media.detail.dropped", media.at, media.detail)
+            else:
+                self._media_words(found, media)
         out = found or {"type": "text", "text": note(media)}
         if media.cache is not None:
             self.marks.put(out, media.cache, media.at)
         return out if found is None else restore(out, media.extra, wire.NAME)
+
+    def _media_words(self, out: Block, media: Media) -> None:
+        """Name and wished resolution: documents have a title, images have nothing."""
+        if media.detail not in ("", "auto"):
+            self.crossing.lose("media.detail.dropped", media.at, media.detail)
+        if not media.name:
+            return
+        if media.kind == "document" or self.own:
+            out["title"] = media.name if self.own else media.name[:LONGEST_TITLE]
+        if out.get("title") != media.name:
+            self.crossing.lose("media.name.dropped", media.at, media.name)
 
     def _image(self, media: Media) -> Block | None:
         mime = "image/jpeg" if media.mime == "image/jpg" else media.mime
@@ -162,10 +174,7 @@ class BlockWriter:
             source = None
         if source is None:
             return None
-        out: Block = {"type": "document", "source": source}
-        if media.name:
-            out["title"] = media.name[:500]
-        return out
+        return {"type": "document", "source": source}
 
     def _plain_text(self, media: Media) -> Block | None:
         try:

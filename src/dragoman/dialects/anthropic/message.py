@@ -21,6 +21,7 @@ from ...codec.seals import origin
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
+from .exact import admit_content, misplaced
 
 BLOCK = "dragoman.block"
 """Marks a text that stands for a block only this dialect has: the block itself, as it came."""
@@ -28,6 +29,12 @@ BLOCK = "dragoman.block"
 WRAPPED = '{"__raw"'
 """How arguments begin that stand wrapped because they are no JSON object."""
 _DIRECT = {"type": "direct"}
+_NOT_IN_SOURCE = {
+    "base64": ("url", "file_id", "content"),
+    "text": ("url", "file_id", "content"),
+    "url": ("media_type", "data", "file_id", "content"),
+    "file": ("media_type", "data", "url", "content"),
+}
 
 
 class _Unparsed(Struct, forbid_unknown_fields=True):
@@ -174,7 +181,7 @@ def _read_inside(
             return (Text(_plain_block(content[0]).text, at=at + (0,)),)
         except msgspec.DecodeError:
             pass
-    blocks, below, _ = wire.CONTENT.admit(jsontext.raw(content), at)
+    blocks, below = admit_content(jsontext.raw(content), at)
     parts = tuple(read_content(blocks, at, crossing, below))
     if below:
         unknown.update(below)
@@ -199,6 +206,9 @@ def _read_media(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknow
     if found is None:
         return None
     mime, data, url, file = found
+    odd = misplaced(source, _NOT_IN_SOURCE[source.type])
+    if odd:
+        unknown.setdefault((*at, "source"), {}).update(odd)
     cache, extra = _hangings(block, wire.MEDIA_EXTRAS, at, crossing, unknown)
     return Media(kind, mime, data, url, file, block.title or "", cache=cache, extra=extra, at=at)
 

@@ -14,6 +14,7 @@ from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
 from .blocks import BlockWriter
+from .exact import admit_request
 from .history import STRANGE_ROLE, History
 from .message import marked, read_content
 from .settings import empty_fields, make_room, read_settings, write_settings
@@ -21,7 +22,7 @@ from .tools import MEMO, offered, read_choice, write_choice, write_offered
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
-    request, unknown, spelled = wire.REQUEST.admit(body)
+    request, unknown, spelled = admit_request(body)
     crossing.spelled = spelled
     turns = _read_turns(request, crossing, unknown)
     settings, extras = read_settings(request)

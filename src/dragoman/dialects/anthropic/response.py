@@ -18,6 +18,7 @@ from ...codec.ids import hashed
 from ...crossing import Crossing
 from . import wire
 from .blocks import BlockWriter
+from .exact import admit_answer
 from .history import History
 from .message import marked, read_content
 
@@ -50,7 +51,7 @@ _FIGURE = re.compile(rb":(?!\s*0\s*[,}])")
 
 
 def read_response(body: bytes, crossing: Crossing) -> Response:
-    answer, unknown, _ = wire.ANSWER.admit(body)
+    answer, unknown, _ = admit_answer(body)
     parts = read_content(answer.content, ("content",), crossing, unknown, answer.model or "")
     usage = read_usage(answer.usage, ("usage",), crossing, unknown) if answer.usage is not None else None
     called = any(type(part) is ToolCall for part in parts)

@@ -67,6 +67,18 @@ def _read_format(shape: wire.JsonFormat) -> Format:
     return Format("schema", jsontext.text(shape.schema) if shape.schema else None, schema_at=("schema",))
 
 
+def _thinking_extras(thinking: wire.Thinking, budget: int | None, thoughts: bool | None) -> dict[str, Raw]:
+    """What of the thinking wish has no setting: later additions, and fields of another form than the one asked for."""
+    found: dict[str, Raw] = {}
+    if thinking.block_binding:
+        found["thinking/block_binding"] = thinking.block_binding
+    if thinking.display is not None and thoughts is None:
+        found["thinking/display"] = jsontext.raw(thinking.display)
+    if thinking.budget_tokens is not None and thinking.budget_tokens != budget:
+        found["thinking/budget_tokens"] = jsontext.raw(thinking.budget_tokens)
+    return found
+
+
 def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Raw]]:
     """The settings, and what of them only this dialect knows."""
     at = _AT
@@ -77,32 +89,31 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
     thoughts: bool | None = None
     thinking = request.thinking
     if thinking is not None:
-        thoughts = _SHOWN.get(thinking.display or "")
         if thinking.type == "enabled" and thinking.budget_tokens is not None:
-            budget = thinking.budget_tokens
+            budget, thoughts = thinking.budget_tokens, _SHOWN.get(thinking.display or "")
         elif thinking.type == "adaptive":
-            budget, at = -1, _AT_ADAPTIVE
+            budget, thoughts, at = -1, _SHOWN.get(thinking.display or ""), _AT_ADAPTIVE
         elif thinking.type == "disabled":
             if effort is not None:
                 extras["output_config/effort"] = jsontext.raw(effort)
             effort, at = "none", _AT_DISABLED
-        else:
+        if budget is None and effort != "none":
             extras["thinking"] = jsontext.raw(thinking)
-            thoughts = None
-        if "thinking" not in extras:
-            if thinking.block_binding:
-                extras["thinking/block_binding"] = thinking.block_binding
-            if thinking.display is not None and thoughts is None:
-                extras["thinking/display"] = jsontext.raw(thinking.display)
+        else:
+            extras.update(_thinking_extras(thinking, budget, thoughts))
     if config is not None and config.task_budget:
         extras["output_config/task_budget"] = config.task_budget
     shape = config.format if config is not None else None
-    if shape is None and request.output_format is not None:
+    if shape is not None and request.output_format is not None:
+        extras["output_format"] = jsontext.raw(request.output_format)
+    elif request.output_format is not None:
         shape, at = request.output_format, {**at, "format": _OLD_FORMAT}
     if shape is not None and shape.type != "json_schema":
         extras["output_config/format" if at.get("format") != _OLD_FORMAT else "output_format"] = jsontext.raw(shape)
         shape = None
     choice = request.tool_choice
+    if choice is not None and choice.name is not None and choice.type in ("auto", "any", "none"):
+        extras["tool_choice/name"] = jsontext.raw(choice.name)
     alone = choice.disable_parallel_tool_use if choice is not None else None
     mark = request.cache_control
     return Settings(

@@ -21,6 +21,7 @@ from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
+from .exact import sort_out_block
 from .faults import fault_from
 from .message import WRAPPED, read_block, read_citations, unwrapped
 from .response import read_stop, read_usage
@@ -189,6 +190,7 @@ class StreamReader:
         below = {
             ("content", index, *path[1:]): unknown.pop(path) for path in list(unknown) if path[:1] == ("content_block",)
         }
+        sort_out_block(block, ("content", index), below)
         part = read_block(block, ("content", index), self._crossing, below, self._model)
         text = ""
         citations: tuple[Citation, ...] = ()

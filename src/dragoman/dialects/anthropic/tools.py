@@ -242,7 +242,7 @@ def write_choice(request: Request, tools: Any, refused: bool, crossing: Crossing
     words = ""
     if choice is not None:
         out, words = _said(choice, request, refused, crossing)
-    if single and out is not None and out["type"] == "none":
+    if single and out is not None and out["type"] == "none" and crossing.source != wire.NAME:
         crossing.lose("parallel.unenforced", request.settings.at.get("parallel", ()), "no tool may be called", "info")
     elif single:
         out = out or {"type": "auto"}

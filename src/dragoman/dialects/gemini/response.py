@@ -69,6 +69,11 @@ _EXACT: frozenset[StopReason] = frozenset(
 
 
 _NO_CANDIDATE = Stop("unknown")
+_ABSENT = {
+    (True, True): Raw(b'["index","content"]'),
+    (True, False): Raw(b'["index"]'),
+    (False, True): Raw(b'["content"]'),
+}
 _BLOCK = frozenset({"blockReason", "blockReasonMessage"})
 
 
@@ -82,18 +87,18 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     ids = Ids(crossing, seed(answer.responseId, crossing))
     answers = [_read_candidate(candidate, i, ids, unknown) for i, candidate in enumerate(answer.candidates or ())]
     usage = read_usage(answer.usageMetadata, crossing, unknown) if answer.usageMetadata is not None else None
-    extra: Extra | None = None
+    first = answers[0] if answers else Alternative((), read_block(answer.promptFeedback, crossing) or _NO_CANDIDATE)
+    fields: dict[str, Raw] = {}
     created = None
     if answer.createTime is not None:
         created = read_time(answer.createTime)
-        extra = with_field(None, "createTime", jsontext.raw(answer.createTime))
-    first = answers[0] if answers else Alternative((), read_block(answer.promptFeedback, crossing) or _NO_CANDIDATE)
-    told = carried(answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error"))
-    rest = gather(crossing, (), unknown, told)
-    for name, value in (rest or {}).get(crossing.source, {}).items():
-        extra = with_field(extra, name, value)
-    for name, value in (first.extra or {}).get(wire.NAME, {}).items():
-        extra = with_field(extra, f"candidates/0/{name}", value)
+        fields["createTime"] = jsontext.raw(answer.createTime)
+    if unknown or answer.promptFeedback or answer.modelStatus or answer.error:
+        told = carried(answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error"))
+        fields |= (gather(crossing, (), unknown, told) or {}).get(crossing.source, {})
+    if first.extra is not None:
+        for name, value in first.extra[wire.NAME].items():
+            fields["candidates/0/" + name] = value
     return Response(
         first.parts,
         first.stop,
@@ -102,7 +107,7 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
         created,
         usage,
         tuple(answers[1:]),
-        extra,
+        {wire.NAME: fields} if fields else None,
     )
 
 
@@ -117,22 +122,19 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     crossing = ids.crossing
     content = candidate.content
     parts = read_parts(content, ("candidates", place_, "content"), ids, unknown) if content is not None else []
-    extra = None
+    fields: dict[str, Raw] = {}
     if candidate.groundingMetadata or candidate.citationMetadata:
         whole = "".join([part.text for part in parts if isinstance(part, Text)])
         parts = _cited(candidate, parts, whole, crossing)
         report(candidate, whole, at, crossing)
-        extra = {wire.NAME: carried(candidate, METADATA) or {}}
+        fields |= carried(candidate, METADATA) or {}
     told = carried(candidate, wire.CANDIDATE_EXTRAS)
     if unknown or told:
-        rest = gather(crossing, at, unknown, told)
-        for name, value in (rest or {}).get(crossing.source, {}).items():
-            extra = with_field(extra, name, value)
+        fields |= (gather(crossing, at, unknown, told) or {}).get(crossing.source, {})
     if candidate.index is None or content is None:
-        absent = [name for name in ("index", "content") if getattr(candidate, name) is None]
-        extra = with_field(extra, ABSENT, jsontext.raw(absent))
+        fields[ABSENT] = _ABSENT[candidate.index is None, content is None]
     stop = read_stop(candidate.finishReason, candidate.finishMessage, parts, at, crossing)
-    return Alternative(tuple(parts), stop, extra)
+    return Alternative(tuple(parts), stop, {wire.NAME: fields} if fields else None)
 
 
 def _cited(candidate: wire.Candidate, parts: list[Part], whole: str, crossing: Crossing) -> list[Part]:

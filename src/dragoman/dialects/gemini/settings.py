@@ -198,44 +198,45 @@ def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) ->
             crossing.lose("metadata.dropped", settings.at.get("metadata", ()))
     if settings.parallel is False and "tools" in out:
         crossing.lose("parallel.unenforced", settings.at.get("parallel", ()))
-    for value, code, name in (
-        (settings.verbosity, "verbosity.dropped", "verbosity"),
-        (settings.user, "user.dropped", "user"),
-        (settings.cache_key, "cache.dropped", "cache_key"),
-        (settings.cache, "cache.dropped", "cache"),
-    ):
-        if value is not None:
-            crossing.lose(code, settings.at.get(name, ()))
+    if settings.verbosity is not None:
+        crossing.lose("verbosity.dropped", settings.at.get("verbosity", ()))
+    if settings.user is not None:
+        crossing.lose("user.dropped", settings.at.get("user", ()))
+    if settings.cache_key is not None:
+        crossing.lose("cache.dropped", settings.at.get("cache_key", ()))
+    if settings.cache is not None:
+        crossing.lose("cache.dropped", settings.at.get("cache", ()))
 
 
 def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
     if settings.max_tokens is not None:
         config["maxOutputTokens"] = settings.max_tokens
-    taken = crossing.profile.sampling or crossing.source == wire.NAME
-    for value, name, key in (
-        (settings.temperature, "temperature", "temperature"),
-        (settings.top_p, "top_p", "topP"),
-        (settings.top_k, "top_k", "topK"),
-    ):
-        if value is None:
-            continue
-        if not taken:
-            crossing.lose("sampling.dropped", at.get(name, ()), name)
-        elif isinstance(value, float) and value.is_integer():
-            config[key] = int(value)
-        else:
-            config[key] = value
-    for number, key in (
-        (settings.seed, "seed"),
-        (settings.presence_penalty, "presencePenalty"),
-        (settings.frequency_penalty, "frequencyPenalty"),
-        (settings.n, "candidateCount"),
-        (settings.logprobs, "responseLogprobs"),
-        (settings.top_logprobs, "logprobs"),
-    ):
-        if number is not None:
-            config[key] = number
+    if settings.temperature is not None or settings.top_p is not None or settings.top_k is not None:
+        taken = crossing.profile.sampling or crossing.source == wire.NAME
+        for value, name, key in (
+            (settings.temperature, "temperature", "temperature"),
+            (settings.top_p, "top_p", "topP"),
+            (settings.top_k, "top_k", "topK"),
+        ):
+            if value is None:
+                continue
+            if not taken:
+                crossing.lose("sampling.dropped", at.get(name, ()), name)
+            else:
+                config[key] = int(value) if isinstance(value, float) and value.is_integer() else value
+    if settings.seed is not None:
+        config["seed"] = settings.seed
+    if settings.presence_penalty is not None:
+        config["presencePenalty"] = settings.presence_penalty
+    if settings.frequency_penalty is not None:
+        config["frequencyPenalty"] = settings.frequency_penalty
+    if settings.n is not None:
+        config["candidateCount"] = settings.n
+    if settings.logprobs is not None:
+        config["responseLogprobs"] = settings.logprobs
+    if settings.top_logprobs is not None:
+        config["logprobs"] = settings.top_logprobs
     stop = settings.stop
     if stop:
         if len(stop) > _MAX_STOPS and crossing.source != wire.NAME:

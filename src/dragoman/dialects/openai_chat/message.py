@@ -203,6 +203,10 @@ def read_annotations(notes: list[wire.Annotation], at: Path, unknown: Unknown) -
 def write_content(parts: tuple[Part, ...], crossing: Crossing) -> Any:
     """A string when there is nothing but one text, else a list of parts."""
     text = plain_text(parts)
+    if text is None and len(parts) == 1 and parts[0].cache is not None and not _takes_marks(crossing):
+        crossing.lose("cache.dropped", parts[0].at)
+        parts = (msgspec.structs.replace(parts[0], cache=None),)
+        text = plain_text(parts)
     if text is not None:
         return text
     out = []
@@ -241,12 +245,21 @@ def _write_part(part: Part, crossing: Crossing) -> Any:
     out = restore(out, part.extra, wire.NAME)
     out.pop(_FIELD, None)
     if part.cache is not None and CACHE_CONTROL not in out:
-        out["prompt_cache_breakpoint"] = breakpoint_mark(part.cache, part.at, crossing)
+        mark = breakpoint_mark(part.cache, part.at, crossing)
+        if mark is not None:
+            out["prompt_cache_breakpoint"] = mark
     return out
 
 
-def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str]:
-    """A cache mark with the lifetime Chat has for it."""
+def _takes_marks(crossing: Crossing) -> bool:
+    return crossing.source == wire.NAME or crossing.profile.cache_marks
+
+
+def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str] | None:
+    """A cache mark with the lifetime Chat has for it; None for models that take no marks (before gpt-5.6)."""
+    if not _takes_marks(crossing):
+        crossing.lose("cache.dropped", at)
+        return None
     mark = {"mode": "explicit"}
     if ttl:
         own = {"5m": "30m", "1h": "12h"}.get(ttl, ttl)

@@ -56,7 +56,8 @@ def _write_result(result: ToolResult, moved: list[Part], crossing: Crossing) -> 
     if result.structured:
         crossing.lose("result.structured.as_text", result.at)
     if result.cache is not None:
-        content = _with_mark(content, breakpoint_mark(result.cache, result.at, crossing))
+        mark = breakpoint_mark(result.cache, result.at, crossing)
+        content = content if mark is None else _with_mark(content, mark)
     message = {"role": "tool", "tool_call_id": call_id, "content": content}
     return message if result.extra is None else restore(message, result.extra, wire.NAME)
 

@@ -270,6 +270,11 @@ _B64 = base64.b64encode(b"a;b").decode()
             [("media.detail.dropped", "/p")],
         ),
         (
+            Media("image", "image/png", "AA==", name="a.png", at=("p",)),
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}},
+            [("media.name.dropped", "/p")],
+        ),
+        (
             Media("image", url="https://x.test/a", at=("p",)),
             {"type": "image", "source": {"type": "url", "url": "https://x.test/a"}},
             [],

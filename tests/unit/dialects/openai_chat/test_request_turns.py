@@ -113,7 +113,16 @@ def test_the_authors_name_is_written() -> None:
     ],
 )
 def test_a_part_is_written(part: Part, wire: dict[str, Any], lost: list[tuple[str, str]]) -> None:
-    assert _messages(_user(part)) == ([{"role": "user", "content": [wire]}], lost)
+    takes_marks = Profile(cache_marks=True)
+    assert _messages(_user(part), profile=takes_marks) == ([{"role": "user", "content": [wire]}], lost)
+
+
+def test_models_without_cache_marks_get_none() -> None:
+    one = Text("a", cache="5m", at=("p",))
+    assert _messages(_user(one)) == ([{"role": "user", "content": "a"}], [("cache.dropped", "/p")])
+    content = [{"type": "text", "text": "z"}, {"type": "text", "text": "a"}]
+    assert _messages(_user(Text("z"), one)) == ([{"role": "user", "content": content}], [("cache.dropped", "/p")])
+    assert _result(Text("a"), cache="") == ([_tool("a")], [("cache.dropped", "/r")])
 
 
 @pytest.mark.parametrize(
@@ -250,7 +259,7 @@ CALL = Turn("assistant", (ToolCall("c", "f", "{}", at=("call",)),))
 
 
 def _result(*parts: Part, **fields: Any) -> tuple[list[Any], list[tuple[str, str]]]:
-    options = {name: fields.pop(name) for name in ("binary", "source") if name in fields}
+    options = {name: fields.pop(name) for name in ("binary", "source", "profile") if name in fields}
     messages, lost = _messages(CALL, Turn("tool", (ToolResult("c", parts, at=("r",), **fields),)), **options)
     return messages[1:], lost
 
@@ -293,7 +302,7 @@ def test_a_structured_result_is_its_json_text() -> None:
 
 @pytest.mark.parametrize("parts", [(Text("a"),), (Text("z"), Text("a"))])
 def test_a_cache_mark_on_a_result_goes_on_its_last_part(parts: tuple[Part, ...]) -> None:
-    (message,), lost = _result(*parts, cache="")
+    (message,), lost = _result(*parts, cache="", profile=Profile(cache_marks=True))
     assert message["content"][-1] == {"type": "text", "text": "a", "prompt_cache_breakpoint": {"mode": "explicit"}}
     assert len(message["content"]) == len(parts)
     assert lost == []
