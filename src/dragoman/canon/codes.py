@@ -308,6 +308,11 @@ CODES: dict[str, Code] = {
     "thoughts.dropped": _d(
         "info", "The wish to see or hide thoughts has no place.", "gemini includeThoughts to openai-chat."
     ),
+    "thoughts.approximated": _a(
+        "info",
+        "The wish to see thoughts crossed, how long they should be did not.",
+        "openai-responses reasoning.summary concise to gemini includeThoughts.",
+    ),
     "verbosity.dropped": _d("info", "Verbosity has no counterpart.", "openai-chat verbosity low to gemini."),
     "format.dropped": _d(
         "warning", "The structured-output wish has no counterpart.", "A response format the target does not know."

@@ -181,8 +181,6 @@ class BlockWriter:
             text = base64.b64decode(media.data, validate=True).decode()
         except (binascii.Error, UnicodeDecodeError):
             return None
-        if not text and not self.own:
-            return None
         if media.mime != "text/plain" and not self.own:
             self.crossing.lose("media.retyped", media.at, f"{media.mime} is sent as text/plain")
         return {"type": "text", "media_type": media.mime if self.own else "text/plain", "data": text}

@@ -44,19 +44,16 @@ _SORTED = {kind: _ALL - {"type", "strange", *FIELDS[kind]} for kind in wire.Bloc
 
 
 class _Lean(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False, tag_field="type"):
-    """A block of one kind. The fields of the other kinds are not there, and read as None."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _ALL:
-            return None
-        raise AttributeError(name)
+    """A block of one kind."""
 
 
 def _lean(kind: str, fields: Iterable[str]) -> type[Struct]:
+    """The shape of one kind. The fields of the other kinds are attributes of the class, and None."""
     types = typing.get_type_hints(wire.Block)
     defaults = {field.name: field.default for field in msgspec.structs.fields(wire.Block)}
     shape: list[Any] = [(name, types[name], defaults[name]) for name in fields]
-    made: type[Struct] = msgspec.defstruct(f"Lean_{kind}", shape, bases=(_Lean,), tag=kind, namespace={"type": kind})
+    others = dict.fromkeys(_ALL - set(fields)) | {"type": kind}
+    made: type[Struct] = msgspec.defstruct(f"Lean_{kind}", shape, bases=(_Lean,), tag=kind, namespace=others)
     return made
 
 

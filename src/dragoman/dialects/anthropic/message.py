@@ -162,7 +162,7 @@ def _read_result(block: wire.Block, at: Path, crossing: Crossing, unknown: Unkno
     if isinstance(content, str):
         parts = (Text(content, at=inside),)
     elif content:
-        parts = _read_inside(content, inside, crossing, unknown)
+        parts = _read_inside(content, inside, crossing)
     if not (unknown or block.toolset_name or block.cache_control or block.is_error is not None):
         return ToolResult(block.tool_use_id or "", parts, at=at)
     cache, extra = _hangings(block, wire.RESULT_EXTRAS, at, crossing, unknown)
@@ -171,9 +171,7 @@ def _read_result(block: wire.Block, at: Path, crossing: Crossing, unknown: Unkno
     return ToolResult(block.tool_use_id or "", parts, "", bool(block.is_error), cache=cache, extra=extra, at=at)
 
 
-def _read_inside(
-    content: list[Raw] | dict[str, Raw], at: Path, crossing: Crossing, unknown: Unknown
-) -> tuple[Part, ...]:
+def _read_inside(content: list[Raw] | dict[str, Raw], at: Path, crossing: Crossing) -> tuple[Part, ...]:
     """The blocks inside a result."""
     if len(content) == 1 and type(content) is list:
         # Most often one text and nothing else.
@@ -182,10 +180,7 @@ def _read_inside(
         except msgspec.DecodeError:
             pass
     blocks, below = admit_content(jsontext.raw(content), at)
-    parts = tuple(read_content(blocks, at, crossing, below))
-    if below:
-        unknown.update(below)
-    return parts
+    return tuple(read_content(blocks, at, crossing, below))
 
 
 def _read_media(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> Part | None:
@@ -216,6 +211,8 @@ def _read_media(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknow
 def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
     """What the canon has no part for: a block of written passages becomes their text, anything else stays whole."""
     value = block.strange or jsontext.raw(block)
+    if isinstance(block.source, wire.Source) and block.source.strange:
+        value = jsontext.raw({**jsontext.fields(value), "source": block.source.strange})
     kind = jsontext.kind(value)
     text = _passages(value) if kind in ("search_result", "document") else ""
     extra = gather(crossing, at, unknown) if unknown else None

@@ -111,9 +111,6 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
             )
         else:
             value = tool.strange or jsontext.raw(tool)
-            extra = gather(crossing, at, unknown) if unknown else None
-            if extra is not None:
-                value = jsontext.raw(restore(jsontext.plain(value), extra, crossing.source))
             out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at))
     return tuple(out)
 
@@ -237,7 +234,7 @@ def write_choice(request: Request, tools: Any, refused: bool, crossing: Crossing
             crossing.lose("choice.dropped", choice.at, "no tools")
         return None, ""
     if choice is not None and choice.extra is not None and wire.NAME in choice.extra:
-        return choice.extra[wire.NAME]["tool_choice"], ""
+        return dict(jsontext.fields(choice.extra[wire.NAME]["tool_choice"])), ""
     out: dict[str, Any] | None = None
     words = ""
     if choice is not None:

@@ -234,6 +234,8 @@ def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: 
                 more[f"reasoning/{name}"] = value
         if request.reasoning.summary is not None:
             silent["reasoning/summary"] = jsontext.raw(request.reasoning.summary)
+            if request.reasoning.summary != "auto" and not own:
+                crossing.lose("thoughts.approximated", ("reasoning", "summary"), request.reasoning.summary)
     shape = request.text.format if request.text is not None else None
     if shape is not None and shape.type not in ("json_object", "json_schema"):
         silent["text/format"] = jsontext.raw(shape)

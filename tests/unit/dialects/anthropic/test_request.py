@@ -491,3 +491,121 @@ def test_foreign_seals_do_not_reach_the_upstream_even_in_the_same_dialect() -> N
         ("seal.dropped", "/messages/1/content/0"),
         ("reasoning.dropped", "/messages/1/content/0"),
     ]
+
+
+def _back(*messages: Any, **fields: Any) -> None:
+    """Nothing changes on the way there and back."""
+    body = {"model": "m", "max_tokens": 9000, "messages": list(messages), **fields}
+    assert there_and_back(body) == (body, [])
+
+
+def test_fields_of_another_kind_of_block_are_kept_and_reported() -> None:
+    text = {"type": "text", "text": "t", "is_error": True, "id": "x"}
+    image = {"type": "image", "source": {"type": "url", "url": "https://x.test/a", "file_id": "f"}, "title": "T"}
+    parts, lost = _parts(text, image)
+    assert parts == (
+        Text("t", extra={MESSAGES: {"id": Raw(b'"x"'), "is_error": Raw(b"true")}}, at=_at(0)),
+        Media(
+            "image",
+            url="https://x.test/a",
+            extra={MESSAGES: {"title": Raw(b'"T"'), "source/file_id": Raw(b'"f"')}},
+            at=_at(1),
+        ),
+    )
+    assert sorted(lost) == [
+        ("field.dropped", "/messages/0/content/0/id"),
+        ("field.dropped", "/messages/0/content/0/is_error"),
+        ("field.dropped", "/messages/0/content/1/source/file_id"),
+        ("field.dropped", "/messages/0/content/1/title"),
+    ]
+    _back({"role": "user", "content": [text, image]}, system=[{**text, "text": "s"}])
+    _back(
+        _HI,
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": [{**text, "text": "r"}]}]},
+    )
+
+
+def test_settings_of_another_form_come_back() -> None:
+    _back(
+        _HI,
+        system="",
+        output_config={},
+        thinking={"type": "adaptive", "budget_tokens": 5, "display": "updates", "block_binding": {"x": 1}},
+    )
+    _back(
+        _HI,
+        thinking={"type": "enabled", "budget_tokens": 2000},
+        output_config={"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}},
+        output_format={"type": "json_schema", "schema": {"type": "string"}},
+    )
+    _back(_HI, output_config={"format": {"type": "rhyme"}})
+    _back(_HI, thinking={"type": "enabled"}, tool_choice={"type": "any", "name": "f"}, tools=[])
+    _back(_HI, tool_choice={"type": "none", "disable_parallel_tool_use": True}, tools=[])
+    _back(_HI, tool_choice={"type": "whim", "x": 1}, tools=[])
+
+
+def test_odd_blocks_come_back() -> None:
+    _back(
+        {
+            "role": "user",
+            "content": [
+                {"type": "image", "source": "somewhere"},
+                {"type": "document", "source": {"type": "content", "content": [{"type": "image", "source": {}}]}},
+                {"type": "document", "source": {"type": "content", "content": []}},
+                {"type": "document", "source": {"type": "moon", "data": "x"}},
+                {
+                    "type": "search_result",
+                    "source": "s",
+                    "title": "t",
+                    "content": [{"type": "text", "text": "x"}],
+                    "odd": 1,
+                },
+                {"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}, "odd": {"x": 1}},
+            ],
+        },
+        {"role": "narrator", "content": "once", "odd": 1},
+    )
+
+
+def test_marked_blocks_that_only_messages_has_come_back() -> None:
+    mark = {"type": "ephemeral"}
+    _back(
+        {
+            "role": "user",
+            "content": [
+                {"type": "container_upload", "file_id": "f", "cache_control": mark},
+                {
+                    "type": "search_result",
+                    "source": "s",
+                    "title": "t",
+                    "content": [{"type": "text", "text": "x"}],
+                    "cache_control": mark,
+                },
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "text",
+                    "text": "t",
+                    "citations": [
+                        {
+                            "type": "web_search_result_location",
+                            "cited_text": "q",
+                            "url": "https://x.test",
+                            "title": "X",
+                            "encrypted_index": "e",
+                        }
+                    ],
+                },
+                {"type": "tool_use", "id": "a", "name": "f", "input": {}, "cache_control": mark},
+            ],
+            "odd": 1,
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "cache_control": {**mark, "ttl": "1h"}}],
+        },
+    )

@@ -558,3 +558,88 @@ def test_structured_output() -> None:
 def test_a_model_is_demanded_and_stream_is_passed_on() -> None:
     out, lost = write(Request((_HI,), settings=Settings(max_tokens=9), stream=True), model="")
     assert (out["model"], out["stream"], lost) == ("unspecified", True, [("model.invented", "")])
+
+
+# what should not come, and does
+
+
+def test_a_call_that_the_user_talks_over_gets_its_result_first() -> None:
+    messages, lost = _messages(_HI, _step(_call()), Turn("user", (Text("stop"),)))
+    assert [block["type"] for block in messages[-1]["content"]] == ["tool_result", "text"]
+    assert lost == [("result.invented", "/a")]
+
+
+def test_parts_in_the_wrong_turn_are_dropped() -> None:
+    call = ToolCall("c", "f", "{}", at=("p",))
+    assert _said(call, "user")[1] == [("part.dropped", "/p")]
+    messages, lost = _messages(_HI, _step(_call()), Turn("tool", (Text("x", at=("p",)), ToolResult("c1"))))
+    assert messages[-1]["content"] == [{"type": "tool_result", "tool_use_id": "c1"}]
+    assert lost == [("part.dropped", "/p")]
+
+
+def test_system_turns_in_a_row_are_one_message() -> None:
+    system = Turn("system", (Text("s"),))
+    messages, lost = _messages(_HI, system, system, profile=Profile(system_turns=True))
+    text = {"type": "text", "text": "s"}
+    assert messages[1:] == [{"role": "system", "content": [text, text]}]
+    assert lost == []
+
+
+def test_media_in_a_later_system_turn_goes_with_the_words() -> None:
+    system = Turn("system", (Text("look"), Media("image", url="https://x.test/a")), at=("s",))
+    messages, lost = _messages(_HI, system)
+    assert [block["type"] for block in messages[0]["content"]] == ["text", "text", "image"]
+    assert lost == [("system.demoted", "/s")]
+
+
+def test_an_empty_turn_is_nothing() -> None:
+    assert _messages(_HI, Turn("user", ())) == ([{"role": "user", "content": "hi"}], [])
+
+
+def test_marks_and_seals_where_they_cannot_be() -> None:
+    seal = Seal("gemini", "g")
+    image = Media("image", "image/png", "AA==", cache="", seal=seal, at=("p", 0))
+    content, lost = _said(image)
+    assert content[0]["cache_control"] == {"type": "ephemeral"}
+    assert lost == [("seal.dropped", "/p/0")]
+    assert _said(Text("", cache="", at=("p", 1)))[1] == [("cache.dropped", "/p/1")]
+    assert _said(Reasoning("", cache="", seal=seal, at=("p", 2)), "assistant")[1] == [
+        ("cache.dropped", "/p/2"),
+        ("seal.dropped", "/p/2"),
+    ]
+    result = ToolResult("c1", (Text("x", cache=""),), seal=seal, cache="5m", at=("t",))
+    messages, lost = _messages(_HI, _step(_call(cache="1h")), _results(result))
+    assert messages[1]["content"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+    assert messages[2]["content"] == [
+        {
+            "type": "tool_result",
+            "tool_use_id": "c1",
+            "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}],
+            "cache_control": {"type": "ephemeral", "ttl": "5m"},
+        }
+    ]
+    assert lost == [("seal.dropped", "/t")]
+    orphan = ToolResult("gone", (), cache="", at=("t",))
+    assert _messages(_HI, _results(orphan))[1] == [("result.orphaned", "/t"), ("cache.dropped", "/t")]
+
+
+@pytest.mark.parametrize(
+    "media",
+    [
+        Media("document", "application/zip", "UEs=", at=("p",)),
+        Media("document", "text/plain", "%%%", at=("p",)),
+        Media("document", "text/plain", base64.b64encode(b"\xff").decode(), at=("p",)),
+        Media("document", "text/html", url="https://x.test/a.html", at=("p",)),
+    ],
+)
+def test_documents_the_upstream_cannot_read(media: Media) -> None:
+    content, lost = _said(media)
+    assert content[0]["text"].startswith("Binary content of type ")
+    assert lost == [("media.dropped", "/p")]
+
+
+def test_an_answered_call_and_another_of_the_same_id() -> None:
+    turns = (_HI, _step(_call("x"), _call("x")), _results(ToolResult("x", (Text("1"),)), ToolResult("y", at=("t", 1))))
+    messages, lost = _messages(*turns)
+    assert [block["type"] for block in messages[-1]["content"]] == ["tool_result", "tool_result", "text"]
+    assert [code for code, _ in lost] == ["call.id.rewritten", "result.orphaned", "result.invented"]

@@ -312,3 +312,24 @@ def test_the_continuation_of_a_tool_turn() -> None:
         },
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}]},
     ]
+
+
+def test_fields_of_another_kind_of_block_are_kept() -> None:
+    answer = _answer({"type": "text", "text": "x", "title": "T"})
+    response, lost = read_answer(answer)
+    assert response.parts == (Text("x", extra={MESSAGES: {"title": Raw(b'"T"')}}, at=("content", 0)),)
+    assert lost == [("field.dropped", "/content/0/title")]
+    assert write_answer(response, MESSAGES) == (answer, [])
+
+
+def test_blocks_that_no_answer_has_come_back() -> None:
+    answer = _answer(
+        {"type": "search_result", "source": "s", "title": "t", "content": [{"type": "text", "text": "x"}]},
+        {"type": "image", "source": {"type": "url", "url": "https://x.test/a"}},
+    )
+    response, _ = read_answer(answer, MESSAGES)
+    assert write_answer(response, MESSAGES) == (answer, [])
+
+
+def test_a_seal_on_a_text_has_no_place() -> None:
+    assert _written(Text("x", seal=Seal("gemini", "g"), at=("p",)))[1] == [("seal.dropped", "/p")]

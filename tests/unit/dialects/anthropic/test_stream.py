@@ -301,3 +301,95 @@ def test_the_events_fold_into_the_answer() -> None:
         Text("né yes", at=("content", 1)),
         ToolCall("toolu_1", "f", '{"a": 1}', at=("content", 2)),
     )
+
+
+def test_an_answer_that_began_before_the_stream_did() -> None:
+    found, _ = events_of(sse(_begin(0, type="text", text=""), _STOP))
+    assert found == [Fault("upstream_bad", "the upstream's stream has no beginning", 502)]
+    found, _ = events_of(sse(_finish(), _STOP))
+    assert found == [Fault("upstream_bad", "the upstream's stream ended without an answer", 502)]
+
+
+def test_content_in_the_start_of_the_message() -> None:
+    message = {**_START["message"], "content": [{"type": "text", "text": "early"}]}
+    del message["usage"]
+    found, _ = events_of(sse({"type": "message_start", "message": message}, {**_finish(), "usage": None}, _STOP))
+    assert found == [
+        Start("msg_1", "claude-x"),
+        PartStart(0, Text("", at=("content", 0))),
+        PartDelta(0, "early"),
+        PartEnd(0),
+        Finish(Stop("stop")),
+    ]
+
+
+def test_usage_at_the_end_only() -> None:
+    message = {key: value for key, value in _START["message"].items() if key != "usage"}
+    found, _ = events_of(sse({"type": "message_start", "message": message}, _finish(), _STOP))
+    assert found[-1] == Finish(Stop("stop"), Usage(None, 9))
+
+
+def test_deltas_that_have_no_block_or_say_nothing() -> None:
+    found, lost = _between(
+        _delta(3, "text_delta", text="lost"),
+        _begin(0, type="text", text=""),
+        _begin(1, type="text", text=""),
+        _delta(0, "text_delta", text=""),
+        _delta(1, "text_delta", text=""),
+        _end(0),
+        _end(1),
+        _end(7),
+    )
+    assert found == [
+        PartStart(0, Text("", at=("content", 0))),
+        PartEnd(0),
+        PartStart(1, Text("", at=("content", 1))),
+        PartEnd(1),
+    ]
+    assert lost == [("event.dropped", "")]
+
+
+def test_a_block_left_open_ends_with_the_answer() -> None:
+    found, _ = _between(_begin(0, type="text", text=""), _delta(0, "text_delta", text="x"))
+    assert found[-1] == PartEnd(0)
+
+
+def test_broken_input_of_a_hosted_tool() -> None:
+    found, lost = _between(
+        _begin(0, type="server_tool_use", id="s", name="web_search", input={}),
+        _delta(0, "input_json_delta", partial_json='{"query'),
+        _end(0),
+    )
+    value = Raw(b'{"type":"server_tool_use","id":"s","name":"web_search","input":{"__raw":"{\\"query"}}')
+    assert found[0] == PartStart(0, Opaque(MESSAGES, "server_tool_use", value, at=("content", 0)))
+    assert lost == [("arguments.invalid", "/content/0")]
+
+
+def test_wrapped_arguments_that_are_empty() -> None:
+    block = _begin(0, type="tool_use", id="a", name="f", input={})
+    found, _ = _between(block, _delta(0, "input_json_delta", partial_json='{"__raw":""}'), _end(0), reason="tool_use")
+    assert found[1:] == [PartEnd(0)]
+
+
+def test_how_the_message_ended_is_kept() -> None:
+    details = {"type": "refusal", "category": "bio"}
+    ending = _finish("refusal")
+    ending["delta"] |= {"stop_details": details, "container": {"id": "c"}}
+    found, _ = events_of(sse(_START, ending, _STOP), target=MESSAGES)
+    assert found[-1] == Finish(
+        Stop("refusal", None, "bio", {MESSAGES: {"stop_details": Raw(b'{"type":"refusal","category":"bio"}')}}),
+        Usage(13, 9, 10),
+        extra={MESSAGES: {"container": Raw(b'{"id":"c"}')}},
+    )
+
+
+def test_estimates_of_thinking_are_kept_once() -> None:
+    thought = _delta(0, "thinking_delta", thinking="a", estimated_tokens=1)
+    _, lost = _between(_begin(0, type="thinking", thinking="", signature=""), thought, thought, _end(0))
+    assert lost == [("field.dropped", "/delta/estimated_tokens")]
+
+
+def test_fields_of_another_kind_of_block_are_kept() -> None:
+    found, lost = _between(_begin(0, type="text", text="", title="T"), _end(0))
+    assert found[0] == PartStart(0, Text("", extra={MESSAGES: {"title": Raw(b'"T"')}}, at=("content", 0)))
+    assert lost == [("field.dropped", "/content/0/title")]

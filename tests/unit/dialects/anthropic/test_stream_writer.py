@@ -330,3 +330,26 @@ def test_a_stream_without_an_id_gets_one() -> None:
     assert payloads[0]["message"]["id"].startswith("msg_")
     assert payloads[0]["message"]["model"] == "asked"
     assert lost == [("id.invented", "")]
+
+
+def test_a_refusal_ends_the_answer_as_one() -> None:
+    payloads, lost = stream_of([_START, *_part(0, Text("", True, at=("p",)), "no"), _DONE])
+    assert payloads[-2]["delta"]["stop_reason"] == "refusal"
+    assert lost == [("refusal.as_text", "/p")]
+
+
+def test_a_seal_on_a_call_has_no_place() -> None:
+    call = ToolCall("c", "f", seal=Seal("gemini", "g"), at=("p",))
+    assert _between(*_part(0, call, "{}"), reason="tool_use")[1] == [("seal.dropped", "/p")]
+
+
+def test_a_thought_sealed_before_its_words() -> None:
+    found, _ = _between(PartStart(0, Reasoning()), PartDelta(0, "", Seal(MESSAGES, "sig")), PartEnd(0))
+    assert found[1] == _delta(0, "signature_delta", signature="sig")
+
+
+def test_deltas_of_parts_without_a_block_say_nothing() -> None:
+    found, _ = _between(
+        PartStart(0, Opaque("gemini", "x", Raw(b"{}"))), PartDelta(0, "?"), PartEnd(0), PartDelta(9, "?"), PartEnd(9)
+    )
+    assert found == []

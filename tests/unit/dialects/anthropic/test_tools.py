@@ -250,3 +250,24 @@ def test_a_choice_names_the_tool_as_it_is_declared() -> None:
     assert [tool["name"] for tool in out["tools"]] == ["crm__get"]
     assert out["tool_choice"] == {"type": "tool", "name": "crm__get"}
     assert lost == [("tool.namespace.prefixed", "/tools/0")]
+
+
+def test_what_only_messages_has_comes_back() -> None:
+    body = {
+        "model": "m",
+        "max_tokens": 1,
+        "messages": [_HI],
+        "tools": [
+            {"name": "f", "input_schema": {"type": "object"}, "defer_loading": True, "max_uses": 3},
+            {"type": "web_search_20250305", "name": "web_search", "cache_control": {"type": "ephemeral"}, "odd": 1},
+        ],
+        "tool_choice": {"type": "whim"},
+    }
+    assert there_and_back(body) == (body, [])
+
+
+def test_a_deferred_tool_has_no_cache_mark() -> None:
+    tool = Tool("f", deferred=True, cache="", at=("tools", 0))
+    tools, lost = _written(tool, source=MESSAGES)
+    assert tools == [{"name": "f", "input_schema": {"type": "object", "properties": {}}, "defer_loading": True}]
+    assert lost == [("cache.dropped", "/tools/0")]

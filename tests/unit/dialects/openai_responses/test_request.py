@@ -313,7 +313,7 @@ def test_settings() -> None:
         parallel=False,
         effort="low",
         thoughts=True,
-        format=Format("schema", '{"a":1}', "n", strict=True),
+        format=Format("schema", '{"a":1}', "n", strict=True, schema_at=("schema",)),
         user="u",
         metadata={"k": "v"},
         tier="auto",
