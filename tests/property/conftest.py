@@ -1,15 +1,24 @@
-"""Hypothesis profiles: `house` gives the same bounded examples on every machine, `long` looks for new ones."""
+"""Hypothesis profiles: `house` gives the same bounded examples on every machine; `long` looks for new ones and shrinks.
+
+Shrinking a failure can take minutes, so `house` shows it as it was found. HYPOTHESIS_PROFILE=long for the small one.
+"""
 
 from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
-    "house", derandomize=True, max_examples=60, deadline=None, database=None, suppress_health_check=SLOW
+    "house",
+    derandomize=True,
+    max_examples=60,
+    deadline=None,
+    database=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=SLOW,
 )
 settings.register_profile("long", max_examples=2000, deadline=None, suppress_health_check=SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))

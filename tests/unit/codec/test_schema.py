@@ -9,8 +9,9 @@ import pytest
 
 from dragoman.codec.schema import Change, Subset, adapt
 
-from .schema_cases import REWRITES
+from .schema_cases import VALUES
 from .schema_subsets import SUBSETS, refused
+from .schema_union_cases import UNIONS
 
 # Every keyword of 2020-12, draft 7, draft 4 and OpenAPI that a target may refuse: a value, and a type it fits to.
 CONSTRAINTS: dict[str, tuple[Any, str]] = {
@@ -69,6 +70,7 @@ ANNOTATIONS: dict[str, Any] = {
     "x-order": 3,
     "propertyOrdering": ["a"],
 }
+CASES = [*VALUES, *UNIONS]
 TABLES = ("strict-required", "strict-closed", "json-schema", "openapi-untyped", "template", "narrow")
 
 
@@ -130,7 +132,7 @@ def _compact(value: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("table", "schema", "wanted", "reported"), [row[1:] for row in REWRITES], ids=[row[0] for row in REWRITES]
+    ("table", "schema", "wanted", "reported"), [row[1:] for row in CASES], ids=[row[0] for row in CASES]
 )
 def test_rewrites(table: str, schema: Any, wanted: Any, reported: list[tuple[str, str]]) -> None:
     out, changes = prop(schema, table)

@@ -213,14 +213,19 @@ def _coupled(subset: Subset) -> bool:
 
 def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
     """What must hold between keywords. A breach is raised to msgspec, which calls the schema not clean."""
-
     listed = subset.complete or subset.closed or subset.all_required
+    kind_at = attributes["type"]
+    plain = frozenset(TYPES) - {"object", "array"}
+    plain |= {name.upper() for name in plain}
 
     def get(schema: Any, name: str) -> Any:
-        return getattr(schema, attributes[name], UNSET) if name in attributes else UNSET
+        return getattr(schema, attributes[name]) if name in attributes else UNSET
 
     def check(schema: Any) -> None:
-        kinds = get(schema, "type")
+        kinds = getattr(schema, kind_at)
+        union = get(schema, "anyOf") if subset.any_of_alone else UNSET
+        if kinds in plain and union is UNSET:
+            return
         kinds = () if kinds is UNSET else (kinds,) if isinstance(kinds, str) else kinds
         properties = get(schema, "properties")
         if "object" in kinds or "OBJECT" in kinds or (properties is not UNSET and not kinds):
@@ -235,10 +240,9 @@ def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
         if subset.complete and ("array" in kinds or "ARRAY" in kinds):
             if get(schema, "items") is UNSET and get(schema, "prefixItems") is UNSET:
                 raise ValueError("items")
-        if subset.any_of_alone and get(schema, "anyOf") is not UNSET:
-            if any(
-                getattr(schema, name) is not UNSET for name in schema.__struct_fields__ if name != attributes["anyOf"]
-            ):
+        if union is not UNSET:
+            alone = attributes["anyOf"]
+            if any(getattr(schema, name) is not UNSET for name in schema.__struct_fields__ if name != alone):
                 raise ValueError("anyOf")
 
     return check

@@ -111,6 +111,9 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
             )
         else:
             value = tool.strange or jsontext.raw(tool)
+            extra = gather(crossing, at, unknown) if unknown else None
+            if extra is not None:
+                value = jsontext.raw(restore(jsontext.plain(value), extra, crossing.source))
             out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at))
     return tuple(out)
 

@@ -132,7 +132,7 @@ def report(candidate: Any, whole: str, at: Path, crossing: Crossing) -> None:
     if candidate.groundingMetadata:
         value = peek(candidate.groundingMetadata)
         supports = _list(value, "groundingSupports")
-        used = {number for support in supports for number in _list(support, "groundingChunkIndices")}
+        used = [number for support in supports for number in _list(support, "groundingChunkIndices")]
         for i, chunk in enumerate(_list(value, "groundingChunks")):
             if i not in used and isinstance(chunk, dict):
                 # A source that supports nothing is no citation.

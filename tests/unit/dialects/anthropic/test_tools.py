@@ -260,6 +260,7 @@ def test_what_only_messages_has_comes_back() -> None:
         "tools": [
             {"name": "f", "input_schema": {"type": "object"}, "defer_loading": True, "max_uses": 3},
             {"type": "web_search_20250305", "name": "web_search", "cache_control": {"type": "ephemeral"}, "odd": 1},
+            {"neither": {"name": 1, "nor": "type"}},
         ],
         "tool_choice": {"type": "whim"},
     }
