@@ -32,7 +32,9 @@ def text(raw: Raw) -> str:
 def is_object(value: str | bytes | Raw) -> bool:
     """Whether the text is exactly one JSON object."""
     try:
-        _checked(value)  # a Struct without fields: everything inside is skipped, but still has to be JSON
+        # A Struct without fields is cheaper: everything inside is skipped, though it has to be JSON. But what is skipped
+        # is not checked to be UTF-8; text is that already.
+        _checked(value) if isinstance(value, str) else _object(value)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return False
     return True

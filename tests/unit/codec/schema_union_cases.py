@@ -1,4 +1,4 @@
-"""Test data: how unions, merges and conditions are rewritten. Name, subset, schema, what becomes of it, what is reported (code, path)."""
+"""Test data: how unions, merges and conditions are rewritten: name, subset, schema, what becomes of it, what is said."""
 
 from __future__ import annotations
 
