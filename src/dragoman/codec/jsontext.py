@@ -32,7 +32,7 @@ def text(raw: Raw) -> str:
 def is_object(value: str | bytes | Raw) -> bool:
     """Whether the text is exactly one JSON object."""
     try:
-        # A Struct without fields is cheaper: everything inside is skipped, though it has to be JSON. But what is skipped
+        # A Struct without fields is cheaper: all inside is skipped, though it has to be JSON. But what is skipped
         # is not checked to be UTF-8; text is that already.
         _checked(value) if isinstance(value, str) else _object(value)
     except (msgspec.DecodeError, RecursionError, UnicodeError):

@@ -1,4 +1,4 @@
-"""Test data: how unions, merges and conditions are rewritten: name, subset, schema, what becomes of it, what is said."""
+"""Test data for unions, merges and conditions: name, subset, schema, what becomes of it, what is reported."""
 
 from __future__ import annotations
 
