@@ -440,9 +440,17 @@ def _schema(text: str | None) -> Json:
     return value
 
 
+def _chosen(request: Request) -> tuple[str, tuple[str, ...]]:
+    """Mode and names. A subset of one that must be called is the one tool: Gemini says both in the same words."""
+    choice = request.choice
+    if choice is None:
+        return "auto", ()
+    alone = choice.mode == "required" and len(choice.names) == 1
+    return "one" if alone else choice.mode, choice.names
+
+
 def _choice(first: Request, last: Request, journey: Journey) -> Iterator[str]:
-    one = (first.choice.mode, first.choice.names) if first.choice else ("auto", ())
-    other = (last.choice.mode, last.choice.names) if last.choice else ("auto", ())
+    one, other = _chosen(first), _chosen(last)
     if one != other and not journey.said("choice.") and not journey.said("tool.renamed"):
         yield f"choice: {one} became {other}"
 

@@ -1,4 +1,4 @@
-"""Test data for unions, merges and conditions: name, subset, schema, what becomes of it, what is reported."""
+"""Test data: how unions, merges and conditions are rewritten. Name, subset, schema, result, report (code, path)."""
 
 from __future__ import annotations
 
