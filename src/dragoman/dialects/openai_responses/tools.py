@@ -27,8 +27,8 @@ NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 IDS = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 """Call ids."""
 
-LOOSE = Subset(root_object=True)
-"""Without strict the server looks at the root only."""
+LOOSE = Subset(root_object=True, complete=True)
+"""Without strict the server wants an object at the root and `items` in every array, and leaves the rest alone."""
 
 STRICT = Subset(
     keywords=frozenset(

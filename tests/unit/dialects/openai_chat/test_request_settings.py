@@ -40,11 +40,16 @@ def _written(settings: Settings, **options: Any) -> tuple[dict[str, Any], list[t
         (Settings(parallel=False), {}),
         (Settings(format=Format("json")), {"response_format": {"type": "json_object"}}),
         (
-            Settings(format=Format("schema", '{"type":"object"}', "n", "d", False)),
+            Settings(format=Format("schema", '{"type":"object","properties":{}}', "n", "d", False)),
             {
                 "response_format": {
                     "type": "json_schema",
-                    "json_schema": {"name": "n", "description": "d", "schema": {"type": "object"}, "strict": False},
+                    "json_schema": {
+                        "name": "n",
+                        "description": "d",
+                        "schema": {"type": "object", "properties": {}},
+                        "strict": False,
+                    },
                 }
             },
         ),

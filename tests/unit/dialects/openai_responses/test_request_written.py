@@ -39,7 +39,7 @@ def test_a_foreign_request() -> None:
             Turn("assistant", (Text("done"),)),
         ),
         "m",
-        (Tool("f", "does", '{"type":"object"}'), Tool("p", custom=True)),
+        (Tool("f", "does", '{"type":"object","properties":{}}'), Tool("p", custom=True)),
         Choice("one", ("p",)),
         Settings(7, parallel=False),
     )
@@ -71,7 +71,13 @@ def test_a_foreign_request() -> None:
             {"type": "message", "role": "assistant", "content": "done"},
         ],
         "tools": [
-            {"type": "function", "name": "f", "description": "does", "parameters": {"type": "object"}, "strict": False},
+            {
+                "type": "function",
+                "name": "f",
+                "description": "does",
+                "parameters": {"type": "object", "properties": {}},
+                "strict": False,
+            },
             {"type": "custom", "name": "p"},
         ],
         "tool_choice": {"type": "custom", "name": "p"},
