@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dragoman
 from dragoman import Loss
-from dragoman.canon import Event, Fault, Request, Response, ToolCall, ToolResult
+from dragoman.canon import Event, Fault, Request, Response, Stop, Tool, ToolCall, ToolResult
 from dragoman.canon.fold import fold, unfold
 from dragoman.crossing import Crossing
 from dragoman.dialects import get
@@ -149,3 +149,28 @@ def test_any_answer_crosses_as_a_whole_and_as_a_stream(dialect: str, other: str,
     nothing(official.check_response(other, out.body, extensions=True))
     stream = dragoman.StreamTranslator(source=dialect, target=other, created=5)
     nothing(judged(other, stream.feed(told(dialect, response)[0]) + stream.close()))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(request=requests(), other=st.sampled_from(DIALECTS))
+def test_calls_find_their_tools_back(dialect: str, other: str, request: Request) -> None:
+    """Whatever a tool is called on the way, the client sees the name it declared, and free text where it said so."""
+    asked = dragoman.translate_request(write(dialect, request)[0], source=dialect, target=other, model="m")
+    declared = [tool for tool in read(dialect, write(dialect, request)[0]).tools if isinstance(tool, Tool)]
+    offered = [tool for tool in read(other, asked.body).tools if isinstance(tool, Tool)]
+    if len(declared) != len(offered):
+        return  # a choice of some tools became a shorter list
+    for mine, sent in zip(declared, offered, strict=True):
+        text = "a word" if sent.custom else '{"input":"a word"}'
+        response = Response((ToolCall("call_1", sent.name, text, sent.custom),), Stop("tool_calls"), "id", "m")
+        whole = dragoman.translate_response(
+            answer(other, response)[0], source=other, target=dialect, answers=asked, created=5
+        )
+        stream = dragoman.StreamTranslator(source=other, target=dialect, answers=asked, created=5)
+        raw = stream.feed(told(other, response)[0]) + stream.close()
+        back = fold(events_of(dialect, [raw]))
+        assert isinstance(back, Response), back
+        for call in (get(dialect).read_response(whole.body, Crossing(dialect, dialect)).parts[0], back.parts[0]):
+            assert isinstance(call, ToolCall)
+            assert (call.name, call.custom) == (mine.name, mine.custom)
+            assert call.input == ("a word" if mine.custom else {"input": "a word"})

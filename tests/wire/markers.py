@@ -190,6 +190,12 @@ NARROW: dict[str, frozenset[str]] = {
         "arguments.invalid": "",
         "format.as_text": "",
         "stop.approximated": "",
+        "tool.output_schema.dropped": "output_schema response responseJsonSchema response_json_schema",
+        "format.detail.dropped": "name description strict",
+        "schema.rewritten": "",
+        "schema.ref.inlined": "",
+        "result.orphaned": "",
+        "turn.dropped": "",
         "fault.approximated": "",
     }.items()
 }

@@ -67,3 +67,34 @@ def again(case: Case, body: bytes) -> bytes:
     if case.kind == "request":
         return written_again(dialect, dialect.read_request(body, under), under)
     return dialect.write_response(dialect.read_response(body, under), under)
+
+
+# Dialects whose events have a type.
+NAMED_EVENTS = ("anthropic", "openai-responses")
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_streams_report_fields_and_events_they_do_not_know(source: str, target: str) -> None:
+    """A stream repeats its fields in every event, so once is enough; an event of an unknown kind is named, too."""
+    failures: dict[str, str] = {}
+    for case in cases(source, "stream"):
+        stream = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
+        stream.feed(strange(case.body, named=source in NAMED_EVENTS))
+        stream.close()
+        missing = [] if any(loss.path.endswith("/x_field") for loss in stream.losses) else ["the field"]
+        kinds = [loss.detail for loss in stream.losses if loss.code == "event.dropped"]
+        if source in NAMED_EVENTS and not any("x_unknown_kind" in kind for kind in kinds):
+            missing.append("the event")
+        if missing:
+            failures[case.id] = f"not a word about {missing}"
+    settle(f"strange stream {source} to {target}", failures)
+
+
+def strange(raw: bytes, *, named: bool) -> bytes:
+    """A stream with one more field in every object at the top, and one event of an unknown kind after its first."""
+    lines = raw.replace(b"\r\n", b"\n").split(b"\n")
+    changed = [line[:-1] + b',"x_field":"x"}' if line.startswith(b"data: {") else line for line in lines]
+    if named:
+        event = b'event: x_unknown_kind\ndata: {"type":"x_unknown_kind","sequence_number":1}\n'
+        changed.insert(changed.index(b"") + 1, event)
+    return b"\n".join(changed)
