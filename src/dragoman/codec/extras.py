@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Raw, Struct
 
 from ..canon.parts import Extra, Path
@@ -15,6 +16,7 @@ from ..crossing import Crossing
 from .admit import Indexed, Unknown
 
 NULL = Raw(b"null")
+_encode = msgspec.json.Encoder().encode
 
 
 def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
@@ -52,6 +54,15 @@ def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] 
             steps = path[depth:]
             more = {**(more or {}), **{_name((*steps, key)): value for key, value in fields.items()}}
     return {crossing.source: more} if more else None
+
+
+def misplaced(crossing: Crossing, at: Path, wire: Struct, names: tuple[str, ...], extra: Extra | None) -> Extra | None:
+    """`extra` with those of `names` that were sent: fields the dialect has, but not in an object of this kind."""
+    found = {name: Raw(_encode(value)) for name in names if (value := getattr(wire, name))}
+    if not found:
+        return extra
+    crossing.keep(at, found)
+    return {crossing.source: {**(extra or {}).get(crossing.source, {}), **found}}
 
 
 def restore(out: dict[str, Any], extra: Extra | None, dialect: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from msgspec import Raw
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, plain_text
 from ...codec import jsontext
 from ...codec.admit import Unknown
-from ...codec.extras import carried, gather, restore
+from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.ids import minted
 from ...codec.ids import send as send_id
 from ...codec.media import data_url, guess_mime, kind_of, note, split_data_url
@@ -54,6 +54,10 @@ def read_content(
     return [_read_part(part, base + ("content", i), crossing, unknown) for i, part in enumerate(content)]
 
 
+_PART_FIELDS = tuple(sorted(wire.ContentPart.__kinds__))
+"""Every kind of part has its value in the field of that name."""
+
+
 def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
     extra = gather(crossing, at, unknown) if unknown else None
     cache = None
@@ -63,6 +67,9 @@ def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Un
         cache = lifetime(part.cache_control)
         extra = with_own(extra, CACHE_CONTROL, part.cache_control)
     kind = part.type
+    if kind in wire.ContentPart.__kinds__:
+        others = tuple([name for name in _PART_FIELDS if name != kind])
+        extra = misplaced(crossing, at, part, others, extra)
     if kind == "text" and part.text is not None:
         return Text(part.text, cache=cache, extra=extra, at=at)
     if kind == "refusal" and part.refusal is not None:

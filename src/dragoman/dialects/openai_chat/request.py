@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.parts import Extra, Media, Opaque, Part, Path, Text, ToolCall, ToolResult
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
-from ...codec.extras import carried, gather, restore
+from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
@@ -83,27 +83,18 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
         extra = None
         if unknown or message.audio or message.reasoning_details:
             extra = gather(crossing, at, unknown, carried(message, ("audio", "reasoning_details")))
-        if role != "assistant" or message.tool_call_id is not None:
-            extra = _with_misplaced(message, role, at, extra, crossing)
+        if role != "assistant":
+            extra = misplaced(crossing, at, message, _CALLERS, extra)
+        if message.tool_call_id is not None:
+            extra = misplaced(crossing, at, message, ("tool_call_id",), extra)
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
     if results:
         turns.append(Turn("tool", tuple(results), at=results[0].at))
     return tuple(turns)
 
 
-_ASSISTANT_ONLY = ("tool_calls", "refusal", "function_call", "reasoning_content", "reasoning", "annotations")
-
-
-def _with_misplaced(
-    message: wire.Message, role: Role, at: Path, extra: Extra | None, crossing: Crossing
-) -> Extra | None:
-    """Fields that Chat has, but not in a message of this role: kept like unknown ones."""
-    names = ("tool_call_id",) if role == "assistant" else ("tool_call_id", *_ASSISTANT_ONLY)
-    found = {name: jsontext.raw(value) for name in names if (value := getattr(message, name))}
-    if not found:
-        return extra
-    crossing.keep(at, found)
-    return {wire.NAME: {**(extra or {}).get(wire.NAME, {}), **found}}
+_CALLERS = ("tool_calls", "refusal", "function_call", "reasoning_content", "reasoning", "annotations")
+"""Fields of an assistant's message only."""
 
 
 def _unsaid_id(message: wire.Message, turns: list[Turn], results: list[Part], legacy: int) -> str:
@@ -120,6 +111,7 @@ def _unsaid_id(message: wire.Message, turns: list[Turn], results: list[Part], le
 def _read_result(message: wire.Message, call_id: str, at: Path, crossing: Crossing, unknown: Unknown) -> ToolResult:
     parts = read_content(message.content, at, crossing, unknown)
     extra = gather(crossing, at, unknown) if unknown else None
+    extra = misplaced(crossing, at, message, (*_CALLERS, "audio", "reasoning_details"), extra)
     if message.name is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": jsontext.raw(message.name)}}
     return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)

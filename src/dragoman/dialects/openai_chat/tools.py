@@ -13,7 +13,7 @@ from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import jsontext
 from ...codec.admit import Unknown
-from ...codec.extras import gather, restore
+from ...codec.extras import gather, misplaced, restore
 from ...codec.fit import fit
 from ...codec.memo import ToolMemo
 from ...codec.names import Names
@@ -82,6 +82,7 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
             cache = lifetime(tool.cache_control)
             extra = with_own(extra, CACHE_CONTROL, tool.cache_control)
         if function is not None and tool.type == "function":
+            extra = misplaced(crossing, at, tool, ("custom",), extra)
             out.append(
                 Tool(
                     function.name,
@@ -95,6 +96,7 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
                 )
             )
         elif tool.custom is not None and tool.type == "custom":
+            extra = misplaced(crossing, at, tool, ("function",), extra)
             grammar = None
             if tool.custom.format is not None and tool.custom.format.grammar is not None:
                 grammar = Grammar(tool.custom.format.grammar.syntax, tool.custom.format.grammar.definition)
