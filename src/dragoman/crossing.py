@@ -67,6 +67,7 @@ class Crossing:
         "source",
         "spelled",
         "target",
+        "within",
     )
 
     def __init__(
@@ -98,11 +99,15 @@ class Crossing:
         """Tool names as sent whose calls wrap free text."""
         self.spelled: dict[Path, str | int] = {}
         """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
+        self.within: Path = ()
+        """Where the document that is being read stands in the source's envelope, if it has one."""
 
     def lose(self, code: str, at: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         """Write down a loss. `at` is where it stands in the source."""
         if self.spelled:
             at = tuple([self.spelled.get(at[: i + 1], step) for i, step in enumerate(at)])
+        if self.within:
+            at = self.within + at
         self.losses.add(code, at, detail, severity)
 
     def keep(self, at: Path, fields: dict[str, Raw]) -> Extra:

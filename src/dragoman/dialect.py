@@ -12,6 +12,7 @@ from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
 from .crossing import Crossing
+from .rule import Rule
 
 
 class StreamReader(Protocol):
@@ -63,6 +64,8 @@ class Dialect(Struct, frozen=True):
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
     endpoint: Endpoint
+    rules: Callable[[], tuple[Rule, ...]] = tuple
+    """What the linter checks documents of this dialect for; a function, because translation never needs them."""
     splice_model: bool = True
     """The model's name stands in the body (else in the address)."""
     kin: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""Run a dialect's rules over a document."""
