@@ -33,6 +33,8 @@ MODELS = {
     "openai-responses": "gpt-4.1",
     "anthropic": "claude-sonnet-4-5",
     "gemini": "gemini-2.5-flash",
+    "ollama": "qwen3:8b",
+    "code-assist": "gemini-2.5-flash",
 }
 CREATED = 1_790_925_900
 LIMIT = 4096
@@ -50,6 +52,10 @@ def messages_id(key: str) -> str:
 
 def gemini_id(key: str) -> str:
     return token(key, 8, "abcdefghijklmnopqrstuvwxyz0123456789")
+
+
+def ollama_id(key: str) -> str:
+    return "call_" + token(key, 8, "abcdefghijklmnopqrstuvwxyz0123456789")
 
 
 # --- requests ---------------------------------------------------------------------------------------------------
@@ -220,6 +226,40 @@ def gemini_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec
     }
 
 
+def ollama_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
+    messages: list[Json] = [{"role": "system", "content": SYSTEM}]
+    names: dict[str, str] = {}
+    for step in steps:
+        if step.who == "user":
+            messages.append({"role": "user", "content": step.text})
+        elif step.who == "model":
+            names |= {c.key: c.name for c in step.calls}
+            calls = [
+                {
+                    "id": ollama_id(c.key),
+                    "type": "function",
+                    "function": {"index": i, "name": c.name, "arguments": c.arguments},
+                }
+                for i, c in enumerate(step.calls)
+            ]
+            messages.append({"role": "assistant", "content": step.text or "", "tool_calls": calls})
+        else:
+            messages += [
+                {"role": "tool", "content": r.text, "tool_name": names[r.key], "tool_call_id": ollama_id(r.key)}
+                for r in step.results
+            ]
+    return {
+        "model": MODELS["ollama"],
+        "messages": messages,
+        "tools": [
+            {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.schema()}}
+            for t in tools
+        ],
+        "stream": stream,
+        "options": {"num_predict": LIMIT, "temperature": TEMPERATURE},
+    }
+
+
 # --- responses --------------------------------------------------------------------------------------------------
 
 
@@ -383,6 +423,57 @@ def gemini_response() -> Json:
     }
 
 
+def code_assist_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
+    """Gemini's request in the envelope."""
+    return {
+        "model": MODELS["code-assist"],
+        "project": "some-project",
+        "user_prompt_id": token("prompt", 22),
+        "request": gemini_request(steps, stream, tools) | {"session_id": token("session", 22)},
+    }
+
+
+def code_assist_wrapped(answer: Json) -> Json:
+    """Gemini's answer, or one chunk, in the envelope."""
+    return {"response": answer, "traceId": token("trace", 16, "0123456789abcdef")}
+
+
+def code_assist_response() -> Json:
+    return code_assist_wrapped(gemini_response())
+
+
+def ollama_line(message: Json) -> Json:
+    return {
+        "model": MODELS["ollama"],
+        "created_at": "2026-10-02T07:25:00.123456Z",
+        "message": {"role": "assistant", **message},
+        "done": False,
+    }
+
+
+def ollama_call(number: int) -> Json:
+    call = ANSWER_CALLS[number]
+    function = {"index": number, "name": call.name, "arguments": call.arguments}
+    return {"id": ollama_id(call.key), "function": function}
+
+
+OLLAMA_END: Json = {
+    "done": True,
+    "done_reason": "stop",
+    "total_duration": 4_757_308_666,
+    "load_duration": 122_391_708,
+    "prompt_eval_count": TOKENS_IN,
+    "prompt_eval_duration": 1_707_657_500,
+    "eval_count": TOKENS_OUT,
+    "eval_duration": 2_563_793_880,
+}
+
+
+def ollama_response() -> Json:
+    calls = [ollama_call(number) for number in range(len(ANSWER_CALLS))]
+    return ollama_line({"content": ANSWER_TEXT, "tool_calls": calls}) | OLLAMA_END
+
+
 # --- bytes ------------------------------------------------------------------------------------------------------
 
 _REQUESTS: dict[str, Callable[[Iterable[Step], bool, Sequence[ToolSpec]], Json]] = {
@@ -390,12 +481,16 @@ _REQUESTS: dict[str, Callable[[Iterable[Step], bool, Sequence[ToolSpec]], Json]]
     "openai-responses": responses_request,
     "anthropic": messages_request,
     "gemini": gemini_request,
+    "ollama": ollama_request,
+    "code-assist": code_assist_request,
 }
 _RESPONSES: dict[str, tuple[Callable[[], Json], bool]] = {
     "openai-chat": (chat_response, True),
     "openai-responses": (responses_response, True),
     "anthropic": (messages_response, False),
     "gemini": (gemini_response, True),
+    "ollama": (ollama_response, False),
+    "code-assist": (code_assist_response, True),
 }
 
 

@@ -144,11 +144,31 @@ def _gemini(chunks: int) -> Iterator[str]:
     yield frame({"functionCall": call, "thoughtSignature": token("seal of the call", 88)}, "STOP")
 
 
+def _code_assist(chunks: int) -> Iterator[str]:
+    """Gemini's chunks, each in its envelope."""
+    for text in _gemini(chunks):
+        value = p.code_assist_wrapped(json.loads(text.removeprefix("data: ")))
+        yield f"data: {json.dumps(value, separators=(',', ': '), ensure_ascii=False)}\r\n\r\n"
+
+
+def _ollama(lines: int) -> Iterator[str]:
+    """Calls come whole here too: thoughts and text fill the lines, then comes the call, then the line that is done."""
+    thoughts = lines // 5
+    for piece in pieces(ANSWER_TEXT * 4, thoughts):
+        yield compact(p.ollama_line({"content": "", "thinking": piece})) + "\n"
+    for piece in pieces(ANSWER_TEXT * 16, lines - thoughts):
+        yield compact(p.ollama_line({"content": piece})) + "\n"
+    yield compact(p.ollama_line({"content": "", "tool_calls": [p.ollama_call(0)]})) + "\n"
+    yield compact(p.ollama_line({"content": ""}) | p.OLLAMA_END) + "\n"
+
+
 _STREAMS: dict[str, Callable[[int], Iterator[str]]] = {
     "openai-chat": _chat,
     "openai-responses": _responses,
     "anthropic": _messages,
     "gemini": _gemini,
+    "ollama": _ollama,
+    "code-assist": _code_assist,
 }
 
 
@@ -157,7 +177,7 @@ def frames(dialect: str) -> list[bytes]:
     build = _STREAMS[dialect]
     # Whatever a dialect needs around its deltas comes off the argument pieces, so that all streams count EVENTS.
     around = sum(1 for _ in build(EVENTS)) - EVENTS
-    count = EVENTS if dialect == "gemini" else EVENTS - around
+    count = EVENTS if dialect in ("gemini", "code-assist") else EVENTS - around
     return [text.encode() for text in build(count)]
 
 
@@ -167,5 +187,5 @@ def names() -> tuple[str, ...]:
 
 def datas(stream: list[bytes]) -> list[bytes]:
     """The JSON of each frame, without framing: what the floors decode and encode."""
-    lines = [line for frame in stream for line in frame.splitlines() if line.startswith(b"data: ")]
-    return [line[6:] for line in lines if line != b"data: [DONE]"]
+    lines = [line for frame in stream for line in frame.splitlines() if line.startswith((b"data: ", b"{"))]
+    return [line.removeprefix(b"data: ") for line in lines if line != b"data: [DONE]"]

@@ -2,8 +2,13 @@
 
 from .canon.losses import Loss
 from .canon.parts import Media, Text, ToolCall, ToolResult
+from .canon.repairs import Repair
+from .codec.vault import MemoryVault, Vault
 from .detect import detect
-from .errors import ConfigError, DragomanError, FaultError, LossError, WireError
+from .errors import ConfigError, DragomanError, FaultError, LossError, RepairError, WireError
+from .lint import lint, lint_conversation
+from .repair import Repaired, repair
+from .rule import Finding
 from .tooling import tool_calls, tool_results
 from .translate import (
     FaultTranslation,
@@ -22,17 +27,26 @@ __all__ = [
     "DragomanError",
     "FaultError",
     "FaultTranslation",
+    "Finding",
     "Loss",
     "LossError",
     "Media",
+    "MemoryVault",
+    "Repair",
+    "RepairError",
+    "Repaired",
     "StreamTranslator",
     "Text",
     "ToolCall",
     "ToolResult",
     "Translation",
+    "Vault",
     "WireError",
     "__version__",
     "detect",
+    "lint",
+    "lint_conversation",
+    "repair",
     "tool_calls",
     "tool_results",
     "translate_fault",

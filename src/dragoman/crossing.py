@@ -49,6 +49,14 @@ class Profile(Struct, frozen=True):
     """Explicit cache breakpoints on parts are taken."""
     chat_tools: Literal["ok", "effort_none", "refused"] = "ok"
     """Function tools on Chat Completions: taken, only without reasoning, or not at all."""
+    quiet_efforts: tuple[str, ...] = ()
+    """Efforts beside which thinking may be off, or only between tools; empty: any."""
+    sampling_fades: bool = False
+    """Sampling settings are deprecated or without effect, but not refused."""
+    format_beside_tools: bool = True
+    """An output format may be asked for together with tools."""
+    seal_formats: tuple[str, ...] = ()
+    """How the formats of sealed reasoning begin that this family understands (OpenRouter's words); empty: unknown."""
 
 
 class Crossing:

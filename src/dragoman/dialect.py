@@ -7,12 +7,17 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from .canon.demands import Demands as Demands
 from .canon.events import Event, Fault
 from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
 from .crossing import Crossing
 from .rule import Rule
+
+
+Slot = Literal["reasoning", "call", "text"]
+"""A kind of part that may carry a seal."""
 
 
 class StreamReader(Protocol):
@@ -66,9 +71,20 @@ class Dialect(Struct, frozen=True):
     endpoint: Endpoint
     rules: Callable[[], tuple[Rule, ...]] = tuple
     """What the linter checks documents of this dialect for; a function, because translation never needs them."""
+    demands: Demands = Demands()
     splice_model: bool = True
     """The model's name stands in the body (else in the address)."""
     kin: tuple[str, ...] = ()
     """Dialects whose extra fields this one understands as well."""
     noise: frozenset[str] = frozenset()
     """Fields that say nothing a reader acts on: their loss is info."""
+    sealed: frozenset[Slot] = frozenset()
+    """On which parts its upstreams put seals."""
+    echoes: frozenset[Slot] = frozenset()
+    """On which parts its clients send back a seal that they do not know: where seals of other upstreams travel."""
+    interleaves: bool = True
+    """Its clients send thoughts back where they stood among texts and calls."""
+    call_slots: frozenset[str] = frozenset()
+    """Dialects whose seals on calls have a place here that some clients send back, and many do not."""
+    origin: str = ""
+    """In which dialect's name its seals are, if not in its own."""

@@ -3,6 +3,7 @@
 DragomanError
 ├── WireError    bytes do not fit the dialect: dialect, path, expected, got
 ├── LossError    a translation lost more than the caller's tolerance allows: losses
+├── RepairError  a history is broken and the caller wants no repair: repairs
 ├── FaultError   the upstream answered with a Fault: fault, body
 └── ConfigError  a name or an option that does not exist: names the nearest valid one
 
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .canon.events import Fault
     from .canon.losses import Loss
+    from .canon.repairs import Repair
 
 
 class DragomanError(Exception):
@@ -44,6 +46,18 @@ class LossError(DragomanError):
         worst = "; ".join(f"{loss.code} at {loss.path or '/'}" for loss in losses[:5])
         more = f" and {len(losses) - 5} more" if len(losses) > 5 else ""
         super().__init__(f"{len(losses)} losses beyond tolerance {tolerance!r}: {worst}{more}")
+
+
+class RepairError(DragomanError):
+    """The history is broken by the rules of its own dialect, and the caller wants such refused; nothing was sent."""
+
+    def __init__(self, dialect: str, repairs: tuple[Repair, ...]) -> None:
+        self.dialect = dialect
+        self.repairs = repairs
+        """What would have been repaired, all of it."""
+        first = "; ".join(map(str, repairs[:5]))
+        more = f" and {len(repairs) - 5} more" if len(repairs) > 5 else ""
+        super().__init__(f"the {dialect} history is broken: {first}{more}")
 
 
 class FaultError(DragomanError):

@@ -41,7 +41,10 @@ class Subject(Struct):
     """What is linted: the decoded document, and what is known around it."""
 
     document: Any
-    """A mapping (request, response), a list of decoded frames (stream), or the list of declarations (tools)."""
+    """A mapping (request, response), a list of decoded frames (stream), or the list of declarations (tools).
+
+    A frame may be any JSON value; `[DONE]` is the text "[DONE]", and what is no JSON at all is None.
+    """
     kind: Kind
     model: str = ""
     profile: Profile = DEFAULT_PROFILE
@@ -49,6 +52,8 @@ class Subject(Struct):
     """Lower-case names; empty when unknown: rules about headers then say nothing."""
     request: Any = None
     """For responses and streams: the decoded request they answer, if it is known."""
+    before: Any = None
+    """For requests of a conversation: the decoded response that came before, if it is known."""
 
 
 Check = Callable[[Subject], Iterator[Breach]]

@@ -15,6 +15,7 @@ from .codec import jsontext
 from .crossing import Crossing
 from .dialects import get
 from .errors import ConfigError
+from .sealing import marked
 from .translate import Body, as_bytes
 
 _OUTPUT_KEYS = frozenset({"id", "output", "outputText", "is_error", "isError"})
@@ -53,6 +54,7 @@ def tool_results(
         answer = Response(tuple([_checked(call) for call in calls]), Stop("tool_calls"))
     else:
         answer = speaker.read_response(as_bytes(calls, dialect), crossing)
+        answer = msgspec.structs.replace(answer, parts=marked(answer.parts, speaker))
     asked = [part for part in answer.parts if isinstance(part, ToolCall)]
     results: list[Part] = [_result(call, output) for call, output in zip(asked, _matched(asked, outputs), strict=True)]
     written = speaker.write_results(answer, Request((Turn("tool", tuple(results)),)), crossing)

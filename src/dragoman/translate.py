@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -12,30 +13,56 @@ from . import profiles
 from .canon.events import Event, PartDelta, PartEnd, PartStart
 from .canon.losses import SEVERITIES, Loss, Losses, Severity
 from .canon.parts import Part, ToolCall
+from .canon.repairs import Repair
 from .canon.request import Request
-from .canon.response import Response
-from .codec import jsontext, seals
+from .canon.response import Alternative, Response
+from .codec import jsontext
+from .codec.carriage import carry
+from .codec.convoy import Convoy
 from .codec.custom import Unwrapper, unwrap_input
+from .codec.ids import Apart, apart, distinct
+from .codec.names import reserve
+from .codec.seals import MARK_BYTES
+from .codec.vault import Vault
 from .crossing import Crossing
 from .dialect import Dialect
 from .dialects import get
 from .errors import ConfigError, LossError, WireError
+from .mending import Policy, mended_document, mended_request
+from .sealing import Strategy, check_strategy, homeward, outward
 
 Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
 """A document: JSON text, or the decoded value."""
 
 Binary = Literal["native", "summarise"]
 
+_Found = Callable[[], tuple[Loss, ...]]
+"""The losses, counted when someone asks for them."""
+
 
 class Translation:
     """A document in the target's dialect, and what was lost on the way."""
 
-    __slots__ = ("asked", "body", "losses", "model", "renamed", "request", "source", "stream", "target", "wrapped")
+    __slots__ = (
+        "_losses",
+        "asked",
+        "body",
+        "model",
+        "renamed",
+        "repairs",
+        "request",
+        "source",
+        "stream",
+        "target",
+        "wrapped",
+    )
 
-    def __init__(self, body: bytes, crossing: Crossing, losses: tuple[Loss, ...]) -> None:
+    def __init__(self, body: bytes, crossing: Crossing, losses: _Found) -> None:
         self.body = body
         """JSON of the target dialect; the same bytes for the same input."""
-        self.losses = losses
+        self._losses = losses
+        self.repairs: tuple[Repair, ...] = ()
+        """What was mended in the history of the source, with `repair="report"`."""
         self.source = crossing.source
         self.target = crossing.target
         self.model = ""
@@ -47,6 +74,11 @@ class Translation:
         """The request in canon, for the way back; None when the bytes passed untouched."""
         self.renamed = crossing.renamed
         self.wrapped = crossing.custom
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What was dropped, approximated or invented on the way."""
+        return self._losses()
 
     def json(self) -> Any:
         """The body, decoded."""
@@ -61,9 +93,7 @@ class FaultTranslation(Translation):
 
     __slots__ = ("headers", "status")
 
-    def __init__(
-        self, body: bytes, crossing: Crossing, losses: tuple[Loss, ...], status: int, headers: dict[str, str]
-    ) -> None:
+    def __init__(self, body: bytes, crossing: Crossing, losses: _Found, status: int, headers: dict[str, str]) -> None:
         super().__init__(body, crossing, losses)
         self.status = status
         self.headers = headers
@@ -87,22 +117,44 @@ def translate_request(
     model: str | None = None,
     tolerance: Severity | None = None,
     binary: Binary = "native",
+    repair: Policy | None = None,
+    seals: Strategy = "auto",
+    vault: Vault | None = None,
 ) -> Translation:
     """A request in another dialect.
 
     `model` replaces the model's name. `tolerance` names the worst severity that is accepted; beyond it LossError is
-    raised. `binary="summarise"` turns media in tool results into a line of text.
+    raised. `binary="summarise"` turns media in tool results into a line of text. `repair` says what happens to a
+    history that is broken by the rules of its own dialect: "refuse" raises RepairError, "report" mends it and says so
+    in `repairs`; without it the writer makes the best of it, as of any history. `seals` and `vault` as for the answers
+    that the history holds: whatever carried a seal, it goes back to its origin, and to nobody else.
     """
     reader, writer = get(source), get(target)
     _checked_binary(binary)
+    check_strategy(seals, vault)
     document = as_bytes(body, source)
-    if source == target and seals.MARK_BYTES not in document:
-        return _pass_request(document, reader, model, tolerance)
+    repairs: tuple[Repair, ...] = ()
+    if repair is not None and source == target:
+        document, repairs = mended_document(document, reader, model, repair)
+    if source == target and MARK_BYTES not in document:
+        result = _pass_request(document, reader, model, tolerance)
+        result.repairs = repairs
+        return result
     crossing = Crossing(source, target, model=model or "", binary=binary)
     request = reader.read_request(document, crossing)
+    request = homeward(request, seals, vault, writer, model or request.model, crossing)
+    if source != target:
+        if repair is not None:
+            request, repairs = mended_request(request, reader, crossing, repair)
+        reserve(request.tools, crossing)
+        turns = distinct(request.turns, crossing)
+        if turns is not request.turns:
+            request = msgspec.structs.replace(request, turns=turns)
     crossing.profile = profiles.lookup(target, model or request.model)
     out = writer.write_request(request, crossing)
     result = Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
+    result.source = source
+    result.repairs = repairs
     result.request = request
     result.asked = request.model
     result.model = model or request.model
@@ -121,7 +173,7 @@ def _pass_request(document: bytes, dialect: Dialect, model: str | None, toleranc
         head = _Head()
     if model is not None and model != head.model and dialect.splice_model:
         document = jsontext.encode(jsontext.fields(document) | {"model": jsontext.raw(model)})
-    result = Translation(document, crossing, ())
+    result = Translation(document, crossing, _nothing)
     result.asked = head.model or ""
     result.model = model or result.asked
     result.stream = head.stream
@@ -136,20 +188,26 @@ def translate_response(
     answers: Translation | None = None,
     tolerance: Severity | None = None,
     created: int = 0,
+    seals: Strategy = "auto",
+    vault: Vault | None = None,
 ) -> Translation:
     """An answer in another dialect.
 
     `answers` is the translation of the request: by it renamed and wrapped tools and the model's name find their way
-    back. `created` is the time to write where the target wants one and the source has none.
+    back. `created` is the time to write where the target wants one and the source has none. `seals` says how the seals
+    of the upstream travel to the client and back (`sealing.py`), `vault` is where those wait that cannot.
     """
     reader, writer = get(source), get(target)
     document = as_bytes(body, source)
     crossing = _way_back(source, target, answers, created)
+    plan = outward(seals, vault, reader, writer, answers.model if answers is not None else "")
     if source == target:
         _checked_tolerance(tolerance)
         _check_json(document, reader)
-        return Translation(document, crossing, ())
-    response = restored(reader.read_response(document, crossing), answers)
+        return Translation(document, crossing, _nothing)
+    response = restored(_told_apart(reader.read_response(document, crossing), crossing), answers)
+    if plan is not None:
+        response = carry(response, plan, crossing)
     out = writer.write_response(response, crossing)
     return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
 
@@ -170,13 +228,14 @@ def translate_fault(
     fault = reader.read_fault(document, status, lowered)
     if source == target:
         kept = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
-        return FaultTranslation(document, crossing, (), status, kept)
+        return FaultTranslation(document, crossing, _nothing, status, kept)
     out, own_status, own_headers = writer.write_fault(fault)
     if own_status != status:
         crossing.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
-    for name in (fault.extra or {}).get(source, {}):
-        crossing.lose("field.dropped", ("error", name), severity="info")
-    return FaultTranslation(out, crossing, crossing.losses.all(), own_status, own_headers)
+    if source not in writer.kin:
+        for name in (fault.extra or {}).get(source, {}):
+            crossing.lose("field.dropped", ("error", name), severity="info")
+    return FaultTranslation(out, crossing, crossing.losses.all, own_status, own_headers)
 
 
 def translate_tools(
@@ -191,7 +250,8 @@ def translate_tools(
     found = reader.read_tools(document, crossing)
     if source == target:
         _checked_tolerance(tolerance)
-        return Translation(document, crossing, ())
+        return Translation(document, crossing, _nothing)
+    reserve(found, crossing)
     out = writer.write_tools(found, crossing)
     return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
 
@@ -210,19 +270,39 @@ def _tools_of(document: bytes, source: str) -> Raw:
 class StreamTranslator:
     """A stream in another dialect: feed the upstream's bytes, get the client's."""
 
-    def __init__(self, *, source: str, target: str, answers: Translation | None = None, created: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        source: str,
+        target: str,
+        answers: Translation | None = None,
+        created: int = 0,
+        seals: Strategy = "auto",
+        vault: Vault | None = None,
+    ) -> None:
         self._from, self._to = get(source), get(target)
         self._crossing = _way_back(source, target, answers, created)
         self._same = source == target
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
+        self._ids: dict[int, Apart] = defaultdict(Apart)
         self._restorer = _Restorer(answers) if answers is not None and (answers.renamed or answers.wrapped) else None
+        plan = outward(seals, vault, self._from, self._to, answers.model if answers is not None else "")
+        self._convoy = Convoy(plan, self._crossing) if plan is not None else None
 
     def feed(self, chunk: bytes) -> bytes:
         """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
         if self._same:
             return chunk
-        return self._written(self._reader.feed(chunk))
+        events = self._reader.feed(chunk)
+        if len(events) == 1 and self._restorer is None:
+            event = events[0]
+            if self._convoy is None:
+                if type(event) is not PartStart:
+                    return self._writer.send(event)
+            elif type(event) is PartDelta and event.seal is None and self._convoy.passes(event):
+                return self._writer.send(event)
+        return self._written(events)
 
     def close(self) -> bytes:
         """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut."""
@@ -238,11 +318,16 @@ class StreamTranslator:
         return self._crossing.losses.all()
 
     def _written(self, events: list[Event]) -> bytes:
+        for i, event in enumerate(events):
+            if type(event) is PartStart and type(event.part) is ToolCall:
+                call = self._ids[event.answer].call(event.part, self._crossing)
+                if call is not event.part:
+                    events[i] = PartStart(event.index, call, event.answer)
         if self._restorer is not None:
             events = self._restorer.restore(events)
+        if self._convoy is not None:
+            events = self._convoy.feed(events)
         send = self._writer.send
-        if len(events) == 1:
-            return send(events[0])
         return b"".join([send(event) for event in events])
 
 
@@ -274,6 +359,19 @@ class _Restorer:
         return out
 
 
+def _told_apart(response: Response, crossing: Crossing) -> Response:
+    """The response with an id for every call that no other call of the same answer has."""
+    parts = apart(response.parts, crossing)
+    if not response.alternatives:
+        return response if parts is response.parts else msgspec.structs.replace(response, parts=parts)
+    others = tuple([_parts_replaced(other, apart(other.parts, crossing)) for other in response.alternatives])
+    return msgspec.structs.replace(response, parts=parts, alternatives=others)
+
+
+def _parts_replaced(answer: Alternative, parts: tuple[Part, ...]) -> Alternative:
+    return answer if parts is answer.parts else msgspec.structs.replace(answer, parts=parts)
+
+
 def restored(response: Response, answers: Translation | None) -> Response:
     """The response with tool names and custom tools as the client declared them."""
     if answers is None or not (answers.renamed or answers.wrapped):
@@ -294,7 +392,7 @@ def _restored_call(call: ToolCall, answers: Translation) -> ToolCall:
     if call.name in answers.wrapped and not call.custom:
         text = unwrap_input(call.arguments) if call.arguments else ""
         return msgspec.structs.replace(call, name=name, namespace=namespace, custom=True, arguments=text)
-    if name is call.name:
+    if not namespace and name == call.name:
         return call
     return msgspec.structs.replace(call, name=name, namespace=namespace)
 
@@ -346,18 +444,29 @@ def _check_json(document: bytes, dialect: Dialect) -> None:
         dialect.read_response(document, Crossing(dialect.name, dialect.name))
 
 
-def _settled(crossing: Crossing, reader: Dialect, writer: Dialect, tolerance: Severity | None) -> tuple[Loss, ...]:
-    """The losses, once the fields only the source knows are counted among them."""
-    _checked_tolerance(tolerance)
+def _nothing() -> tuple[Loss, ...]:
+    return ()
+
+
+def _settled(crossing: Crossing, reader: Dialect, writer: Dialect, tolerance: Severity | None) -> _Found:
+    """The losses, the fields that only the source knows counted among them."""
     if crossing.kept and reader.name != writer.name and reader.name not in writer.kin:
-        crossing.settle(reader.noise)
-    if not len(crossing.losses):
-        return ()
+
+        def found() -> tuple[Loss, ...]:
+            crossing.settle(reader.noise)
+            return crossing.losses.all()
+
+    elif len(crossing.losses):
+        found = crossing.losses.all
+    else:
+        found = _nothing
     if tolerance is not None:
+        _checked_tolerance(tolerance)
+        found()
         beyond = crossing.losses.beyond(tolerance)
         if beyond:
             raise LossError(tolerance, beyond)
-    return crossing.losses.all()
+    return found
 
 
 def _checked_tolerance(tolerance: Severity | None) -> None:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from tests.judges import ollama
+
 Json = Any
 
 
@@ -32,6 +34,8 @@ def check_conversation(dialect: str, body: Json, *, model: str = "") -> list[Fin
         "openai-responses": _responses,
         "anthropic": _anthropic,
         "gemini": lambda value: _gemini(value, model),
+        "ollama": lambda value: (Finding(*found) for found in ollama.check_conversation(value)),
+        "code-assist": lambda value: _gemini(value["request"], model),
     }
     return list(checks[dialect](body))
 

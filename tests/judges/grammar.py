@@ -6,7 +6,9 @@ that ends with the dialect's in-stream fault is legal.
 
 from __future__ import annotations
 
-from tests.judges import grammar_anthropic, grammar_chat, grammar_gemini, grammar_responses
+from tests.judges import envelope, grammar_anthropic, grammar_chat, grammar_gemini, grammar_ollama, grammar_responses
+from tests.judges.frames import Findings, frames
+from tests.judges.official import check_event
 
 
 def check_stream(dialect: str, raw: bytes, *, extensions: bool = False) -> list[str]:
@@ -17,5 +19,16 @@ def check_stream(dialect: str, raw: bytes, *, extensions: bool = False) -> list[
         "openai-responses": grammar_responses.check,
         "anthropic": grammar_anthropic.check,
         "gemini": grammar_gemini.check,
+        "ollama": grammar_ollama.check,
+        "code-assist": _code_assist,
     }
     return checks[dialect](raw)
+
+
+def _code_assist(raw: bytes) -> list[str]:
+    """Each chunk in its envelope, and Gemini's grammar for what is inside."""
+    found = Findings()
+    for frame in frames(raw, found):
+        for text in check_event("code-assist", frame.data.encode()):
+            found.at(frame.place, text)
+    return found or grammar_gemini.check(envelope.unwrap_stream(raw))

@@ -6,6 +6,8 @@
 | openai-responses | SDK params | SDK types |
 | anthropic | published schema, plain or beta | SDK types, plain or beta |
 | gemini | published schema, camelCased, nulls dropped | published schema |
+| ollama | SDK types | SDK types |
+| code-assist | the envelope, then as gemini | the envelope, then as gemini |
 
 For both OpenAI requests the SDK params were the better judge: shut against unknown fields they accept 156 of 166 (Chat)
 and 145 of 175 (Responses) recorded requests answered with 200, and all but 1 and 3 after the loosening in sdktypes. The
@@ -20,7 +22,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from tests.judges import google, sdktypes
+from tests.judges import envelope, google, ollama, sdktypes
 from tests.judges.corpus import require_shared
 from tests.judges.schema import BadJson, Judge, component, from_openapi, load, optional
 
@@ -34,6 +36,8 @@ def check_request(dialect: str, body: bytes, *, extensions: bool = False) -> lis
         "openai-responses": lambda value: sdktypes.responses_request().findings(value),
         "anthropic": lambda value: _either(_anthropic_requests(), value),
         "gemini": google.check_request,
+        "ollama": ollama.check_request,
+        "code-assist": lambda value: envelope.check_request(value, google.check_request),
     }
     return _judged(checks[dialect], body)
 
@@ -45,6 +49,8 @@ def check_response(dialect: str, body: bytes, *, extensions: bool = False) -> li
         "openai-responses": lambda value: sdktypes.responses_response().findings(value),
         "anthropic": lambda value: _either(sdktypes.anthropic_responses(), value),
         "gemini": google.check_answer,
+        "ollama": ollama.check_answer,
+        "code-assist": lambda value: envelope.check_answer(value, google.check_answer),
     }
     return _judged(checks[dialect], body)
 
@@ -56,6 +62,8 @@ def check_event(dialect: str, data: bytes, *, extensions: bool = False) -> list[
         "openai-responses": lambda value: sdktypes.responses_event().findings(value),
         "anthropic": _anthropic_event,
         "gemini": google.check_answer,
+        "ollama": ollama.check_answer,
+        "code-assist": lambda value: envelope.check_answer(value, google.check_answer),
     }
 
     def check(value: Json) -> list[str]:
@@ -118,6 +126,8 @@ def _anthropic_event(value: Json) -> list[str]:
 @cache
 def _fault(dialect: str) -> Judge:
     """Faults as sections 8 and 9 of the protocol pages give them."""
+    if dialect == "ollama":
+        return ollama.fault()
     text, maybe = {"type": "string"}, {"type": ["string", "null"]}
     if dialect == "anthropic":
         document = _anthropic_document()
@@ -127,7 +137,7 @@ def _fault(dialect: str) -> Judge:
     if dialect == "openai-responses":
         fields = {"type": {"const": "error"}, "code": maybe, "message": text, "param": maybe}
         return Judge(_object({**fields, "sequence_number": {"type": "integer"}}, [*fields, "sequence_number"]))
-    if dialect == "gemini":
+    if dialect in ("gemini", "code-assist"):
         status = {"type": "string", "pattern": "^[A-Z_]+$"}
         details = {"type": "array", "items": {"type": "object", "required": ["@type"]}}
         error = {"code": {"type": "integer"}, "message": text, "status": status, "details": details}

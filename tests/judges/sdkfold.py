@@ -26,6 +26,8 @@ from openai.lib.streaming.responses._responses import ResponseStream
 from openai.types.chat import ChatCompletionChunk
 from openai.types.responses import ResponseStreamEvent
 
+from tests.judges import envelope
+from tests.judges import ollama as judge
 from tests.judges.frames import frames
 from tests.judges.official import is_fault
 from tests.judges.schema import BadJson, load
@@ -168,6 +170,20 @@ def gemini(raw: bytes) -> dict[str, Json]:
                 _append(candidate["content"]["parts"], part)
     if candidates:
         whole["candidates"] = [_settled(candidates[index]) for index in sorted(candidates)]
+    return whole
+
+
+def code_assist(raw: bytes) -> dict[str, Json]:
+    """The same of a wrapped stream: the whole answer in one envelope."""
+    return {"response": gemini(envelope.unwrap_stream(raw))}
+
+
+def ollama(raw: bytes) -> dict[str, Json]:
+    """What the lines add up to; the SDK gathers nothing, but takes each of them for one of an answer."""
+    try:
+        whole: dict[str, Json] = judge.gathered(raw)
+    except (BadJson, ValueError) as error:
+        raise FoldError(str(error)) from error
     return whole
 
 

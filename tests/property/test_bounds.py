@@ -87,6 +87,23 @@ HOLES = {{
         b'{{"error":{{"code":500,"message":%b,"status":"INTERNAL"}}}}',
     ],
 }}
+HOLES["ollama"] = [
+    b'{{"model":"m","messages":[{{"role":"user","content":%b}}]}}',
+    b'{{"model":"m","messages":[{{"role":"assistant","tool_calls":[{{"function":{{"name":"f","arguments":%b}}}}]}}]}}',
+    b'{{"model":"m","messages":[{{"role":"user","content":"a"}}],"tools":[{{"type":"function","function":{{"name":"f","parameters":%b}}}}]}}',
+    b'{{"model":"m","message":{{"role":"assistant","content":%b}},"done":true}}',
+    b'{{"model":"m","message":{{"role":"assistant","tool_calls":[{{"function":{{"name":"f","arguments":%b}}}}]}},"done":false}}',
+    b'{{"model":"m","messages":[{{"role":"user","content":"a"}}],"format":%b}}',
+    b'{{"error":%b}}',
+]
+HOLES["code-assist"] = [
+    b'{{"model":"m","request":{{"contents":[{{"role":"user","parts":[{{"text":%b}}]}}]}}}}',
+    b'{{"model":"m","request":{{"contents":[{{"role":"user","parts":[{{"text":"a"}}]}}],"x":%b}}}}',
+    b'{{"model":"m","project":%b,"request":{{"contents":[{{"role":"user","parts":[{{"text":"a"}}]}}]}}}}',
+    b'{{"response":{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":%b}}]}},"finishReason":"STOP"}}]}}}}',
+    b'{{"response":{{"candidates":[{{"content":{{"role":"model","parts":[{{"functionCall":{{"name":"f","args":%b}}}}]}}}}]}}}}',
+    b'{{"error":{{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{{"reason":%b}}]}}}}',
+]
 DEEP = 10_000
 VALUES = {{
     "deep arrays": b"[" * DEEP + b"]" * DEEP,

@@ -7,6 +7,7 @@ import pytest
 from anthropic.types import Message
 from bench import payloads, story, streams
 from google.genai.types import GenerateContentResponse
+from ollama import ChatResponse
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 
@@ -15,15 +16,18 @@ DIALECTS = payloads.names()
 
 def _turns(dialect: str, body: dict[str, Any]) -> list[dict[str, Any]]:
     field = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages", "gemini": "contents"}
+    field["ollama"] = "messages"
+    if dialect == "code-assist":
+        dialect, body = "gemini", body["request"]
     turns: list[dict[str, Any]] = body[field[dialect]]
     return turns
 
 
 def _tools(dialect: str, body: dict[str, Any]) -> list[dict[str, Any]]:
-    tools: list[dict[str, Any]] = body["tools"]
-    if dialect == "gemini":
+    tools: list[dict[str, Any]] = body.get("request", body)["tools"]
+    if dialect in ("gemini", "code-assist"):
         return list(tools[0]["functionDeclarations"])
-    return [tool["function"] for tool in tools] if dialect == "openai-chat" else tools
+    return [tool["function"] for tool in tools] if dialect in ("openai-chat", "ollama") else tools
 
 
 def _call_ids(value: Any) -> tuple[list[str], list[str]]:
@@ -74,7 +78,8 @@ def test_request_has_the_advertised_size_and_shape(dialect: str) -> None:
     assert len(_tools(dialect, body)) == 10
     # Chat and Responses have one entry for each call, result or text; the other two keep roles alternating, so the
     # last question joins the results before it.
-    expected = {"openai-chat": 15, "openai-responses": 20, "anthropic": 11, "gemini": 11}
+    expected = {"openai-chat": 15, "openai-responses": 20, "anthropic": 11, "gemini": 11, "code-assist": 11}
+    expected["ollama"] = expected["openai-chat"]
     assert len(_turns(dialect, body)) == expected[dialect]
     calls, results = _call_ids(_turns(dialect, body))
     assert len(calls) == 7
@@ -105,17 +110,22 @@ def test_response_is_what_the_official_sdk_reads(dialect: str) -> None:
     elif dialect == "anthropic":
         content = Message.model_validate_json(raw).content
         assert [block.name for block in content if block.type == "tool_use"] == names
+    elif dialect == "ollama":
+        asked = ChatResponse.model_validate_json(raw).message.tool_calls or []
+        assert [call.function.name for call in asked] == names
     else:
-        found = GenerateContentResponse.model_validate_json(raw).function_calls or []
+        answer = json.loads(raw)
+        found = GenerateContentResponse.model_validate(answer.get("response", answer)).function_calls or []
         assert [call.name for call in found] == names
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_stream_has_two_hundred_frames_of_valid_sse(dialect: str) -> None:
+def test_stream_has_two_hundred_valid_frames(dialect: str) -> None:
     frames = streams.frames(dialect)
     assert frames == streams.frames(dialect)
-    assert len(frames) == (201 if dialect == "gemini" else 200)
-    end = b"\r\n\r\n" if dialect == "gemini" else b"\n\n"
+    google = dialect in ("gemini", "code-assist")
+    assert len(frames) == (201 if google else 200)
+    end = b"\r\n\r\n" if google else b"\n" if dialect == "ollama" else b"\n\n"
     for frame in frames:
         assert frame.endswith(end)
         assert frame.count(end) == 1
@@ -141,11 +151,15 @@ def test_stream_tells_the_text_and_the_call(dialect: str) -> None:
             delta = event.get("delta", {})
             text += delta.get("text", "")
             arguments += delta.get("partial_json", "")
+        elif dialect == "ollama":
+            text += event["message"]["content"]
+            for call in event["message"].get("tool_calls", ()):
+                arguments += json.dumps(call["function"]["arguments"])
         else:
-            for part in event["candidates"][0]["content"]["parts"]:
+            for part in event.get("response", event)["candidates"][0]["content"]["parts"]:
                 text += "" if part.get("thought") else part.get("text", "")
                 arguments += json.dumps(part["functionCall"]["args"]) if "functionCall" in part else ""
-    assert text == story.ANSWER_TEXT * (16 if dialect == "gemini" else 1)
+    assert text == story.ANSWER_TEXT * (16 if dialect in ("gemini", "code-assist", "ollama") else 1)
     assert json.loads(arguments) == story.ANSWER_CALLS[0].arguments
 
 

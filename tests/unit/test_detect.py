@@ -44,6 +44,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
     },
 }
 
+REQUESTS["code-assist"] = {"model": "m", "user_prompt_id": "p", "request": REQUESTS["gemini"]}
+
 RESPONSES: dict[str, dict[str, Any]] = {
     "openai-chat": {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "a"}}]},
     "openai-responses": {"object": "response", "status": "completed", "output": []},
@@ -51,7 +53,10 @@ RESPONSES: dict[str, dict[str, Any]] = {
     "gemini": {"candidates": [{"content": {"role": "model", "parts": [{"text": "a"}]}}], "usageMetadata": {}},
 }
 
+RESPONSES["code-assist"] = {"response": RESPONSES["gemini"], "traceId": "t"}
+
 STREAMS = {
+    "code-assist": b'data: {"response":{"candidates":[{"content":{"parts":[{"text":"a"}]}}]},"traceId":"t"}\r\n\r\n',
     "openai-chat": b': hello\n\ndata: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"a"}}]}\n\ndata',
     "openai-responses": b'event: response.created\ndata: {"type":"response.created","response":{"output":[]}}\n\n',
     "anthropic": b'event: message_start\ndata: {"type":"message_start","message":{"content":[]}}\n\nevent: \xe2\x82',

@@ -26,6 +26,9 @@ _FALLBACK = "the SDK takes the model of a fallback in mid-stream; the start of o
 _NO_ROLE = "a recorded mistake: the only turn has a role nobody knows, refused by its upstream as well"
 _GO = "the host sends objects of empty texts for what is absent; they are not written again, nor what we put in them"
 _CITED = "citations come in several chunks; the reference keeps the last of them, we keep all"
+_LAST_WORD = (
+    "citations come in several chunks; kin get the last metadata as it is in a whole answer, all of it in a stream"
+)
 _TERMINAL = "the terminal event's response holds no output; the SDK takes that, we take the items of the stream"
 
 EXCEPTIONS: tuple[Known, ...] = (
@@ -61,9 +64,27 @@ EXCEPTIONS: tuple[Known, ...] = (
     Known("gemini-7d45418d4aba", "fold gemini", "the stream ends without a finish reason, which is a fault to us"),
     Known("gemini-9a8714a697cc", "fold gemini", _CITED),
     Known("gemini-3b5854d02024", "fold gemini", _CITED),
+    Known("code-assist-9a8714a697cc", "fold code-assist", _CITED),
+    Known("code-assist-3b5854d02024", "fold code-assist", _CITED),
+    Known("gemini-9a8714a697cc", "stream as whole gemini to code-assist", _LAST_WORD),
+    Known("gemini-3b5854d02024", "stream as whole gemini to code-assist", _LAST_WORD),
+    Known("code-assist-9a8714a697cc", "stream as whole code-assist to gemini", _LAST_WORD),
+    Known("code-assist-3b5854d02024", "stream as whole code-assist to gemini", _LAST_WORD),
     Known("gemini-d318bffadc01", "request gemini to openai-chat", _NO_ROLE),
+    Known("code-assist-d318bffadc01", "request code-assist to openai-chat", _NO_ROLE),
     Known("gemini-d318bffadc01", "unknown fields come back, request gemini", _NO_ROLE),
     Known("gemini-d318bffadc01", "unknown kinds come back, request gemini", _NO_ROLE),
+    Known("code-assist-d318bffadc01", "unknown fields come back, request code-assist", _NO_ROLE),
+    Known("code-assist-d318bffadc01", "unknown kinds come back, request code-assist", _NO_ROLE),
+    Known("gemini-d318bffadc01", "no silent loss of unknown fields, request gemini to code-assist", _NO_ROLE),
+    Known("gemini-d318bffadc01", "no silent loss of unknown kinds, request gemini to code-assist", _NO_ROLE),
+    Known("code-assist-d318bffadc01", "no silent loss of unknown fields, request code-assist to gemini", _NO_ROLE),
+    Known("code-assist-d318bffadc01", "no silent loss of unknown kinds, request code-assist to gemini", _NO_ROLE),
+    Known(
+        "gemini-81cbf7fc6573",
+        "round trip request gemini by code-assist",
+        "a sealed thought without words comes back as a sealed text without words: a history there has no thoughts",
+    ),
     Known("openai-chat-5dd1567b5f07", "unknown fields come back, response openai-chat", _GO),
     Known("openai-chat-f3d58f7f5beb", "unknown fields come back, response openai-chat", _GO),
     Known(

@@ -34,7 +34,7 @@ PROTOCOL_WORDS = _words(
     " responseMimeType response_mime_type toolType required propertyOrdering property_ordering $ref ref $schema"
     " speed inference_geo prompt_cache_retention execution dynamicThreshold urlRetrievalStatus aspectRatio"
     " imageSize voiceName voice size quality background output_format moderation input_fidelity"
-    " search_context_size method tool_type @type environment createTime"
+    " search_context_size method tool_type @type environment createTime created_at done_reason think keep_alive"
 )
 
 # The same word at several places means the same thing: the name of a tool, the id of a call.
@@ -211,6 +211,8 @@ def silent(marked: Marked, out: bytes, losses: Iterable[Loss]) -> list[str]:
     """The markers that are neither in the output nor under a reported loss: each with its place."""
     text = _visible(out)
     reported = [(loss.code, _path(loss.path)) for loss in losses if loss.effect != "invented"]
+    # A loss of the whole document in an envelope is named by the envelope's key.
+    reported += [(code, ()) for code, path in reported if path in (("request",), ("response",))]
     found: list[str] = []
     for mark, places in marked.places.items():
         # A text document may cross as the base64 of its words.
@@ -225,10 +227,13 @@ def silent(marked: Marked, out: bytes, losses: Iterable[Loss]) -> list[str]:
 
 def _excuses(code: str, path: tuple[str, ...], leaf: tuple[str, ...]) -> bool:
     if code == "answer.dropped":  # the second, third ... answer
+        leaf = leaf[1:] if leaf[0] == "response" else leaf
         return leaf[0] in ("choices", "candidates") and leaf[1] != "0"
+    if code == "id.dropped" and leaf == ("traceId",):  # the answer's id, outside the document that is read
+        return True
     if not path:
         return not WHOLE.get(code, frozenset()).isdisjoint(leaf)
-    if leaf[: len(path)] != path:
+    if leaf[: len(path)] != path or path in (("request",), ("response",)):
         return False
     return leaf == path or code not in NARROW or not NARROW[code].isdisjoint(leaf[len(path) :])
 

@@ -31,6 +31,7 @@ from dragoman.canon import (
     ToolResult,
     pointer,
 )
+from tests.judges.envelope import inside
 from tests.wire.compare import differences, placeless
 from tests.wire.spelling import made
 
@@ -78,6 +79,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "choice.weakened": "insert choice",
         "format.as_text": "insert format",
         "tool.merged": "opaque",
+        "part.as_text": "opaque reasoning text insert",
     }.items()
 }
 
@@ -134,6 +136,12 @@ class Journey(NamedTuple):
         codes = ("tool.renamed", "tool.namespace.prefixed")
         return any(loss.code in codes and f"{name} is sent as" in loss.detail for loss in (*self.out, *self.back))
 
+    def renamed_call(self, key: str) -> bool:
+        """The same of a call, of which the key is known: its tool's name, a blank and its arguments."""
+        codes = ("tool.renamed", "tool.namespace.prefixed")
+        names = [loss.detail.partition(" is sent as ")[0] for loss in (*self.out, *self.back) if loss.code in codes]
+        return any(key.startswith((f"{name} ", f"{name.rpartition('/')[2]} ")) for name in names)
+
     def inserts(self) -> bool:
         """Whether either leg reported that it put words of its own in."""
         return any("insert" in EXPLAINS.get(loss.code, ()) for loss in (*self.out, *self.back))
@@ -143,11 +151,11 @@ def request_differences(
     first: Request, middle: Request, last: Request, out: Iterable[Loss], back: Iterable[Loss]
 ) -> list[str]:
     """What differs between a request and itself after the journey, and no loss explains."""
-    journey = Journey(tuple(out), tuple(back), _atoms(_said_in(middle)))
+    journey = Journey(_inside(out), _inside(back), _atoms(_said_in(middle)))
     found = list(_compared(_said_in(first), _said_in(last), journey))
     found += _tools(first, middle, last, journey)
     found += _choice(first, last, journey)
-    found += _settings(first, last, journey)
+    found += _settings(first, middle, last, journey)
     if first.model and last.model not in ("", first.model):  # "": it stands in the address
         found.append(f"model: {first.model} became {last.model}")
     return found
@@ -157,7 +165,7 @@ def response_differences(
     first: Response, middle: Response, last: Response, out: Iterable[Loss], back: Iterable[Loss]
 ) -> list[str]:
     """The same for answers."""
-    journey = Journey(tuple(out), tuple(back), _atoms(_answered_in(middle)))
+    journey = Journey(_inside(out), _inside(back), _atoms(_answered_in(middle)))
     found = list(_compared(_answered_in(first, journey), _answered_in(last, journey), journey))
     if first.stop.reason != last.stop.reason and not journey.said("stop.approximated"):
         found.append(f"stop: {first.stop.reason} became {last.stop.reason}")
@@ -174,6 +182,11 @@ def response_differences(
     if len(first.alternatives) != len(last.alternatives) and not journey.said("answer.dropped"):
         found.append(f"{len(first.alternatives)} alternatives became {len(last.alternatives)}")
     return found
+
+
+def _inside(losses: Iterable[Loss]) -> tuple[Loss, ...]:
+    """Losses with the place in the document, as parts know it, where the document stands in an envelope."""
+    return tuple([msgspec.structs.replace(loss, path=inside(loss.path)) for loss in losses])
 
 
 # atoms
@@ -303,7 +316,7 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
     gone = [i for i in range(len(first)) if i not in {one for one, _ in come_back}]
     new = [j for j in range(len(last)) if j not in {other for _, other in come_back}]
     for i in gone:
-        if first[i].kind == "call" and journey.renamed(first[i].key.rpartition(" ")[0]):
+        if first[i].kind == "call" and journey.renamed_call(first[i].key):
             continue
         if _explained(first[i].kind, i, first, middle, journey) or _within(first[i], [last[j] for j in new], journey):
             continue
@@ -332,11 +345,19 @@ def _within(atom: Atom, new: list[Atom], journey: Journey) -> bool:
 
 
 def _ordered(steps: list[Step]) -> list[Step]:
-    """Within what the assistant says between two others: thoughts first, calls last; of the rest: results first."""
+    """Within what the assistant says between two others: thoughts first, calls last; of the rest: results first. Media
+    behind the words."""
     out: list[Step] = []
     for _, run in groupby(steps, key=lambda step: step[0] in ("user", "tool", "system")):
-        out += sorted(run, key=lambda step: isinstance(step[2], ToolCall) - isinstance(step[2], Reasoning | ToolResult))
+        out += sorted(run, key=_rank)
     return out
+
+
+def _rank(step: Step) -> int:
+    part = step[2]
+    if isinstance(part, Reasoning | ToolResult):
+        return 0
+    return 3 if isinstance(part, ToolCall) else 2 if isinstance(part, Media) else 1
 
 
 def _matches(first: list[Atom], second: list[Atom]) -> list[tuple[int, int]]:
@@ -354,6 +375,8 @@ def _sides(i: int, atoms: list[Atom], last: Atom, middle: dict[int, Atom], journ
             yield f"{_where(first)}: the text changed: {differences(first.texts, last.texts)[0]}"
     for side in {**first.sides, **last.sides}:
         one, other = first.sides.get(side), last.sides.get(side)
+        if side == "call.id" and one and other and made(one) and made(other):
+            continue  # there was none on either wire
         if one != other and not _explained(side, i, atoms, middle, journey):
             yield f"{_where(first)}: {side} of a {first.kind}: {one!r} became {other!r}"
 
@@ -393,7 +416,11 @@ def _tools(first: Request, middle: Request, last: Request, journey: Journey) -> 
     between = {tool.name: tool for tool in middle.tools if isinstance(tool, Tool)}
     for tool in first.tools:
         if not isinstance(tool, Tool):
-            if not any(loss.code == "tool.hosted.dropped" and _covers(loss, [tool.at]) for loss in journey.out):
+            if any(not isinstance(one, Tool) and placeless(one) == placeless(tool) for one in last.tools):
+                continue
+            lost = [loss for loss in journey.out if loss.code == "tool.hosted.dropped" and _covers(loss, [tool.at])]
+            lost += [loss for loss in journey.back if loss.code == "tool.hosted.dropped" and loss.detail == tool.kind]
+            if not lost:
                 yield f"{pointer(tool.at)}: the hosted tool {tool.kind} is gone"
             continue
         other = back.get(tool.name)
@@ -401,7 +428,8 @@ def _tools(first: Request, middle: Request, last: Request, journey: Journey) -> 
         place = between.get(tool.name)
         said |= {loss.code for loss in journey.back if place is not None and _covers(loss, [place.at])}
         if other is None:
-            if not journey.renamed(tool.name) and not journey.said("choice.by_filter"):
+            left_out = journey.said("choice.by_filter") or journey.said("choice.none.by_omission")
+            if not journey.renamed(tool.name) and not left_out:
                 yield f"{pointer(tool.at)}: the tool {tool.name} is gone"
             continue
         yield from _tool(tool, other, said)
@@ -455,8 +483,10 @@ def _choice(first: Request, last: Request, journey: Journey) -> Iterator[str]:
         yield f"choice: {one} became {other}"
 
 
-def _settings(first: Request, last: Request, journey: Journey) -> Iterator[str]:
+def _settings(first: Request, middle: Request, last: Request, journey: Journey) -> Iterator[str]:
     for name, codes in SETTINGS.items():
+        if name == "thoughts" and first.settings.thoughts is None and (middle.settings.thoughts or middle is first):
+            continue  # where a model that is told to think shows its thoughts, the wish to see them is said, too
         one, other = _setting(name, first), _setting(name, last)
         if one != other and (one or other) and not any(journey.said(code) for code in codes):
             yield f"setting {name}: {one!r} became {other!r}"

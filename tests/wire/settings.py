@@ -16,6 +16,12 @@ _PNG = "iVBORw0KGgo="
 _PDF = "JVBERi0="
 _LOW, _HIGH = "MEDIA_RESOLUTION_LOW", "MEDIA_RESOLUTION_HIGH"
 
+
+def _kept(schema: Json) -> Json:
+    """A schema in the words that Ollama's server keeps."""
+    return {name: value for name, value in schema.items() if name != "additionalProperties"}
+
+
 BASES: dict[str, Json] = {
     "openai-chat": {
         "model": "some-model",
@@ -77,6 +83,20 @@ BASES: dict[str, Json] = {
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_1", "content": "done"}]},
         ],
         "tools": [{"name": "f", "input_schema": _SCHEMA}, {"name": "g", "input_schema": _OTHER}],
+    },
+    "ollama": {
+        "model": "some-model",
+        "stream": False,
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "What is this?", "images": [_PNG]},
+            {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {"a": "b"}}}]},
+            {"role": "tool", "tool_name": "f", "content": "done"},
+        ],
+        "tools": [
+            {"type": "function", "function": {"name": "f", "parameters": _kept(_SCHEMA)}},
+            {"type": "function", "function": {"name": "g", "parameters": _kept(_OTHER)}},
+        ],
     },
     "gemini": {
         "systemInstruction": {"parts": [{"text": "Be brief."}]},
@@ -275,6 +295,31 @@ WISHES: dict[str, list[Wish]] = {
         ("/tools/0/input_examples", [[{"a": "x"}], [{"a": "y"}]]),
         ("/tools/0/cache_control", [{"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}]),
         ("/tools/0/description", ["One.", "Two."]),
+    ],
+    "ollama": [
+        ("/options/num_predict", [500, 600]),
+        ("/options/temperature", [0.25, 0.75, 1.5]),
+        ("/options/top_p", [0.25, 0.75]),
+        ("/options/top_k", [5, 6]),
+        ("/options/min_p", [0.25, 0.5]),
+        ("/options/typical_p", [0.25, 0.5]),
+        ("/options/seed", [1, 2]),
+        ("/options/stop", [["END"], ["FIN"]]),
+        ("/options/presence_penalty", [0.5, 1.5]),
+        ("/options/frequency_penalty", [0.5, 1.5]),
+        ("/options/repeat_penalty", [1.1, 1.2]),
+        ("/options/repeat_last_n", [32, 64]),
+        ("/options/num_ctx", [4096, 8192]),
+        ("/options/num_thread", [2, 4]),
+        ("/think", [True, False, "low", "medium", "high", "max"]),
+        ("/format", ["json", _SCHEMA, _OTHER]),
+        ("/logprobs", [True, False]),
+        ("/top_logprobs", [2, 3]),
+        ("/keep_alive", ["5m", 60, -1]),
+        ("/truncate", [True, False]),
+        ("/shift", [True, False]),
+        ("/messages/2/thinking", ["I look.", "I see."]),
+        ("/tools/0/function/description", ["One.", "Two."]),
     ],
     "gemini": [
         ("/generationConfig/temperature", [0.25, 0.75, 1.5]),

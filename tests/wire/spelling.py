@@ -24,6 +24,7 @@ _OWNED: dict[str, set[str]] = {
     "openai-chat": {"parameters", "schema", "metadata", "arguments", "logit_bias"},
     "openai-responses": {"parameters", "schema", "output_schema", "metadata"},
     "anthropic": {"input_schema", "schema", "input"},
+    "ollama": {"parameters", "format", "arguments"},
     "gemini": {
         "args",
         "response",
@@ -74,6 +75,10 @@ def canonical(tree: Json) -> Json:
         # Figures that a dialect demands: nothing was counted where they are missing.
         for name in ("cache_read", "cache_write", "reasoning"):
             tree[name] = tree[name] or 0
+    if tree.get("is") == "Request" and "gemini" in (tree["extra"] or {}):
+        # How the word of an enum was spelled: written is upper case, where the model's levels are known.
+        tree["extra"]["gemini"].pop("generationConfig/thinkingConfig/thinkingLevel", None)
+        tree["extra"] = {name: fields for name, fields in tree["extra"].items() if fields} or None
     if tree.get("is") == "Response":
         if made(tree["id"]):
             tree["id"] = ""
@@ -118,7 +123,12 @@ def _gathered_parts(dialect: str, parts: list[Json]) -> None:
                 part["seal"]["data"] = "encrypted"
             if part["is"] == "Opaque":
                 _encrypted(part["value"])
-        if dialect == "gemini" and i and part["is"] == "Text" == parts[i - 1]["is"] and parts[i - 1]["seal"] is None:
+        if (
+            dialect in ("gemini", "code-assist")
+            and i
+            and part["is"] == "Text" == parts[i - 1]["is"]
+            and parts[i - 1]["seal"] is None
+        ):
             # Text parts are increments: where one part ends and the next begins is not told.
             part["text"] = parts[i - 1]["text"] + part["text"]
             part["citations"] = parts[i - 1]["citations"] + part["citations"]
@@ -396,6 +406,50 @@ def _gemini_response(body: Json) -> Json:
     return body
 
 
+# code-assist
+
+
+def _in_envelope(key: str, inner: Rule) -> Rule:
+    """The envelope as it is, around a Gemini document in its normal form."""
+
+    def wrapped(body: Json) -> Json:
+        body = _without_nulls(body, _OWNED["gemini"] | {key})
+        held = dict(body[key])
+        session = {"session_id": held.pop("session_id")} if "session_id" in held else {}
+        return {**body, key: {**inner(held), **session}}
+
+    return wrapped
+
+
+# ollama
+
+
+def _ollama_request(body: Json) -> Json:
+    body = _without_nulls(body, _OWNED["ollama"])
+    # The server takes an empty format for none, and streams unless told otherwise.
+    _drop_empty(body, "format", "options", "tools")
+    body.setdefault("stream", True)
+    if isinstance(body.get("options", {}).get("stop"), str):
+        body["options"]["stop"] = [body["options"]["stop"]]
+    for message in body["messages"]:
+        _ollama_message(message)
+    return body
+
+
+def _ollama_message(message: Json) -> None:
+    message.setdefault("content", "")
+    _drop_empty(message, "thinking", "images", "tool_calls")
+
+
+def _ollama_response(body: Json) -> Json:
+    body = _without_nulls(body, _OWNED["ollama"])
+    _ollama_message(body["message"])
+    # What the current server always says, and older ones leave out.
+    body.setdefault("done_reason", "stop")
+    body.setdefault("done", True)
+    return body
+
+
 SPELLINGS: dict[tuple[str, str], Rule] = {
     ("openai-chat", "request"): _chat_request,
     ("openai-chat", "response"): _chat_response,
@@ -405,4 +459,8 @@ SPELLINGS: dict[tuple[str, str], Rule] = {
     ("anthropic", "response"): _anthropic_response,
     ("gemini", "request"): _gemini_request,
     ("gemini", "response"): _gemini_response,
+    ("ollama", "request"): _ollama_request,
+    ("ollama", "response"): _ollama_response,
+    ("code-assist", "request"): _in_envelope("request", _gemini_request),
+    ("code-assist", "response"): _in_envelope("response", _gemini_response),
 }

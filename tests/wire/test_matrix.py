@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 import dragoman
+from dragoman.dialects import get
 from tests.judges import conversation, grammar, official
 from tests.wire.cases import CREATED, PAIRS, Case, cases, settle
 
@@ -17,6 +18,8 @@ MODELS: dict[str, tuple[str, ...]] = {
     "openai-responses": ("", "gpt-4o", "gpt-5.2", "gpt-6-luna", "o3"),
     "anthropic": ("", "claude-sonnet-4-5", "claude-opus-5-5", "claude-3-5-haiku", "claude-opus-5"),
     "gemini": ("", "gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.8-flash"),
+    "ollama": ("", "qwen3:8b", "gpt-oss:20b", "llama3.2", "deepseek-r1:14b"),
+    "code-assist": ("", "gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.8-flash"),
 }
 
 
@@ -27,10 +30,17 @@ def models_for(case: Case, target: str) -> list[str]:
     return ["", own[1 + pick]]
 
 
+def kin(source: str, target: str) -> bool:
+    """Whether the target takes what only the source knows as it is: then also what its own judge refuses."""
+    return source in get(target).kin
+
+
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_every_request_is_legal_in_every_other_dialect(source: str, target: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(source, "request"):
+        if kin(source, target) and official.check_request(source, case.body, extensions=True):
+            continue
         wrong: list[str] = []
         for model in models_for(case, target):
             model = model or case.model or "some-model"
@@ -54,6 +64,8 @@ def _broken(case: Case, target: str, body: object, model: str) -> list[str]:
 def test_every_response_is_legal_in_every_other_dialect(source: str, target: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(source, "response"):
+        if kin(source, target) and official.check_response(source, case.body, extensions=True):
+            continue
         out = dragoman.translate_response(case.body, source=source, target=target, created=CREATED)
         wrong = official.check_response(target, out.body, extensions=True)
         if wrong:
@@ -65,6 +77,8 @@ def test_every_response_is_legal_in_every_other_dialect(source: str, target: str
 def test_every_stream_is_legal_in_every_other_dialect(source: str, target: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(source, "stream"):
+        if kin(source, target) and grammar.check_stream(source, case.body, extensions=True):
+            continue
         stream = dragoman.StreamTranslator(source=source, target=target, created=CREATED)
         wrong = grammar.check_stream(target, stream.feed(case.body) + stream.close(), extensions=True)
         if wrong:

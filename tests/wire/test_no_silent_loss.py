@@ -93,7 +93,7 @@ def test_streams_report_fields_and_events_they_do_not_know(source: str, target: 
 def strange(raw: bytes, *, named: bool) -> bytes:
     """A stream with one more field in every object at the top, and one event of an unknown kind after its first."""
     lines = raw.replace(b"\r\n", b"\n").split(b"\n")
-    changed = [line[:-1] + b',"x_field":"x"}' if line.startswith(b"data: {") else line for line in lines]
+    changed = [line[:-1] + b',"x_field":"x"}' if line.startswith((b"data: {", b"{")) else line for line in lines]
     if named:
         event = b'event: x_unknown_kind\ndata: {"type":"x_unknown_kind","sequence_number":1}\n'
         changed.insert(changed.index(b"") + 1, event)

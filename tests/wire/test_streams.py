@@ -23,6 +23,8 @@ FOLDS: dict[str, Callable[[bytes], dict[str, Any]]] = {
     "openai-responses": sdkfold.openai_responses,
     "anthropic": sdkfold.anthropic,
     "gemini": sdkfold.gemini,
+    "ollama": sdkfold.ollama,
+    "code-assist": sdkfold.code_assist,
 }
 
 

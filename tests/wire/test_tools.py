@@ -10,9 +10,19 @@ import pytest
 import dragoman
 from tests.judges import conversation, official
 from tests.wire import markers
-from tests.wire.cases import DIALECTS, PAIRS, cases, settle
+from tests.wire.cases import DIALECTS, PAIRS, Case, cases, settle
 
 Json = Any
+
+# Of some dialects few exchanges are recorded.
+FEWEST = {"ollama": 8}
+FEWEST_ANSWERS = {"ollama": 2}
+
+
+def declared(case: Case) -> Json:
+    """The value of `tools`, in the envelope if there is one."""
+    body = msgspec.json.decode(case.body)
+    return body.get("request", body).get("tools")
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
@@ -20,7 +30,7 @@ def test_declarations_alone_cross_or_are_reported(source: str, target: str) -> N
     failures: dict[str, str] = {}
     seen = 0
     for case in cases(source, "request"):
-        tools = msgspec.json.decode(case.body).get("tools")
+        tools = declared(case)
         if not tools:
             continue
         seen += 1
@@ -29,14 +39,14 @@ def test_declarations_alone_cross_or_are_reported(source: str, target: str) -> N
         lost = markers.silent(marked, out.body, out.losses)
         if lost:
             failures[case.id] = f"gone without a word: {', '.join(lost[:5])}"
-    assert seen > 50
+    assert seen > FEWEST.get(source, 50)
     settle(f"tools {source} to {target}", failures)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_declarations_pass_through_their_own_dialect(dialect: str) -> None:
     for case in cases(dialect, "request"):
-        tools = msgspec.json.decode(case.body).get("tools")
+        tools = declared(case)
         if tools:
             body = msgspec.json.encode(tools)
             assert dragoman.translate_tools(body, source=dialect, target=dialect).body == body, case.id
@@ -47,7 +57,12 @@ HISTORIES: dict[str, Any] = {
     "openai-chat": lambda turns: {"model": "m", "messages": [{"role": "user", "content": "a"}, *turns]},
     "openai-responses": lambda turns: {"model": "m", "input": [{"role": "user", "content": "a"}, *turns]},
     "anthropic": lambda turns: {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "a"}, *turns]},
+    "ollama": lambda turns: {"model": "m", "messages": [{"role": "user", "content": "a"}, *turns]},
     "gemini": lambda turns: {"contents": [{"role": "user", "parts": [{"text": "a"}]}, *turns]},
+    "code-assist": lambda turns: {
+        "model": "m",
+        "request": {"contents": [{"role": "user", "parts": [{"text": "a"}]}, *turns]},
+    },
 }
 
 
@@ -69,7 +84,7 @@ def test_recorded_calls_and_their_results_make_a_legal_next_turn(dialect: str) -
             wrong += official.check_request(dialect, body, extensions=True)
         if wrong:
             failures[case.id] = "; ".join(wrong[:3])
-    assert answered > 20
+    assert answered > FEWEST_ANSWERS.get(dialect, 20)
     settle(f"results {dialect}", failures)
 
 

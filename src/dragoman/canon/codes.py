@@ -217,6 +217,11 @@ CODES: dict[str, Code] = {
         "A subset choice became a shorter tool list; a cached prompt prefix changes with it.",
         "openai-chat allowed_tools to anthropic.",
     ),
+    "choice.none.by_omission": _a(
+        "info",
+        "No tool may be called, and the target has no word for that: the tools are left out.",
+        "tool_choice none to ollama.",
+    ),
     "parallel.unenforced": _d(
         "warning",
         "The target has no switch against parallel calls; the model may make several.",
@@ -235,6 +240,11 @@ CODES: dict[str, Code] = {
         "warning",
         "The target needs the tool's name in a result whose call is not in the history.",
         "An openai-chat tool message without its call, sent to gemini.",
+    ),
+    "call.truncated": _d(
+        "error",
+        "A call without a result whose arguments break off was left out; nothing is made up for the rest.",
+        'The last call of an answer that ended with its token limit, translated with repair="report".',
     ),
     "call.custom.wrapped": _a(
         "info",
@@ -345,8 +355,11 @@ CODES: dict[str, Code] = {
         "A stream without usage.",
     ),
     "id.invented": _i(
-        "info", "The answer had no id; one was made from its content.", "A Gemini answer without responseId."
+        "info",
+        "The target wants an id that the source does not have; one was made from the content.",
+        "A Gemini answer without responseId; the prompt's id in a Code Assist envelope.",
     ),
+    "id.dropped": _d("info", "The id of the answer has no place in the target.", "An openai-chat answer to ollama."),
     "event.dropped": _d(
         "info", "A stream event that only the source dialect knows was left out.", "response.web_search_call.searching."
     ),

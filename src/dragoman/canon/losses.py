@@ -34,29 +34,43 @@ class Loss(Struct, frozen=True, gc=False):
 
 
 class Losses:
-    """Append-only. The same code at the same place is said once, however many stream events repeat it."""
+    """Append-only. The same code at the same place is said once, however many stream events repeat it.
 
-    __slots__ = ("_items", "_seen")
+    A loss is spelled out when someone looks: most translations have some, and few callers read them all.
+    """
+
+    __slots__ = ("_noted", "_seen", "_spelled")
 
     def __init__(self) -> None:
-        self._items: list[Loss] = []
-        self._seen: set[tuple[str, str]] = set()
+        self._noted: list[tuple[str, Path, str, Severity | None]] = []
+        self._seen: set[tuple[str, Path]] | None = None
+        self._spelled: tuple[Loss, ...] = ()
 
     def add(self, code: str, path: Path = (), detail: str = "", severity: Severity | None = None) -> None:
-        where = pointer(path)
-        if (code, where) in self._seen:
-            return
-        self._seen.add((code, where))
-        known = CODES[code]
-        self._items.append(Loss(code, known.effect, severity or known.severity, where, detail))
+        key = (code, path)
+        if self._seen is None:
+            self._seen = set()
+        if key not in self._seen:
+            if code not in CODES:
+                raise KeyError(code)
+            self._seen.add(key)
+            self._noted.append((code, path, detail, severity))
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._noted)
 
     def all(self) -> tuple[Loss, ...]:
-        return tuple(self._items)
+        known = len(self._spelled)
+        if known < len(self._noted):
+            self._spelled += tuple([_spell(*noted) for noted in self._noted[known:]])
+        return self._spelled
 
     def beyond(self, tolerance: Severity) -> tuple[Loss, ...]:
         """The losses that are worse than `tolerance`."""
         limit = SEVERITIES.index(tolerance)
-        return tuple([loss for loss in self._items if SEVERITIES.index(loss.severity) > limit])
+        return tuple([loss for loss in self.all() if SEVERITIES.index(loss.severity) > limit])
+
+
+def _spell(code: str, path: Path, detail: str, severity: Severity | None) -> Loss:
+    known = CODES[code]
+    return Loss(code, known.effect, severity or known.severity, pointer(path), detail)

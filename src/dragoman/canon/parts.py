@@ -34,6 +34,8 @@ class Seal(Struct, frozen=True, gc=False):
     kind: str = ""
     """What the origin calls it, where it has several kinds (such as a redacted block)."""
     model: str = ""
+    host: str = ""
+    """Where its origin listens, when hosts of one dialect are told apart."""
 
 
 class Citation(Struct, frozen=True, gc=False):

@@ -1,4 +1,4 @@
-"""The `dragoman` command: gathers the verbs. Exit 0 clean, 1 too many losses or a failed translation, 2 misuse."""
+"""The `dragoman` command: gathers the verbs. Exit 0 clean, 1 findings, losses over tolerance or a failure, 2 misuse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ except ModuleNotFoundError:  # the library alone needs no click
 
 from .. import __version__
 from .dialects import dialects
+from .lint import lint
 from .loss import loss
+from .repair import repair
+from .rule import rule
 from .show import show
 from .translate import translate
 
@@ -26,4 +29,7 @@ def main() -> None:
 main.add_command(translate)
 main.add_command(dialects)
 main.add_command(loss)
+main.add_command(lint)
+main.add_command(rule)
 main.add_command(show)
+main.add_command(repair)

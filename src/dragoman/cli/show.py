@@ -22,11 +22,15 @@ NARROWEST = 46
 
 _MODELS = {
     "anthropic": "claude-opus-5",
+    "code-assist": "gemini-3-pro",
     "gemini": "gemini-3-pro",
+    "ollama": "qwen3:8b",
     "openai-chat": "gpt-5.2",
     "openai-responses": "gpt-6-sol",
 }
 _HISTORY = ("messages", "input", "contents")
+_ENVELOPE = "request"
+"""Where a request stands that is sent in an envelope."""
 _SHOWN = 400
 """Characters of a string that are shown."""
 
@@ -85,11 +89,19 @@ def _translated(source: dict[str, Any], steps: int, dialect: str) -> Translation
 
 def _history(done: Translation) -> list[Any]:
     document = done.json()
+    document = document.get(_ENVELOPE, document)
     return next((document[key] for key in _HISTORY if isinstance(document.get(key), list)), [])
 
 
 def _settings(done: Translation) -> RenderableType:
-    return _json({key: value for key, value in done.json().items() if key not in _HISTORY})
+    return _json(_without_history(done.json()))
+
+
+def _without_history(document: dict[str, Any]) -> dict[str, Any]:
+    left = {key: value for key, value in document.items() if key not in _HISTORY}
+    if _ENVELOPE in left:
+        left[_ENVELOPE] = _without_history(left[_ENVELOPE])
+    return left
 
 
 def _json(value: Any) -> RenderableType:

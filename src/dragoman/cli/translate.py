@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from io import BufferedReader
+from typing import Literal
 
 import click
 import msgspec
@@ -68,7 +69,7 @@ def translate(
             return
         body = file.read()
         source = source or _detected(body)
-        kind = kind or _kind(body)
+        kind = kind or kind_of_body(body)
         tolerance: Severity | None = "info" if strict else None
         if kind == "request":
             done = translate_request(
@@ -129,7 +130,8 @@ def _detected(body: bytes) -> str:
 _ANSWER_KEYS = frozenset({"choices", "candidates", "output", "stop_reason", "promptFeedback"})
 
 
-def _kind(body: bytes) -> str:
+def kind_of_body(body: bytes) -> Literal["request", "response", "tools", "fault"]:
+    """What a document is, by its looks."""
     try:
         document = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -6,6 +6,8 @@ pointer), so that a field the canon has no object for finds its place again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -19,16 +21,23 @@ NULL = Raw(b"null")
 _encode = msgspec.json.Encoder().encode
 
 
+class Fields(tuple[str, ...]):
+    """Names of a wire Struct's fields, all of which are looked up at once."""
+
+    values: Callable[[Struct], tuple[Any, ...]]
+
+    def __new__(cls, *names: str) -> Fields:
+        made = super().__new__(cls, names)
+        made.values = attrgetter(*names) if len(names) > 1 else lambda wire: (getattr(wire, names[0]),)
+        return made
+
+
 def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
     """The raw fields of `names` that were sent."""
-    found: dict[str, Raw] | None = None
-    for name in names:
-        value = getattr(wire, name)
-        if value:
-            if found is None:
-                found = {}
-            found[name] = value
-    return found
+    values = names.values(wire) if type(names) is Fields else tuple([getattr(wire, name) for name in names])
+    if not any(values):
+        return None
+    return {name: value for name, value in zip(names, values, strict=True) if value}
 
 
 def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:
@@ -39,9 +48,12 @@ def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] 
     Takes it out of `unknown`: readers gather for the inner objects first, and for the whole document last.
     """
     if more:
-        for name, value in more.items():
-            *below, last = name.split("/")
-            crossing.keep((*at, *below), {last: value})
+        if any("/" in name for name in more):
+            for name, value in more.items():
+                *below, last = name.split("/")
+                crossing.keep((*at, *below), {last: value})
+        else:
+            crossing.kept.append((at, more))
     if unknown:
         depth = len(at)
         if isinstance(unknown, Indexed):

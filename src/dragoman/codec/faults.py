@@ -1,10 +1,14 @@
-"""Fault kinds, HTTP statuses and retry-after: the part of faults that is the same in every dialect."""
+"""Fault kinds, HTTP statuses, retry-after, and the error object that several dialects share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+import msgspec
 
 from ..canon.events import Fault, FaultKind
+from . import jsontext
 
 _KINDS: dict[int, FaultKind] = {
     400: "invalid_request",
@@ -80,3 +84,141 @@ def retry_headers(fault: Fault) -> dict[str, str]:
         return {}
     whole = int(fault.retry_after)
     return {"retry-after": str(whole if whole == fault.retry_after else whole + 1)}
+
+
+# Words of the `error` object that OpenAI's endpoints speak, and the many hosts that follow them.
+_BY_CODE: dict[str, FaultKind] = {
+    "context_length_exceeded": "context_too_long",
+    "data_residency_mismatch": "permission",
+    "insufficient_quota": "billing",
+    "invalid_api_key": "auth",
+    "model_not_found": "not_found",
+    "overloaded": "overloaded",
+    "previous_response_not_found": "not_found",
+    "rate_limit_exceeded": "rate_limit",
+    "server_error": "server",
+    "server_is_overloaded": "overloaded",
+    "slow_down": "overloaded",
+    "timeout": "timeout",
+    "usage_not_included": "billing",
+    "vector_store_timeout": "timeout",
+}
+_BY_TYPE: dict[str, FaultKind] = {
+    "api_error": "server",
+    "authentication_error": "auth",
+    "insufficient_quota": "billing",
+    "invalid_request_error": "invalid_request",
+    "not_found_error": "not_found",
+    "overloaded_error": "overloaded",
+    "permission_error": "permission",
+    "rate_limit_error": "rate_limit",
+    "requests": "rate_limit",
+    "server_error": "server",
+    "timeout_error": "timeout",
+    "tokens": "rate_limit",
+}
+_TYPES: dict[FaultKind, tuple[str, str | None]] = {
+    "invalid_request": ("invalid_request_error", None),
+    "context_too_long": ("invalid_request_error", "context_length_exceeded"),
+    "auth": ("authentication_error", "invalid_api_key"),
+    "billing": ("insufficient_quota", "insufficient_quota"),
+    "permission": ("permission_error", None),
+    "not_found": ("invalid_request_error", "model_not_found"),
+    "conflict": ("invalid_request_error", None),
+    "too_large": ("invalid_request_error", None),
+    "unprocessable": ("invalid_request_error", None),
+    "rate_limit": ("rate_limit_error", "rate_limit_exceeded"),
+    "cancelled": ("invalid_request_error", None),
+    "server": ("server_error", None),
+    "upstream_bad": ("server_error", None),
+    "overloaded": ("server_error", "overloaded"),
+    "timeout": ("server_error", "timeout"),
+}
+_OWN_STATUSES: dict[FaultKind, int] = {"billing": 429}
+# Beginnings of the codes by which a stream says that the request, and not the server, was at fault.
+_POLICIES = ("invalid_", "image_", "bio_", "misalignment_", "unsupported_", "empty_image", "failed_to_download")
+_FIELDS = frozenset({"message", "type", "param", "code"})
+
+
+class ErrorObjects:
+    """Faults said as `{"error": {message, type, param, code}}`. Make one for each dialect that says them so."""
+
+    __slots__ = ("_codes", "_dialect")
+
+    def __init__(self, dialect: str, codes: Mapping[FaultKind, str] | None = None) -> None:
+        """`codes` are the dialect's own, where they differ from the usual."""
+        self._dialect = dialect
+        self._codes = codes or {}
+
+    def read(self, body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+        """A fault from a whole answer, whatever a host or a proxy wrote into it."""
+        try:
+            value = jsontext.decode(body)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            value = None
+        error = value.get("error", value) if isinstance(value, dict) else value
+        request_id = headers.get("x-request-id", "")
+        if isinstance(error, str) and isinstance(value, dict):
+            # xAI writes the message where others write the object, and the code beside it.
+            error = {**{name: field for name, field in value.items() if name != "error"}, "message": error}
+        elif isinstance(error, dict) and isinstance(error.get("detail"), str) and "message" not in error:
+            # ChatGPT's own back end writes the message as `detail`, and nothing else.
+            error = {**{name: field for name, field in error.items() if name != "detail"}, "message": error["detail"]}
+        if isinstance(error, dict):
+            return self.read_object(error, status, headers, request_id)
+        message = error if isinstance(error, str) else body[:2000].decode("utf-8", "replace")
+        return Fault(kind_of_status(status), message, status, retry_after=retry_after(headers), request_id=request_id)
+
+    def read_object(
+        self, error: dict[str, Any], status: int, headers: Mapping[str, str], request_id: str = ""
+    ) -> Fault:
+        """A fault from the inside of an `error` object. `status` 0: not known, as in a stream."""
+        code, type_ = error.get("code"), error.get("type")
+        if not status and isinstance(code, int) and 400 <= code < 600:
+            status = code
+        code = str(code) if isinstance(code, str | int) else ""
+        kind = _BY_CODE.get(code) or (kind_of_status(status) if status else _kind_in_stream(code, str(type_)))
+        message = error.get("message")
+        rest = {name: jsontext.raw(value) for name, value in error.items() if name not in _FIELDS}
+        if isinstance(type_, str) and type_ not in ("error", _TYPES[kind][0]):
+            rest["type"] = jsontext.raw(type_)
+        return Fault(
+            kind,
+            message if isinstance(message, str) else jsontext.encode(error).decode(),
+            status or status_of_kind(kind),
+            code,
+            str(error.get("param") or ""),
+            retry_after(headers),
+            request_id,
+            {self._dialect: rest} if rest else None,
+        )
+
+    def write(self, fault: Fault) -> tuple[bytes, int, dict[str, str]]:
+        """The body, the status and the headers of an answer."""
+        headers = retry_headers(fault)
+        if fault.request_id:
+            headers["x-request-id"] = fault.request_id
+        body = jsontext.encode({"error": self.write_object(fault)})
+        return body, status_of_kind(fault.kind, own=_OWN_STATUSES), headers
+
+    def write_object(self, fault: Fault) -> dict[str, Any]:
+        """The inside of the `error` object."""
+        out: dict[str, Any] = {
+            "message": fault.message,
+            "type": _TYPES[fault.kind][0],
+            "param": fault.param or None,
+            "code": self.code(fault),
+        }
+        if fault.extra is not None and self._dialect in fault.extra:
+            out.update(fault.extra[self._dialect])
+        return out
+
+    def code(self, fault: Fault) -> str | None:
+        """The code to write."""
+        return fault.code or self._codes.get(fault.kind) or _TYPES[fault.kind][1]
+
+
+def _kind_in_stream(code: str, type_: str) -> FaultKind:
+    if code.startswith(_POLICIES):
+        return "invalid_request"
+    return _BY_TYPE.get(type_, "server")

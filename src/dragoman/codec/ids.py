@@ -1,6 +1,7 @@
 """Call ids: kept when legal in the target, else replaced by a hash of the original; made from the position when absent.
 
 The same original always gives the same id, so call and result agree, from turn to turn and from process to process.
+Calls that share an id, or have none, are told apart before anything is written (`distinct`).
 """
 
 from __future__ import annotations
@@ -8,8 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 
-from ..canon.parts import Path
+import msgspec
+
+from ..canon.parts import Part, Path, ToolCall, ToolResult
+from ..canon.turns import Turn
 from ..crossing import Crossing
+from .seals import unpack_id
 
 _SHORT = 40
 """Up to this length every dialect takes an id made of letters, digits, _ and -."""
@@ -32,9 +37,147 @@ def minted(at: Path, crossing: Crossing, salt: str = "") -> str:
     return hashed("\x1f".join([*[str(step) for step in at], salt] if salt else [str(step) for step in at]))
 
 
+def plain_id(call_id: str) -> bool:
+    """Whether an id is of the kind that every dialect takes, and nearly all are."""
+    return len(call_id) <= _SHORT and call_id.isidentifier() and call_id.isascii()
+
+
 def send(call_id: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -> str:
     """A call id as the target takes it. Use it for calls and results alike."""
-    if (len(call_id) <= _SHORT and call_id.isidentifier() and call_id.isascii()) or pattern.match(call_id):
+    if plain_id(call_id) or pattern.match(call_id):
         return call_id
+    if unpack_id(call_id) is not None:
+        return call_id  # seals travel in it, and a hash would lose them
     crossing.lose("call.id.rewritten", at)
     return hashed(call_id)
+
+
+def distinct(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+    """The turns with an id for every call that no other call has, and every result under the id of the call it answers.
+
+    Hosts number the calls of each step anew, give parallel calls one id, or none. What a repeated id becomes says how
+    often it stood before, so it is the same in every later turn. Returns `turns` itself when nothing has to change.
+    """
+    called: list[str] = []
+    answered: list[str] = []
+    for turn in turns:
+        if turn.role == "assistant":
+            called += [part.id for part in turn.parts if type(part) is ToolCall]
+        elif turn.role == "tool":
+            answered += [part.call_id for part in turn.parts if type(part) is ToolResult]
+    if len(set(called)) == len(called) and "" not in called and "" not in answered:
+        return turns
+    return _Renumbering(crossing).turns(turns)
+
+
+class Apart:
+    """Gives every call of a conversation or of an answer an id that none before it has."""
+
+    __slots__ = ("_given", "_times")
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+        self._times: dict[str, int] = {}  # how often an id was replaced
+
+    def give(self, call: ToolCall, crossing: Crossing) -> str:
+        """The call's own id, or one made of it: by counting, so the same calls get the same ids every time."""
+        given = call.id
+        if given and given not in self._given:
+            self._given.add(given)
+            return given
+        if given:
+            crossing.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+        else:
+            crossing.lose("call.id.invented", call.at)
+        times = self._times.get(call.id, 0)
+        while not given or given in self._given:
+            times += 1
+            given = hashed(f"{call.id}\x1f{times}")
+        self._times[call.id] = times
+        self._given.add(given)
+        return given
+
+    def call(self, call: ToolCall, crossing: Crossing) -> ToolCall:
+        """The call under the id it gets."""
+        given = self.give(call, crossing)
+        return call if given == call.id else msgspec.structs.replace(call, id=given)
+
+
+def apart(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:
+    """The parts of an answer, with an id for every call that no other of them has."""
+    found = [part.id for part in parts if type(part) is ToolCall]
+    if len(found) < 2 or len(set(found)) == len(found):
+        return parts
+    given = Apart()
+    return tuple([given.call(part, crossing) if type(part) is ToolCall else part for part in parts])
+
+
+class _Renumbering:
+    """The ids given so far, and the calls of the open step that have no result yet."""
+
+    __slots__ = ("_apart", "_crossing", "_last", "_open", "_over")
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._apart = Apart()
+        self._open: list[tuple[ToolCall, str]] = []  # calls as they came, and their new ids
+        self._last: dict[str, str] = {}  # the last id given for an original
+        self._over = False  # the next call begins a step
+
+    def turns(self, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+        out = []
+        for turn in turns:
+            if turn.role == "assistant":
+                out.append(self._asked(turn))
+            elif turn.role == "tool":
+                out.append(self._told(turn))
+            else:
+                self._over = True
+                out.append(turn)
+        return tuple(out)
+
+    def _asked(self, turn: Turn) -> Turn:
+        parts: list[Part] = []
+        for part in turn.parts:
+            if type(part) is ToolCall:
+                if self._over:
+                    self._open, self._over = [], False
+                given = self._give(part)
+                self._open.append((part, given))
+                if given != part.id:
+                    part = msgspec.structs.replace(part, id=given)
+            parts.append(part)
+        return _with_parts(turn, parts)
+
+    def _give(self, call: ToolCall) -> str:
+        given = self._apart.give(call, self._crossing)
+        self._last[call.id] = given
+        return given
+
+    def _told(self, turn: Turn) -> Turn:
+        named = {part.call_id for part in turn.parts if type(part) is ToolResult and part.call_id}
+        parts: list[Part] = []
+        for part in turn.parts:
+            if type(part) is ToolResult:
+                self._over = True
+                given = self._take(part, named)
+                if given != part.call_id:
+                    self._crossing.lose("call.id.rewritten" if part.call_id else "call.id.invented", part.at)
+                    part = msgspec.structs.replace(part, call_id=given)
+            parts.append(part)
+        return _with_parts(turn, parts)
+
+    def _take(self, result: ToolResult, named: set[str]) -> str:
+        """The id of the open call that a result answers: by its id, else by its name and the order of the calls."""
+        original = result.call_id
+        for place, (call, given) in enumerate(self._open):
+            if call.id == original if original else call.id not in named and result.name in ("", call.name):
+                del self._open[place]
+                return given
+        return self._last.get(original, original)
+
+
+def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
+    if all(new is old for new, old in zip(parts, turn.parts, strict=True)):
+        return turn
+    return msgspec.structs.replace(turn, parts=tuple(parts))

@@ -23,7 +23,7 @@ ENTRIES = 64
 MAX_BYTES = 256 * 1024
 
 
-class _Same:
+class Same:
     """A key that is equal only to itself: the tools tuples that `read` remembered are the same objects every time."""
 
     __slots__ = ("tools",)
@@ -35,7 +35,7 @@ class _Same:
         return id(self.tools)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.tools is self.tools
+        return isinstance(other, Same) and other.tools is self.tools
 
 
 class ToolMemo:
@@ -59,7 +59,7 @@ class ToolMemo:
             return None if crossing.kept or crossing.spelled or len(crossing.losses) else tools
 
         @lru_cache(maxsize=ENTRIES)
-        def clean_written(same: _Same, source: str, profile: Profile) -> Raw | None:
+        def clean_written(same: Same, source: str, profile: Profile) -> Raw | None:
             crossing = Crossing(source, dialect, profile=profile)
             written = write(same.tools, crossing)
             noted = len(crossing.losses) or crossing.renamed or crossing.custom
@@ -79,7 +79,7 @@ class ToolMemo:
 
     def write(self, tools: Tools, crossing: Crossing) -> Any:
         """The `tools` value to write: a list, or the remembered JSON of one."""
-        written = self._clean_written(_Same(tools), crossing.source, crossing.profile)
+        written = self._clean_written(Same(tools), crossing.source, crossing.profile)
         if written is not None:
             return written
         return self._write(tools, crossing)

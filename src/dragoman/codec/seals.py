@@ -1,28 +1,87 @@
 """Seals in foreign slots: packed with a mark, so that they are known again and never sent to the wrong upstream.
 
-A client echoes what stands in its own dialect's slot (a thinking signature, encrypted reasoning, a thought signature).
-A seal of another origin travels there as base64 of `dragoman:1:<dialect>:<kind>:<model>:<data>`; base64 because every
-such slot holds base64 already, and because the mark at its beginning is then constant and cheap to look for.
+A client echoes what stands in its own dialect's slot (a thinking signature, encrypted reasoning, a thought signature),
+and the ids of calls. What travels there is base64 of one of
+
+    dragoman:1:<dialect>:<kind>:<model>:<data>     the seal of the very part whose slot it is
+    dragoman:2:<records>                           seals that belong elsewhere in the turn, each with its place
+    dragoman:id:<id and records>                   a call's id with such records in it (URL-safe, without padding)
+
+base64 because every such slot holds base64 already, and because the mark at its beginning is then constant and cheap to
+look for. In canon what a slot of the second kind holds is a Seal of the dialect `BUNDLE`, which no upstream speaks.
 """
 
 from __future__ import annotations
 
 import base64
+import binascii
+import hashlib
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
 
 from ..canon.parts import Seal
 
-MARK = "ZHJhZ29tYW46MT"
-"""base64 of "dragoman:1:" as far as it does not depend on what follows."""
+MARK = "ZHJhZ29tYW46"
+"""base64 of "dragoman:", with which everything packed begins."""
 
 MARK_BYTES = MARK.encode()
 
-_HEAD = "dragoman:1:"
+BUNDLE = "dragoman"
+"""The dialect of a Seal whose data are records."""
+
+_PLAIN = "dragoman:1:"
+_RECORDS = "dragoman:2:"
+_ID = "dragoman:id:"
+
+
+class Record(Struct, frozen=True, gc=False, array_like=True):
+    """A seal away from its part, and where in the turn that part stands.
+
+    A call is named by its id. Other places are counted: `calls` that stand before it, and the characters of the turn's
+    texts before it (`offset`); so they are found again in dialects that keep texts, thoughts and calls apart.
+    """
+
+    where: Literal["call", "text", "thought"]
+    dialect: str
+    data: str
+    kind: str = ""
+    model: str = ""
+    host: str = ""
+    call: str = ""
+    calls: int = 0
+    offset: int = 0
+    length: int = 0
+    """Of a text. -1 on a thought: its words are those of the part it travels in."""
+    text: str = ""
+    """The words of a thought, for the seal is worth nothing without them; of a text, what `digest` makes of it."""
+
+    def seal(self) -> Seal:
+        return Seal(self.dialect, self.data, self.kind, self.model, self.host)
+
+
+_encode = msgspec.json.Encoder().encode
+_read_records = msgspec.json.Decoder(tuple[Record, ...]).decode
+_read_id = msgspec.json.Decoder(tuple[str, tuple[Record, ...]]).decode
+
+
+def digest(text: str) -> str:
+    """By what a text is known again."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def pack(seal: Seal) -> str:
     """A seal as text for a slot of another dialect."""
-    model = seal.model.replace("%", "%25").replace(":", "%3A")
-    plain = f"{_HEAD}{seal.dialect}:{seal.kind}:{model}:{seal.data}"
+    if seal.dialect == BUNDLE:
+        plain = _RECORDS + seal.data
+    elif seal.host:
+        own = Record("thought", seal.dialect, seal.data, seal.kind, seal.model, seal.host, length=-1)
+        plain = _RECORDS + written((own,))
+    else:
+        model = seal.model.replace("%", "%25").replace(":", "%3A")
+        plain = f"{_PLAIN}{seal.dialect}:{seal.kind}:{model}:{seal.data}"
     return base64.b64encode(plain.encode("utf-8")).decode("ascii")
 
 
@@ -34,12 +93,52 @@ def unpack(slot: str) -> Seal | None:
         plain = base64.b64decode(slot, validate=True).decode("utf-8")
     except ValueError:  # not base64, or not UTF-8 in it
         return None
-    if not plain.startswith(_HEAD) or plain.count(":") < 5:
+    if plain.startswith(_RECORDS):
+        data = plain[len(_RECORDS) :]
+        return Seal(BUNDLE, data) if read(data) is not None else None
+    if not plain.startswith(_PLAIN) or plain.count(":") < 5:
         return None
-    dialect, kind, model, data = plain[len(_HEAD) :].split(":", 3)
+    dialect, kind, model, data = plain[len(_PLAIN) :].split(":", 3)
     return Seal(dialect, data, kind, model.replace("%3A", ":").replace("%25", "%"))
 
 
 def origin(slot: str, dialect: str, kind: str = "", model: str = "") -> Seal:
     """The seal in a slot of `dialect`: a packed foreign one, or its own."""
     return unpack(slot) or Seal(dialect, slot, kind, model)
+
+
+def written(records: Sequence[Record]) -> str:
+    """Records as JSON text."""
+    return _encode(records).decode()
+
+
+def read(text: str) -> tuple[Record, ...] | None:
+    """Records from JSON text; None when it is something else."""
+    try:
+        return _read_records(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def bundle(records: Sequence[Record]) -> Seal:
+    """Records as a Seal, to travel in a part that they need not belong to."""
+    return Seal(BUNDLE, written(records))
+
+
+def pack_id(call_id: str, records: Sequence[Record]) -> str:
+    """A call's id with records in it: of letters, digits, _ and -, but of any length."""
+    plain = _ID.encode() + _encode((call_id, records))
+    return base64.urlsafe_b64encode(plain).decode("ascii").rstrip("=")
+
+
+def unpack_id(call_id: str) -> tuple[str, tuple[Record, ...]] | None:
+    """The id and the records in an id; None for any other id."""
+    if not call_id.startswith(MARK):
+        return None
+    try:
+        plain = base64.urlsafe_b64decode(call_id + "=" * (-len(call_id) % 4))
+        if not plain.startswith(_ID.encode()):
+            return None
+        return _read_id(plain[len(_ID) :])
+    except (binascii.Error, ValueError, msgspec.DecodeError, RecursionError):
+        return None

@@ -19,7 +19,7 @@ _BOM = b"\xef\xbb\xbf"
 class Splitter:
     """Feed bytes, get whole frames."""
 
-    __slots__ = ("_between", "_data", "_dialect", "_event", "_held", "_started", "_tail")
+    __slots__ = ("_data", "_dialect", "_event", "_held", "_started", "_tail", "between")
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
@@ -28,10 +28,11 @@ class Splitter:
         self._data: list[bytes] = []
         self._held = 0
         self._started = False
-        self._between = False  # between two frames, with nothing held
+        self.between = False
+        """Between two frames, with nothing held."""
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        if self._between:
+        if self.between:
             # What nearly always comes: one whole frame of one data line, with or without its event line.
             first = chunk.find(b"\n")
             last = len(chunk) - 2
@@ -80,14 +81,14 @@ class Splitter:
                 self._hold_bytes(len(line))
             elif line.startswith(b"event:"):
                 self._event = line[6:].strip()
-        self._between = not (rest or self._data or self._event)
+        self.between = not (rest or self._data or self._event)
         if rest:
             self._hold(rest)
         return frames
 
     def _hold(self, piece: bytes) -> None:
         if piece:
-            self._between = False
+            self.between = False
             self._tail.append(piece)
             self._hold_bytes(len(piece))
 

@@ -170,7 +170,7 @@ def test_strict_holds_a_stream_back_until_nothing_was_lost(body: bytes, code: in
             ("--from", "chat", "--to", "anthropic"),
             b"{}",
             2,
-            "dragoman: unknown dialect 'chat'; there are: anthropic, gemini",
+            "dragoman: unknown dialect 'chat'; there are: anthropic, code-assist",
         ),
         (("--from", "openai-chat", "--to", "claude"), b"{}", 2, "dragoman: unknown dialect 'claude'"),
         (("--to", "anthropic"), b"{}", 2, "dragoman: cannot tell which dialect this is; say it with --from"),

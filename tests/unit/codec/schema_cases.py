@@ -271,4 +271,57 @@ VALUES: list[tuple[str, str, Any, Any, list[tuple[str, str]]]] = [
             ("invalid", "pattern"),
         ],
     ),
+    # What hangs together
+    (
+        "patterns that an exclusion excepts",
+        "json-schema",
+        {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False},
+        {"type": "object", "description": '(patternProperties: {"^x":{}})'},
+        [("keyword.dropped", "patternProperties"), ("keyword.dropped", "additionalProperties")],
+    ),
+    (
+        "patterns beside a map",
+        "json-schema",
+        {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": {"type": "string"}},
+        {
+            "type": "object",
+            "description": '(patternProperties: {"^x":{}}; additionalProperties: {"type":"string"})',
+        },
+        [("keyword.dropped", "patternProperties"), ("keyword.dropped", "additionalProperties")],
+    ),
+    (
+        "a tuple without items",
+        "loose-complete",
+        {"type": "array", "prefixItems": [{"type": "string"}]},
+        {"type": "array", "prefixItems": [{"type": "string"}], "items": {}},
+        [("rewritten", "")],
+    ),
+    (
+        "nullable in another notation",
+        "loose-modern",
+        {"type": "string", "nullable": True},
+        {"type": ["string", "null"]},
+        [("rewritten", "nullable")],
+    ),
+    (
+        "a nullable constant",
+        "loose-modern",
+        {"const": "a", "nullable": True},
+        {"enum": ["a", None]},
+        [("rewritten", "const"), ("rewritten", "nullable")],
+    ),
+    (
+        "a nullable choice of one",
+        "loose-modern",
+        {"oneOf": [{"type": "string"}, {"type": "integer"}], "nullable": True},
+        {"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},
+        [("rewritten", "nullable")],
+    ),
+    (
+        "nothing depends",
+        "json-schema",
+        {"type": "object", "dependentRequired": {}, "patternProperties": {}},
+        {"type": "object"},
+        [("keyword.dropped", "dependentRequired"), ("keyword.dropped", "patternProperties")],
+    ),
 ]

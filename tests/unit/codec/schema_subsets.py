@@ -1,12 +1,15 @@
-"""Test data: subsets shaped like the targets of the crosswalk table, and a walk over schemas of its own."""
+"""Test data: the dialects' own subsets, others shaped like the targets of the crosswalk table, a walk over schemas."""
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import msgspec
 
+from dragoman import dialects
 from dragoman.codec.schema import Subset
 
 _CORE = frozenset({"type", "properties", "items", "description", "enum", "required", "additionalProperties", "anyOf"})
@@ -84,6 +87,22 @@ SUBSETS: dict[str, Subset] = {
 }
 
 SUBSETS["narrow-typed"] = msgspec.structs.replace(SUBSETS["narrow"], typed=True)
+
+
+def _in_dialects() -> dict[str, Subset]:
+    """Every subset that a dialect's folder holds, under the dialect's name and its own; equal ones once."""
+    found: dict[str, Subset] = {}
+    for name in dialects.names():
+        folder = import_module(f"dragoman.dialects.{name.replace('-', '_')}")
+        for module in pkgutil.iter_modules(folder.__path__):
+            for word, value in vars(import_module(f"{folder.__name__}.{module.name}")).items():
+                if isinstance(value, Subset) and value not in found.values():
+                    found[f"{name} {word.lower().strip('_')}"] = value
+    return found
+
+
+TARGETS = _in_dialects()
+SUBSETS |= TARGETS
 
 _MAPS = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "defs")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems", "items")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import pytest
 
 from dragoman.canon.losses import Loss
+from dragoman.canon.parts import Text, ToolCall, ToolResult
+from dragoman.canon.turns import Turn
 from dragoman.codec import ids
 from dragoman.crossing import Crossing
 
@@ -55,3 +58,92 @@ def test_salt_tells_two_answers_apart() -> None:
     made = [ids.minted(place, Crossing("a", "b"), salt) for salt in ("", "r1", "r2", "r1")]
     assert made[1] == made[3]
     assert len(set(made)) == 3
+
+
+# Calls told apart
+
+
+def _step(*pairs: tuple[str, str], role: Literal["assistant", "tool"] = "assistant") -> Turn:
+    """A turn of calls or results: (id, name or text)."""
+    if role == "assistant":
+        return Turn(role, tuple([ToolCall(call_id, name, at=("calls", i)) for i, (call_id, name) in enumerate(pairs)]))
+    return Turn(role, tuple([ToolResult(call_id, (Text(text),), at=("results",)) for call_id, text in pairs]))
+
+
+def _told(*pairs: tuple[str, str]) -> Turn:
+    return _step(*pairs, role="tool")
+
+
+def _ids(turns: tuple[Turn, ...]) -> list[str]:
+    return [part.id if isinstance(part, ToolCall) else part.call_id for turn in turns for part in turn.parts]  # type: ignore[attr-defined]
+
+
+def test_calls_with_ids_of_their_own_are_left_alone() -> None:
+    turns = (
+        Turn("user", (Text("x"),)),
+        _step(("a", "f"), ("b", "g")),
+        _told(("b", "2"), ("a", "1")),
+        _step(("c", "f")),
+    )
+    crossing = Crossing("a", "b")
+    assert ids.distinct(turns, crossing) is turns
+    assert crossing.losses.all() == ()
+
+
+def test_an_id_used_anew_in_every_step_is_counted() -> None:
+    turns = (_step(("a", "f")), _told(("a", "1")), _step(("a", "f")), _told(("a", "2")), _step(("a", "f")))
+    crossing = Crossing("a", "b")
+    second, third = ids.hashed("a\x1f1"), ids.hashed("a\x1f2")
+    assert _ids(ids.distinct(turns, crossing)) == ["a", "a", second, second, third]
+    assert _ids(ids.distinct(turns[:4], crossing)) == ["a", "a", second, second]
+    assert {loss.code for loss in crossing.losses.all()} == {"call.id.rewritten"}
+
+
+def test_parallel_calls_with_one_id_are_answered_in_their_order() -> None:
+    turns = (_step(("a", "f"), ("a", "g")), _told(("a", "1"), ("a", "2"), ("a", "3")), Turn("user", ()))
+    other = ids.hashed("a\x1f1")
+    # The third result has no call of its own: it is a second one for the last.
+    assert _ids(ids.distinct(turns, Crossing("a", "b"))) == ["a", other, "a", other, other]
+
+
+def test_a_step_without_results_leaves_none_for_the_next() -> None:
+    turns = (_step(("a", "f")), Turn("user", (Text("x"),)), _step(("a", "f")), _told(("a", "1")))
+    found = [part for turn in ids.distinct(turns, Crossing("a", "b")) for part in turn.parts]
+    assert isinstance(found[2], ToolCall)
+    assert isinstance(found[3], ToolResult)
+    assert found[2].id == found[3].call_id == ids.hashed("a\x1f1")
+
+
+def test_results_without_an_id_go_by_name_and_order() -> None:
+    calls = _step(("a", "f"), ("", "g"), ("", "h"))
+    results = Turn("tool", (ToolResult("", name="h"), ToolResult("", name="g"), ToolResult("a"), ToolResult("")))
+    crossing = Crossing("a", "b")
+    made = _ids(ids.distinct((calls, results), crossing))
+    assert made[0] == made[5] == "a"
+    assert made[1] == made[4]
+    assert made[2] == made[3]
+    assert len({*made[:3]}) == 3
+    assert made[6] == made[2]  # one too many: a second result for the last call without an id
+    assert all(loss.code == "call.id.invented" for loss in crossing.losses.all())
+
+
+def test_an_invented_id_avoids_those_that_stand_before_it() -> None:
+    taken = ids.hashed("a\x1f1")
+    made = _ids(ids.distinct((_step((taken, "f"), ("a", "f"), ("a", "f")),), Crossing("a", "b")))
+    assert made[:2] == [taken, "a"]
+    assert made[2] == ids.hashed("a\x1f2")
+
+
+def test_a_result_of_no_call_keeps_its_id() -> None:
+    turns = (_step(("", "f")), _told(("other", "1")))
+    assert _ids(ids.distinct(turns, Crossing("a", "b")))[1] == "other"
+
+
+def test_the_calls_of_an_answer_are_told_apart() -> None:
+    crossing = Crossing("a", "b")
+    parts = (Text("x"), ToolCall("a", "f"), ToolCall("a", "g"), ToolCall("b", "h"))
+    assert ids.apart(parts[:2] + parts[3:], crossing) == parts[:2] + parts[3:]
+    assert crossing.losses.all() == ()
+    found = ids.apart(parts, crossing)
+    assert found == (*parts[:2], ToolCall(ids.hashed("a\x1f1"), "g"), parts[3])
+    assert [loss.code for loss in crossing.losses.all()] == ["call.id.rewritten"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from msgspec import Raw
 
 from dragoman.canon.losses import Loss
 from dragoman.canon.request import Request
+from dragoman.canon.tools import HostedTool, Tool
 from dragoman.codec import names
 from dragoman.codec.names import Names
 from dragoman.crossing import Crossing
@@ -56,7 +58,7 @@ def test_a_namespace_goes_in_front() -> None:
     assert _names().send("get", "crm", crossing, ("tools", 0)) == "crm__get"
     assert crossing.renamed == {"crm__get": ("crm", "get")}
     assert crossing.losses.all() == (
-        Loss("tool.namespace.prefixed", "approximated", "info", "/tools/0", "crm__get is sent as crm__get"),
+        Loss("tool.namespace.prefixed", "approximated", "info", "/tools/0", "crm/get is sent as crm__get"),
     )
 
 
@@ -78,3 +80,57 @@ def test_on_the_way_back_the_clients_own_name_is_legal() -> None:
     assert _names().send("a.b", "", crossing, ()) == "a.b"
     assert _names().send("b", "a", crossing, ()) == "a__b"
     assert crossing.renamed == {"a__b": ("a", "b")}
+
+
+# What declared tools keep from each other
+
+
+def _reserved(*tools: tuple[str, str]) -> Crossing:
+    crossing = Crossing("openai-responses", "openai-chat")
+    declared = [Tool(name, namespace=namespace) for namespace, name in tools]
+    names.reserve([HostedTool("openai-responses", "web_search", Raw(b"{}")), *declared], crossing)
+    return crossing
+
+
+def test_a_tool_of_a_namespace_gives_way_to_one_that_has_its_name() -> None:
+    crossing = _reserved(("a", "b"), ("", "a__b"))
+    kept = _names()
+    assert kept.send("a__b", "", crossing, ("tools", 1)) == "a__b"
+    other = kept.send("b", "a", crossing, ("tools", 0))
+    assert other == "a__b_f04cdced97"
+    assert kept.send("b", "a", crossing, ("input", 3)) == other
+    assert crossing.renamed == {"a__b": ("", "a__b"), other: ("a", "b")}
+    assert [(loss.code, loss.path) for loss in crossing.losses.all()] == [("tool.renamed", "/tools/0")]
+
+
+def test_two_namespaces_whose_tools_are_spelled_alike_both_give_way() -> None:
+    crossing = _reserved(("a__b", "c"), ("a", "b__c"))
+    kept = _names()
+    sent = [kept.send("c", "a__b", crossing, ()), kept.send("b__c", "a", crossing, ())]
+    assert sent == [kept.send("c", "a__b", crossing, ()), kept.send("b__c", "a", crossing, ())]
+    assert len({*sent, "a__b__c"}) == 3
+    assert all(SAFE.match(name) for name in sent)
+
+
+def test_an_illegal_name_gives_way_to_one_that_looks_like_what_it_becomes() -> None:
+    crossing = _reserved(("", "a.b"), ("", "a_b_2e7336dc8e"))
+    sent = _names().send("a.b", "", crossing, ())
+    assert sent not in ("a.b", "a_b_2e7336dc8e")
+    assert crossing.renamed[sent] == ("", "a.b")
+
+
+@pytest.mark.parametrize("tools", [[("", "a"), ("", "b")], [("a", "b"), ("", "b")], [("", "a.b"), ("x", "a.b")], []])
+def test_nothing_is_reserved_where_no_names_meet(tools: list[tuple[str, str]]) -> None:
+    assert _reserved(*tools).renamed == {}
+
+
+def test_names_known_to_be_safe_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "_REMEMBERED", 3)
+    assert _reserved(*[("", f"n{i}") for i in range(10)]).renamed == {}
+
+
+def test_a_choice_names_the_plain_tool_before_one_of_a_namespace() -> None:
+    first, plain, second = Tool("get", namespace="a"), Tool("get"), Tool("get", namespace="b")
+    hosted = HostedTool("gemini", "googleSearch", Raw(b"{}"))
+    assert names.by_name((hosted, first, plain, second)) == {"get": plain}
+    assert names.by_name((hosted, first, second)) == {"get": first}

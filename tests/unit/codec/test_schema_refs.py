@@ -198,8 +198,8 @@ def test_odd_references() -> None:
         "far": {"enum": [1], "description": '(not: {"$ref":"#/$defs/far"})'},
         "open": {
             "properties": {
-                "in": {"description": "(recursive: open)", "type": "object"},
-                "no": {"description": "(recursive: open)", "type": "object"},
+                "in": {"description": "(recursive: open)"},
+                "no": {"description": "(recursive: open)"},
             }
         },
     }
@@ -414,3 +414,56 @@ def test_a_root_union_that_disagrees() -> None:
 def test_loose_targets_leave_everything_below_the_root() -> None:
     inner = {"p": {"type": "date", "required": True, "$ref": "#/nowhere", "items": [False], "minItems": "x"}}
     assert fit({"properties": inner}, "loose")[0] == {"type": "object", "properties": inner}
+
+
+def test_a_reference_that_may_be_null_becomes_a_union() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"p": {"$ref": "#/$defs/a", "nullable": True, "description": "D"}},
+        "$defs": {"a": {"type": "string"}},
+    }
+    union = {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}], "description": "D"}
+    for table in ("json-schema", "loose-modern"):
+        out, changes = fit(schema, table)
+        assert out == {**schema, "properties": {"p": union}}
+        assert changes == [("rewritten", "properties/p/$ref"), ("rewritten", "properties/p/nullable")]
+    out, _ = fit(schema, "template")
+    assert out["properties"]["p"] == {"type": ["string", "null"], "description": "D"}
+
+
+def test_names_that_a_target_refuses_are_told_in_words() -> None:
+    subset = Subset(root_object=True, root_keys="[a-z]{1,3}", modern=True)
+    schema = {
+        "type": "object",
+        "properties": {
+            "a b": {"type": "string"},
+            "ok": {"$ref": "#/properties/a b"},
+            "in": {"type": "object", "properties": {"a b": {}}},
+        },
+        "required": ["ok", "a b"],
+        "additionalProperties": False,
+        "unevaluatedProperties": False,
+    }
+    out, changes = fit(schema, subset)
+    assert out == {
+        "type": "object",
+        "properties": {"ok": {"$ref": "#/$defs/a_b"}, "in": schema["properties"]["in"]},
+        "required": ["ok"],
+        "description": '(property "a b": {"type":"string"}; required: ["a b"])',
+        "$defs": {"a_b": {"type": "string"}},
+    }
+    assert changes == [
+        ("keyword.dropped", "properties/a b"),
+        ("keyword.dropped", "required"),
+        ("keyword.dropped", "additionalProperties"),
+        ("keyword.dropped", "unevaluatedProperties"),
+        ("rewritten", "properties/ok/$ref"),
+    ]
+    legal = {"type": "object", "properties": {"abc": {}, "x": {"properties": {"A": {}}}}}
+    assert fit(legal, subset) == (legal, [])
+
+
+def test_branches_with_patterns_do_not_close_what_they_are_merged_into() -> None:
+    branch = {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False}
+    out, _ = fit({"anyOf": [branch, {**branch, "properties": {"a": {}}}]}, "json-schema")
+    assert "additionalProperties" not in out

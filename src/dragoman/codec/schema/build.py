@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 from .layers import MAX_COPIES, MAX_DEPTH, Job, Layer, Layers, is_null
@@ -55,7 +56,7 @@ def _pruned(job: Job, layer: Layer, height: int) -> Layer:
         return layer
     kept = {name: value for name, value in schema.items() if name not in _INNER}
     kinds = [APPLIES[name] for name in schema if APPLIES.get(name) in ("object", "array")]
-    if "type" not in kept and kinds:
+    if "type" not in kept and kinds and job.subset.typed:
         kept["type"] = kinds[0]
     if layer.copied:
         job.report(CUT, layer.path, "unfolds too far; what stands inside is left open")
@@ -226,8 +227,6 @@ def _definitions(job: Job, out: dict[str, Any], root: dict[str, Any]) -> dict[st
         kept.setdefault(job.container, {})[job.names[target]] = _build(job, (layer,), 1)
     if not kept:
         return out
-    first = next((name for name in out if name in place), None)
-    before = {
-        name: value for name, value in out.items() if first is None or list(out).index(name) < list(out).index(first)
-    }
+    behind = set(place)
+    before = dict(takewhile(lambda item: item[0] not in behind, out.items()))
     return {**before, **kept, **{name: value for name, value in out.items() if name not in before}}

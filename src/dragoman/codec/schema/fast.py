@@ -129,6 +129,8 @@ def _kind(subset: Subset, name: str, root: bool, anything: bool) -> Any:
     """The type of a keyword's value that needs no change; None: the keyword must be absent."""
     if (name == "$id" and not root) or (name == "nullable" and root and subset.root_object and not anything):
         return None
+    if name == "nullable" and subset.modern and subset.types == "list":
+        return None
     if name in REFS or name == "ref":
         return Raw if name == "ref" and not subset.upper else None
     if name in CONTAINERS:
@@ -141,6 +143,8 @@ def _kind(subset: Subset, name: str, root: bool, anything: bool) -> Any:
     if name in SCHEMAS:
         return _schema(subset, name, anything)
     if name in MAPS:
+        if name == "properties" and root and subset.root_keys is not None:
+            return f"dict[Annotated[str, Meta(pattern={f'^(?:{subset.root_keys})' + chr(92) + 'Z'!r})], Node]"
         return "dict[str, Node]"
     if name in LISTS:
         return _list(subset, name, root)
@@ -238,7 +242,7 @@ def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
             if subset.closed and get(schema, "additionalProperties") is not False:
                 raise ValueError("additionalProperties")
         if subset.complete and ("array" in kinds or "ARRAY" in kinds):
-            if get(schema, "items") is UNSET and get(schema, "prefixItems") is UNSET:
+            if get(schema, "items") is UNSET:
                 raise ValueError("items")
         if union is not UNSET:
             alone = attributes["anyOf"]

@@ -58,6 +58,8 @@ class Job:
         self.ref_word = "ref" if subset.upper else "$ref"
         self.names: dict[Path, str] = {}
         """Targets of kept references -> their names among the root's definitions."""
+        self.taken: dict[str, int] = {}
+        """Names of definitions -> the last number that was put behind one."""
         self.waiting: list[Path] = []
         """Targets outside the root's definitions, still to be written there."""
 
@@ -217,7 +219,7 @@ def _loops(job: Job, layer: Layer) -> bool:
 def _kept(job: Job, name: str, text: str, target: Path, at: Path) -> str:
     """The text of a kept reference: into the root's definitions, or the root itself."""
     plain = text.startswith("#") and job.document.resolve(text, ()) == target
-    if job.subset.keywords is None and _stable(target):
+    if job.subset.keywords is None and _stable(target) and not _nameless(job, target):
         wanted = text if plain else pointer(target)
     elif not target and job.subset.root_ref:
         wanted = "#"
@@ -241,6 +243,12 @@ def _stable(target: Path) -> bool:
     )
 
 
+def _nameless(job: Job, target: Path) -> bool:
+    """Is a place inside a property of the root whose name the target refuses."""
+    pattern = job.subset.root_keys
+    return pattern is not None and target[:1] == ("properties",) and not re.fullmatch(pattern, str(target[1]))
+
+
 def _stays(job: Job, container: str | int) -> bool:
     """Are definitions under another name than the target's own left where they are."""
     return container == "definitions" and job.accepts("definitions", root=True)
@@ -249,14 +257,17 @@ def _stays(job: Job, container: str | int) -> bool:
 def _fresh(job: Job, target: Path) -> str:
     words = [step for step in target if isinstance(step, str) and step not in CONTAINERS]
     base = _ODD.sub("_", words[-1]) if words else "root"
-    root = job.document.root
-    known = root.get(job.container) if isinstance(root, dict) else None
-    taken = set(job.names.values()) | set(known if isinstance(known, dict) else ())
+    if not job.names:
+        root = job.document.root
+        known = root.get(job.container) if isinstance(root, dict) else None
+        job.taken = dict.fromkeys(known if isinstance(known, dict) else (), 1)
     name = base
-    count = 2
-    while name in taken:
-        name = f"{base}_{count}"
+    count = job.taken.get(base, 0)
+    while name in job.taken:
         count += 1
+        name = f"{base}_{count}"
+    job.taken[base] = max(count, 1)
+    job.taken[name] = 1
     return name
 
 
@@ -291,7 +302,7 @@ def _kind(job: Job, target: Path) -> Any:
             return None
         if "type" in schema:
             return schema["type"]
-        for name in schema:
+        for name in schema if job.subset.typed else ():
             if APPLIES.get(name) in ("object", "array"):
                 return APPLIES[name]
         reference = job.document.reference(schema)

@@ -71,7 +71,7 @@ def _say_object(job: Job, node: Node) -> None:
         job.report(REWRITTEN, (), "added type object")
     elif word.value != "object":
         rewrote(job, word, "the root is an object and nothing else")
-    if "nullable" in node.words and job.subset.keywords is not None:
+    if "nullable" in node.words and job.modern:
         drop(job, node, "nullable", "the root is an object and nothing else")
     node.put("type", "object", first=True)
 
@@ -118,7 +118,8 @@ def _shape(job: Job, layers: Layers, depth: int) -> Shape | None:
     own: dict[str, Layers] = {} if word is None else word.value
     properties = {key: [item] for key, item in own.items()}
     required = list(node.words["required"].value) if "required" in node.words else []
-    closed = "additionalProperties" in node.words and node.words["additionalProperties"].value is False
+    rest = node.words.get("additionalProperties")
+    closed = rest is not None and rest.value is False and "patternProperties" not in node.words
     for name in ("anyOf", "oneOf"):
         if name not in node.words:
             continue

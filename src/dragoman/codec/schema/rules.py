@@ -6,13 +6,14 @@ The order in `RULES` matters: types are settled before the keywords that depend 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from .layers import Job, Layer, Layers, Lifted, is_null, types_of
-from .merge import Node, Word, drop, rewrote, tell, unlike
+from .merge import Node, Word, drop, lower, rewrote, tell, unlike
 from .subset import DROPPED, REWRITTEN
-from .text import Number, dump, fingerprint
+from .text import Number, dump, fingerprint, note
 from .words import APPLIES, LISTS, MAPS, NUMBER_FORMATS, SCHEMAS
 
 _UNIONS: Final = ("anyOf", "oneOf", "allOf")
@@ -45,21 +46,44 @@ def set_nullable(job: Job, node: Node) -> None:
             node.notes.setdefault("nullable: true")
         return
     kinds = node.kinds
+    words = node.words
     if kinds and "null" not in kinds:
         node.put("type", [*kinds, "null"])
-    enum = node.words.get("enum")
+    if "const" in words and words["const"].value is not None and "enum" not in words:
+        rewrote(job, words["const"], "const is now an enum, for null beside it")
+        node.rename("const", "enum", [words["const"].value])
+        words = node.words
+    enum = words.get("enum")
     if enum is not None and None not in enum.value:
         node.put("enum", [*enum.value, None])
-    union = node.words.get("anyOf")
-    if not kinds and union is not None and not any(is_null(member) for member in union.value):
-        null = Layer({"type": "null"}, node.path, made=True)
-        node.put("anyOf", [*union.value, (null,)])
+    if kinds:
+        return
+    null = Layer({"type": "null"}, node.path, made=True)
+    union = words.get("anyOf") or words.get("oneOf")
+    if union is not None and not any(is_null(member) for member in union.value):
+        node.put("anyOf" if "anyOf" in words else "oneOf", [*union.value, (null,)])
+    elif "$ref" in words and union is None and not node.alone:
+        _or_null(job, node, null)
+
+
+def _or_null(job: Job, node: Node, null: Layer) -> None:
+    """A reference that is kept as one member of a union, null as the other."""
+    word = node.words["$ref"]
+    if not job.accepts("anyOf", node.root):
+        node.notes.setdefault("nullable: true")
+        return
+    rewrote(job, word, "the reference is now one member of a union, null the other")
+    at = word.path[:-1]
+    trail = next((layer.trail for layer in node.layers if layer.path == at), ((),))
+    named = Layer({str(word.path[-1]): job.document.find(word.path)}, at, trail)
+    node.rename("$ref", "anyOf", [(named,), (null,)])
 
 
 def nullable_word(job: Job, node: Node) -> None:
     """OpenAPI's `nullable` where the target knows only a type list."""
     word = node.words.get("nullable")
-    if word is None or job.accepts("nullable", node.root):
+    modern = job.subset.modern and job.subset.types == "list"
+    if word is None or (job.accepts("nullable", node.root) and not modern):
         return
     del node.words["nullable"]
     if word.value:
@@ -309,6 +333,33 @@ def limits(job: Job, node: Node) -> None:
         drop(job, node, "minItems", f"at most {job.subset.min_items} is taken")
 
 
+def root_keys(job: Job, node: Node) -> None:
+    """Names of properties that the target refuses: told in words, by which the model can use them all the same."""
+    word = node.words.get("properties")
+    if job.subset.root_keys is None or not node.root or word is None:
+        return
+    legal = re.compile(job.subset.root_keys)
+    bad = {name: None for name in word.value if not legal.fullmatch(name)}
+    if not bad:
+        return
+    for name in bad:
+        layer = word.value[name][0]
+        node.notes.setdefault(f"property {dump(name)}: {note(lower(word.value[name]), False)}")
+        if not layer.made:
+            job.report(DROPPED, layer.path, "moved to the description: the target refuses such a name", True)
+    node.put("properties", {name: layers for name, layers in word.value.items() if name not in bad})
+    required = node.words.get("required")
+    if required is not None and any(name in bad for name in required.value):
+        stray = [name for name in required.value if name in bad]
+        node.notes.setdefault(f"required: {dump(stray)}")
+        job.report(DROPPED, required.path, f"not among the properties: {dump(stray)}")
+        node.put("required", [name for name in required.value if name not in bad])
+    for name in ("additionalProperties", "unevaluatedProperties"):
+        rest = node.words.get(name)
+        if rest is not None and rest.value is not True and not (job.subset.closed and name == "additionalProperties"):
+            drop(job, node, name, "it would speak about the properties that are told in words")
+
+
 def objects(job: Job, node: Node) -> None:
     """What every object must say: its properties, no others, all of them required."""
     subset = job.subset
@@ -366,7 +417,7 @@ def _require_all(job: Job, node: Node) -> None:
 
 def arrays(job: Job, node: Node) -> None:
     """Items for an array that does not say them."""
-    if not job.subset.complete or "array" not in node.kinds or "items" in node.words or "prefixItems" in node.words:
+    if not job.subset.complete or "array" not in node.kinds or "items" in node.words:
         return
     if not job.accepts("items", node.root) or (job.subset.any_of_alone and "anyOf" in node.words):
         return
@@ -379,8 +430,21 @@ def refused(job: Job, node: Node) -> None:
     for name in list(node.words):
         if node.alone and name != "$ref":
             drop(job, node, name, "nothing may stand beside a reference")
-        elif not job.accepts(name, node.root) and not (name == "$ref" and job.subset.refs == "keep"):
+        elif (
+            name in node.words
+            and not job.accepts(name, node.root)
+            and not (name == "$ref" and job.subset.refs == "keep")
+        ):
             drop(job, node, name)
+            if name == "patternProperties":
+                _open(job, node)
+
+
+def _open(job: Job, node: Node) -> None:
+    """Names that a pattern allowed are among "all others" now, which may be forbidden or another kind of value."""
+    rest = node.words.get("additionalProperties")
+    if rest is not None and rest.value is not True and not job.subset.closed:
+        drop(job, node, "additionalProperties", "patternProperties, which it excepts, is not taken")
 
 
 def describe(job: Job, node: Node) -> None:
@@ -427,6 +491,7 @@ RULES: Final[tuple[Rule, ...]] = (
     enums,
     tuples,
     limits,
+    root_keys,
     objects,
     arrays,
     refused,

@@ -43,15 +43,17 @@ class Subset(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     typed: bool = False
     """Every schema must say its type (or be a union or a reference)."""
     complete: bool = False
-    """Every object lists its properties, if only as {}; every array says its items."""
+    """Every object lists its properties, if only as {}; every array says its items, also beside `prefixItems`."""
     modern: bool = False
-    """Spellings of older drafts must go, also where `keywords` is None."""
+    """Spellings of older drafts and of OpenAPI must go, also where `keywords` is None."""
     upper: bool = False
     """Type names in capitals, `ref` and `defs` without the dollar sign."""
     formats: frozenset[str] | None = None
     """Accepted values of `format`; None: any."""
     root_object: bool = False
     """The root must be an object that says so; references and unions there are merged away."""
+    root_keys: str | None = None
+    """What names the root's properties may have, as a pattern; None: any. Others are told in words."""
     closed: bool = False
     """Every object must say `additionalProperties: false`."""
     all_required: bool = False

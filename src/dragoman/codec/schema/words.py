@@ -106,12 +106,17 @@ GROUPS: Final = (("if", "then", "else"), ("contains", "minContains", "maxContain
 DELICATE: Final = frozenset({"not", "if", "oneOf", "contains"})
 
 
+_EMPTY: Final = frozenset(
+    {"required", "properties", "patternProperties", "dependentRequired", "dependentSchemas", "dependencies"}
+)
+
+
 def vacuous(name: str, value: Any) -> bool:
     """True for a constraint that forbids nothing, or only what nobody would send."""
     if name in BOOLEANS:
         return isinstance(value, bool)
     if name in ("uniqueItems", "nullable"):
         return value is False
-    if name in ("required", "properties"):
+    if name in _EMPTY:
         return not value
     return value is True and name in SCHEMAS

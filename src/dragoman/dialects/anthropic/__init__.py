@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Dialect, Endpoint
+from ...dialect import Demands, Dialect, Endpoint
+from ...rule import Rule
 from .faults import read_fault, write_fault
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
@@ -60,6 +61,13 @@ def _in_messages(messages: list[Any]) -> list[tuple[int, str]]:
     return [(6, f"a {seen[0]} block in messages")] if seen else []
 
 
+def rules() -> tuple[Rule, ...]:
+    # Late: translation never needs them.
+    from .rules import RULES
+
+    return RULES
+
+
 DIALECT = Dialect(
     name=NAME,
     title="Anthropic Messages",
@@ -76,7 +84,11 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    sealed=frozenset({"reasoning"}),
+    echoes=frozenset({"reasoning"}),
+    rules=rules,
     endpoint=Endpoint("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
+    demands=Demands(unique_ids=True, empty_texts=False, empty_last=True, sealed_thoughts=True),
     noise=frozenset(
         {
             "service_tier",

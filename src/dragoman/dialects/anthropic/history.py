@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
+from msgspec import Raw
+
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
+from ...codec import jsontext
 from ...codec.extras import restore
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
@@ -56,8 +59,18 @@ class History:
                 break
             begin += 1
             system.extend(self._system_prompt(turn))
-        for i in range(begin, len(turns)):
-            self.turn(turns[i], turns, i)
+        if self.writer.own:
+            for i in range(begin, len(turns)):
+                self.turn(turns[i], turns, i)
+        else:
+            for i in range(begin, len(turns)):
+                turn = turns[i]
+                if turn.name or turn.extra is not None or not self._plain(turn.role, turn.parts, turn.at):
+                    self.turn(turn, turns, i)
+        if self.writer.own and self._role == "assistant":
+            # The history of a client that is about to answer: what it left open stays open.
+            self._open.clear()
+            self._twins.clear()
         self._settle()
         if not self.messages or self._first_role() == "assistant":
             self._crossing.lose("turn.invented", detail="a first user turn")
@@ -87,6 +100,79 @@ class History:
             self._user(turn)
         else:
             self._later_system(turn, turns, i)
+
+    def _plain(self, role: str, parts: tuple[Part, ...], at: Path) -> bool:
+        """What nearly all turns are: one text, text and calls, or the results of the calls before, and nothing hangs on
+        them. Written here in one go; False, with nothing written, for any other."""
+        if role == self._role or not parts:
+            return False
+        blocks: list[Any] = []
+        if role == "tool":
+            waiting = self._open
+            if self._twins or len(parts) != len(waiting) or self._role != "assistant":
+                return False
+            for part in parts:
+                if type(part) is not ToolResult or len(part.parts) != 1 or part.structured or part.seal is not None:
+                    return False
+                only = part.parts[0]
+                if type(only) is not Text or not only.text or only.extra is not None or only.cache is not None:
+                    return False
+                if part.extra is not None or part.cache is not None or only.seal is not None:
+                    return False
+                sent = waiting.get(part.call_id)
+                if sent is None or sent != part.call_id:
+                    return False
+                block: Block = {"type": "tool_result", "tool_use_id": sent, "content": only.text}
+                if part.is_error:
+                    block["is_error"] = True
+                blocks.append(block)
+            answered = [block["tool_use_id"] for block in blocks]
+            if len(set(answered)) != len(answered):
+                return False
+            self._answered += answered
+            waiting.clear()
+            role = "user"
+        elif self._open or self._twins:
+            return False
+        elif role == "assistant":
+            calls: dict[str, str] = {}
+            legal = self.writer.names.legal_names
+            for part in parts:
+                if part.seal is not None or part.extra is not None or part.cache is not None:
+                    return False
+                if type(part) is ToolCall:
+                    call_id = part.id
+                    if part.custom or part.namespace or part.name not in legal or call_id in self._used:
+                        return False
+                    if len(call_id) > 40 or not call_id.isidentifier() or not call_id.isascii() or call_id in calls:
+                        return False
+                    if not jsontext.is_object(part.arguments):
+                        return False
+                    calls[call_id] = call_id
+                    given = Raw(part.arguments)
+                    blocks.append({"type": "tool_use", "id": call_id, "name": part.name, "input": given})
+                elif type(part) is Text and part.text and not part.refusal and not part.citations:
+                    if part.text.isspace():
+                        return False
+                    blocks.append({"type": "text", "text": part.text})
+                else:
+                    return False
+            self._used.update(calls)
+            self._open = calls
+            self._answered.clear()
+        elif role == "user" and len(parts) == 1:
+            text = plain_text(parts)
+            if not text or text.isspace():
+                return False
+            blocks.append({"type": "text", "text": text})
+        else:
+            return False
+        message = {"role": role, "content": blocks}
+        if len(blocks) == 1 and blocks[0]["type"] == "text":
+            self._short.append(message)
+        self.messages.append(message)
+        self._role, self._at = role, at
+        return True
 
     def finish(self) -> list[Any]:
         """The messages, plain ones spelled as a string."""

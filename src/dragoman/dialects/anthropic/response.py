@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Text, ToolCall
+from ...canon.parts import Part, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
@@ -21,6 +21,7 @@ from .blocks import BlockWriter
 from .exact import admit_answer
 from .history import History
 from .message import marked, read_content
+from .tools import NAMES
 
 _REASONS: dict[str, StopReason] = {
     "end_turn": "stop",
@@ -54,17 +55,18 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     answer, unknown, _ = admit_answer(body)
     parts = read_content(answer.content, ("content",), crossing, unknown, answer.model or "")
     usage = read_usage(answer.usage, ("usage",), crossing, unknown) if answer.usage is not None else None
-    called = any(type(part) is ToolCall for part in parts)
-    return Response(
-        tuple(parts),
-        read_stop(answer.stop_reason, answer.stop_sequence, answer.stop_details, called, crossing),
-        answer.id or "",
-        answer.model or "",
-        None,
-        usage,
-        (),
-        gather(crossing, (), unknown, carried(answer, wire.ANSWER_EXTRAS)),
-    )
+    stop = None
+    if answer.stop_sequence is None and (answer.stop_details is wire.NONE or answer.stop_details == NULL):
+        stop = _PLAIN_STOPS.get(answer.stop_reason or "")
+    if stop is None or (stop.reason == "stop" and parts and type(parts[-1]) is not Text):
+        called = any(type(part) is ToolCall for part in parts)
+        stop = read_stop(answer.stop_reason, answer.stop_sequence, answer.stop_details, called, crossing)
+    more = carried(answer, wire.ANSWER_EXTRAS)
+    extra = gather(crossing, (), unknown, more) if unknown or more else None
+    return Response(tuple(parts), stop, answer.id or "", answer.model or "", None, usage, (), extra)
+
+
+_PLAIN_STOPS = {"end_turn": Stop("stop"), "tool_use": Stop("tool_calls"), "max_tokens": Stop("length")}
 
 
 def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool, crossing: Crossing) -> Stop:
@@ -91,11 +93,15 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], crossing: Crossing, unkno
     prompt = usage.input_tokens
     if prompt is not None:
         prompt += (read or 0) + (written or 0)
-    more = carried(usage, wire.USAGE_EXTRAS) or {}
-    quiet = {name: more.pop(name) for name in list(more) if _says_nothing(bytes(more[name]))}
-    extra = gather(crossing, at, unknown, more or None)
-    for name, value in quiet.items():
-        extra = marked(extra, name, value)
+    extra = None
+    more = carried(usage, wire.USAGE_EXTRAS)
+    if more or unknown:
+        more = more or {}
+        quiet = {name: more.pop(name) for name in list(more) if _says_nothing(bytes(more[name]))}
+        extra = gather(crossing, at, unknown, more or None) if more or unknown else None
+        if crossing.target == wire.NAME:
+            for name, value in quiet.items():
+                extra = marked(extra, name, value)
     details = usage.output_tokens_details
     return Usage(
         prompt, usage.output_tokens, read, written, details.thinking_tokens if details is not None else None, extra
@@ -108,7 +114,7 @@ def _says_nothing(value: bytes) -> bool:
 
 
 def write_response(response: Response, crossing: Crossing) -> bytes:
-    content = BlockWriter(crossing).answer(response.parts)
+    content = _write_plain(response.parts) or BlockWriter(crossing).answer(response.parts)
     for _ in response.alternatives:
         crossing.lose("answer.dropped")
     response_id = response.id
@@ -122,12 +128,39 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         "model": crossing.model or response.model,
         "content": content,
     }
-    refused = any(type(part) is Text and part.refusal for part in response.parts)
-    out.update(write_stop(response.stop, any(type(part) is ToolCall for part in response.parts), refused, crossing))
+    stop, parts = response.stop, response.parts
+    if stop.reason == "tool_calls" and stop.extra is None and not stop.detail and parts and type(parts[-1]) is ToolCall:
+        out["stop_reason"], out["stop_sequence"] = "tool_use", stop.sequence
+    else:
+        refused = any(type(part) is Text and part.refusal for part in response.parts)
+        called = any(type(part) is ToolCall for part in response.parts)
+        out.update(write_stop(stop, called, refused, crossing))
     if response.usage is None:
         crossing.lose("usage.invented")
     out["usage"] = write_usage(response.usage or Usage(), crossing)
-    return jsontext.encode(restore(out, response.extra, wire.NAME))
+    return jsontext.encode(out if response.extra is None else restore(out, response.extra, wire.NAME))
+
+
+def _write_plain(parts: tuple[Part, ...]) -> list[Any] | None:
+    """Texts and calls on which nothing hangs, as nearly all answers are; else None."""
+    blocks: list[Any] = []
+    for part in parts:
+        if part.seal is not None or part.extra is not None or part.cache is not None:
+            return None
+        if type(part) is ToolCall:
+            call_id = part.id
+            if part.custom or part.namespace or NAMES.legal(part.name) != part.name:
+                return None
+            if len(call_id) > 40 or not call_id.isidentifier() or not call_id.isascii():
+                return None
+            if not jsontext.is_object(part.arguments):
+                return None
+            blocks.append({"type": "tool_use", "id": call_id, "name": part.name, "input": Raw(part.arguments)})
+        elif type(part) is Text and part.text and not part.refusal and not part.citations:
+            blocks.append({"type": "text", "text": part.text})
+        else:
+            return None
+    return blocks
 
 
 def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCa
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather
+from ...codec.refrain import FrameReader, Refrain
 from ...codec.seals import origin
 from ...codec.sse import Splitter
 from ...crossing import Crossing
@@ -64,12 +65,16 @@ class _Block:
         self.over = False
 
 
-class StreamReader:
+_KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
+
+
+class StreamReader(FrameReader):
     """Wire events in, events out."""
 
     def __init__(self, crossing: Crossing) -> None:
+        # The upstream pads the end of an event with spaces.
+        super().__init__(Splitter(wire.NAME), Refrain(_KEYS, mark=b'"}', noise=b" "), keeps_count=False)
         self._crossing = crossing
-        self._frames = Splitter(wire.NAME)
         self._live: _Block | None = None
         self._waiting: list[_Block] = []
         self._next = 0
@@ -84,27 +89,25 @@ class StreamReader:
         self._extra: dict[str, Raw] = {}
         self._kept: set[tuple[Path, str]] = set()
 
-    def feed(self, chunk: bytes) -> list[Event]:
-        events: list[Event] = []
-        for name, data in self._frames.feed(chunk):
-            if self._over:
-                break
-            try:
-                event = _strict(data)
-            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                self._tolerant(name, data, events)
-                continue
-            delta, live = event.delta, self._live
-            if delta is not None and live is not None and delta.type == live.delta and event.index == live.number:
-                text = delta.text or delta.partial_json or delta.thinking
-                if text:
-                    live.begun = True
-                    events.append(PartDelta(live.index, text))
-                if delta.estimated_tokens:
-                    self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
-            else:
-                self._take(name, event, {}, events)
-        return events
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        if self._over:
+            return False
+        try:
+            event = _strict(data)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            self._tolerant(name, data, events)
+            return False
+        delta, live = event.delta, self._live
+        if delta is None or live is None or delta.type != live.delta or event.index != live.number or not live.delta:
+            self._event(name, event, {}, events)
+            return False
+        text = delta.text or delta.partial_json or delta.thinking
+        if text:
+            live.begun = True
+            events.append(PartDelta(live.index, text))
+        if delta.estimated_tokens:
+            self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
+        return bool(text) and not delta.estimated_tokens
 
     def close(self) -> list[Event]:
         events: list[Event] = []
@@ -128,9 +131,9 @@ class StreamReader:
         except WireError as error:
             self._break(f"the upstream sent a broken frame: {error}", events)
             return
-        self._take(name, event, unknown, events)
+        self._event(name, event, unknown, events)
 
-    def _take(self, name: bytes, event: wire.StreamEvent, unknown: Unknown, events: list[Event]) -> None:
+    def _event(self, name: bytes, event: wire.StreamEvent, unknown: Unknown, events: list[Event]) -> None:
         kind = event.type or name.decode("utf-8", "replace")
         if event.error:
             self._over = True
@@ -227,7 +230,7 @@ class StreamReader:
         kind = delta.type
         if block is None:
             self._crossing.lose("event.dropped", (), f"{kind} outside of a block")
-        elif kind == block.delta:
+        elif kind and kind == block.delta:
             text = delta.text or delta.partial_json or delta.thinking
             if text:
                 block.begun = True

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Extra, Path
@@ -17,7 +18,7 @@ from ...codec.custom import wrap_tool
 from ...codec.extras import carried, gather, restore
 from ...codec.fit import fit
 from ...codec.memo import ToolMemo
-from ...codec.names import Names
+from ...codec.names import Names, by_name
 from ...codec.schema import Subset
 from ...crossing import Crossing
 from . import wire
@@ -30,7 +31,9 @@ OWN_NAMES = Names(r"[a-zA-Z0-9_-]{1,128}")
 """What the upstream takes, and so may have come from a client of this dialect."""
 IDS = re.compile(r"[a-zA-Z0-9_-]+\Z")
 
-LOOSE = Subset(root_object=True, modern=True)
+_KEYS = r"[a-zA-Z0-9_.-]{1,64}"
+"""Names of parameters. One of another kind is refused together with the whole request."""
+LOOSE = Subset(root_object=True, root_keys=_KEYS, modern=True)
 _STRICT_WORDS = frozenset(
     {
         "type",
@@ -58,25 +61,15 @@ OUTPUT = Subset(
     recursive=False,
     root_ref=False,
     one_of="any_of",
+    typed=True,
     modern=True,
     formats=_FORMATS,
     closed=True,
     scalar_enum=True,
     min_items=1,
 )
-"""Schemas the upstream enforces (protocol page, section 4)."""
-STRICT = Subset(
-    keywords=_STRICT_WORDS,
-    recursive=False,
-    root_ref=False,
-    one_of="any_of",
-    modern=True,
-    formats=_FORMATS,
-    closed=True,
-    scalar_enum=True,
-    min_items=1,
-    root_object=True,
-)
+"""Schemas the upstream enforces (protocol page, section 4); like the official SDK, each says its type."""
+STRICT = msgspec.structs.replace(OUTPUT, root_object=True, root_keys=_KEYS)
 MOST_STRICT = 20
 """Strict tools a request may have."""
 
@@ -219,9 +212,11 @@ def offered(request: Request, crossing: Crossing) -> tuple[Tool | HostedTool, ..
     if choice is None or not choice.names or choice.mode == "one":
         return request.tools
     crossing.lose("choice.by_filter", choice.at)
+    names = frozenset(choice.names)
+    wanted = {(tool.namespace, name) for name, tool in by_name(request.tools).items() if name in names}
     tools: list[Tool | HostedTool] = []
     for tool in request.tools:
-        if isinstance(tool, HostedTool) or tool.name in choice.names:
+        if isinstance(tool, HostedTool) or (tool.namespace, tool.name) in wanted:
             tools.append(tool)
         else:
             crossing.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
@@ -261,7 +256,7 @@ def _said(choice: Choice, request: Request, refused: bool, crossing: Crossing) -
         crossing.lose("choice.weakened", choice.at)
         return {"type": "auto"}, "You must call at least one of the tools in your next answer."
     own = crossing.source == wire.NAME
-    named = next((t for t in request.tools if isinstance(t, Tool) and t.name == choice.names[0]), None)
+    named = by_name(request.tools).get(choice.names[0])
     if named is None and not own:
         crossing.lose("choice.dropped", choice.at, f"{choice.names[0]} is not declared")
         return {"type": "auto"}, ""

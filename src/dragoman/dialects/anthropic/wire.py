@@ -11,6 +11,7 @@ from typing import ClassVar
 from msgspec import Raw, Struct
 
 from ...codec.admit import Door
+from ...codec.extras import Fields
 
 NAME = "anthropic"
 NONE = Raw()
@@ -68,9 +69,11 @@ class Block(Wire):
     strange: Raw = NONE
 
 
-CALL_EXTRAS = ("caller", "toolset_name")
-RESULT_EXTRAS = ("toolset_name",)
-MEDIA_EXTRAS = ("citations", "context", "transformations")
+CALL_EXTRAS = Fields("caller", "toolset_name")
+RESULT_EXTRAS = Fields(
+    "toolset_name",
+)
+MEDIA_EXTRAS = Fields("citations", "context", "transformations")
 
 
 class Cited(Wire):
@@ -197,7 +200,7 @@ class MessagesRequest(Wire):
     betas: Raw = NONE
 
 
-REQUEST_EXTRAS = (
+REQUEST_EXTRAS = Fields(
     "speed",
     "inference_geo",
     "container",
@@ -231,7 +234,7 @@ class Usage(Wire):
     fallback_credit: Raw = NONE
 
 
-USAGE_EXTRAS = (
+USAGE_EXTRAS = Fields(
     "cache_creation",
     "server_tool_use",
     "service_tier",
@@ -271,7 +274,7 @@ class Answer(Wire):
     input_transformations: Raw = NONE
 
 
-ANSWER_EXTRAS = ("container", "context_management", "diagnostics", "input_transformations")
+ANSWER_EXTRAS = Fields("container", "context_management", "diagnostics", "input_transformations")
 
 
 class Delta(Wire):
@@ -305,7 +308,7 @@ class StreamEvent(Wire):
     input_transformations: Raw = NONE
 
 
-EVENT_EXTRAS = ("context_management", "input_transformations")
+EVENT_EXTRAS = Fields("context_management", "input_transformations")
 
 REQUEST = Door[MessagesRequest](NAME, MessagesRequest)
 TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)

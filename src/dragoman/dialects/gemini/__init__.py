@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Dialect, Endpoint
+from ...dialect import Demands, Dialect, Endpoint
+from ...rule import Rule
 from .faults import read_fault, write_fault
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
@@ -42,6 +43,13 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     return found
 
 
+def rules() -> tuple[Rule, ...]:
+    # Late: translation never needs them.
+    from .rules import RULES
+
+    return RULES
+
+
 DIALECT = Dialect(
     name=NAME,
     title="Gemini generateContent",
@@ -58,8 +66,14 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    sealed=frozenset({"reasoning", "call", "text"}),
+    # Not on thoughts: gemini-cli strips them from its history (protocol page, section 5).
+    echoes=frozenset({"call", "text"}),
+    rules=rules,
     endpoint=Endpoint("/v1beta/models/{model}:generateContent", "/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+    demands=Demands("contents", alternate=True, thoughts_lead=False, held=frozenset({"cachedContent"})),
     splice_model=False,
+    kin=("code-assist",),
     noise=frozenset(
         {
             "safetyRatings",

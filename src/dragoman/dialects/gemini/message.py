@@ -266,6 +266,8 @@ def write_part(part: Part, crossing: Crossing, *, request: bool) -> Any:
 
 def write_seal(seal: Seal, out: dict[str, Any], at: Path, crossing: Crossing, request: bool) -> None:
     """An own seal goes back as it came; a foreign one travels packed to the client, and never to the upstream."""
+    if not seal.data:
+        return  # it only says whose thought it is
     if seal.dialect == wire.NAME:
         out["thoughtSignature"] = seal.data
     elif request:
@@ -295,7 +297,7 @@ def _write_thought(part: Reasoning, crossing: Crossing, request: bool) -> dict[s
     if request and not mine:
         if part.text:
             crossing.lose("reasoning.dropped", part.at)
-        if part.seal is not None:
+        if part.seal is not None and part.seal.data:
             crossing.lose("seal.dropped", part.at)
         return None
     if not part.text and part.seal is None and not mine:

@@ -43,7 +43,7 @@ class Ids:
         return self.mint(at), NULL
 
     def mint(self, at: Path) -> str:
-        if self.crossing.target != wire.NAME:
+        if self.crossing.target not in wire.KIN:
             self.crossing.lose("call.id.invented", at)
         if not self._seed:
             return hashed("\x1f".join([str(step) for step in at]))

@@ -11,7 +11,7 @@ from ...canon.request import Request
 from ...canon.tools import Tool
 from ...canon.turns import Turn
 from ...codec import jsontext
-from ...codec.admit import Unknown
+from ...codec.admit import Admitted, Unknown
 from ...codec.extras import carried, gather
 from ...codec.steps import arrange
 from ...crossing import Crossing
@@ -28,7 +28,12 @@ _INVENTED = "(the conversation begins)"
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
-    request, unknown, spelled = wire.admit_request(body)
+    return read_admitted(wire.admit_request(body), crossing)
+
+
+def read_admitted(admitted: Admitted[wire.GenerateRequest], crossing: Crossing) -> Request:
+    """A request that is decoded: alone in its body, or from an envelope."""
+    request, unknown, spelled = admitted
     crossing.spelled = spelled
     turns: list[Turn] = []
     if request.systemInstruction is not None:
@@ -79,7 +84,7 @@ def _read_state(request: wire.GenerateRequest, silent: dict[Path, Raw], crossing
     for name, state in (("cachedContent", request.cachedContent), ("continuationToken", request.continuationToken)):
         if state is not None:
             silent[name,] = jsontext.raw(state)
-            if crossing.target != wire.NAME:
+            if crossing.target not in wire.KIN:
                 crossing.lose("state.dropped", (name,), f"{name} names what only Google's server holds")
 
 
@@ -152,7 +157,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         crossing.lose("turn.invented", turns[0].at if turns else ())
         contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
     out: dict[str, Any] = {"contents": contents}
-    if mine and request.model and not crossing.model:
+    if mine and request.model and not crossing.model and not crossing.within:
         out["model"] = request.model
     if system:
         instruction = _write_system(system, crossing)

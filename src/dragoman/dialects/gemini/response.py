@@ -12,7 +12,7 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import jsontext
-from ...codec.admit import Unknown
+from ...codec.admit import Admitted, Unknown
 from ...codec.extras import carried, gather
 from ...crossing import Crossing
 from ...errors import WireError
@@ -80,9 +80,15 @@ _BLOCK = frozenset({"blockReason", "blockReasonMessage"})
 def read_response(body: bytes, crossing: Crossing) -> Response:
     if b'"candidates"' not in body and b'"parts"' in body and body.lstrip()[:1] == b"{":
         body = b'{"candidates":[{"content":%b}]}' % body  # a model's content by itself, as clients keep it
-    answer, unknown, spelled = wire.admit_answer(body)
-    if answer == type(answer)():
+    admitted = wire.admit_answer(body)
+    if admitted.value == type(admitted.value)():
         raise WireError(wire.NAME, "/candidates", "an array of candidates")
+    return read_admitted(admitted, crossing)
+
+
+def read_admitted(admitted: Admitted[wire.Answer], crossing: Crossing) -> Response:
+    """An answer that is decoded: alone in its body, or from an envelope."""
+    answer, unknown, spelled = admitted
     crossing.spelled = spelled
     ids = Ids(crossing, seed(answer.responseId, crossing))
     answers = [_read_candidate(candidate, i, ids, unknown) for i, candidate in enumerate(answer.candidates or ())]
@@ -131,7 +137,7 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     told = carried(candidate, wire.CANDIDATE_EXTRAS)
     if unknown or told:
         fields |= (gather(crossing, at, unknown, told) or {}).get(crossing.source, {})
-    if candidate.index is None or content is None:
+    if (candidate.index is None or content is None) and crossing.target in wire.KIN:
         fields[ABSENT] = _ABSENT[candidate.index is None, content is None]
     stop = read_stop(candidate.finishReason, candidate.finishMessage, parts, at, crossing)
     return Alternative(tuple(parts), stop, {wire.NAME: fields} if fields else None)
@@ -146,8 +152,16 @@ def _cited(candidate: wire.Candidate, parts: list[Part], whole: str, crossing: C
     return [next(hung) if isinstance(part, Text) else part for part in parts]
 
 
+_STOPPED, _CALLED = Stop("stop"), Stop("tool_calls")
+
+
 def read_stop(word: str | int | None, message: str | None, parts: list[Part], at: Path, crossing: Crossing) -> Stop:
     """Why it ended. A tool turn ends with STOP, too: the calls decide. The word itself goes back as it came."""
+    if message is None and word == "STOP":
+        for part in parts:
+            if type(part) is ToolCall:
+                return _CALLED
+        return _STOPPED
     known = _NUMBERS[word] if isinstance(word, int) and 0 <= word < len(_NUMBERS) else word
     reason: StopReason = "unknown"
     extra: Extra | None = None
@@ -220,7 +234,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     if feedback is not None and not response.parts:
         out["promptFeedback"] = feedback
     elif response.parts or response.stop != _NO_CANDIDATE or crossing.source != wire.NAME:
-        cited = any(own(response.extra, f"candidates/0/{name}") is not None for name in METADATA)
+        cited = response.extra is not None and any(
+            own(response.extra, f"candidates/0/{name}") is not None for name in METADATA
+        )
         candidates = [_write_candidate(response.parts, response.stop, 0, cited, crossing)]
         for i, other in enumerate(response.alternatives):
             cited = any(own(other.extra, name) is not None for name in METADATA)
@@ -233,7 +249,8 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         out["modelVersion"] = model
     if response.id:
         out["responseId"] = response.id
-    put_back(out, response.extra)
+    if response.extra is not None:
+        put_back(out, response.extra)
     if response.created is not None and "createTime" not in out:
         created = write_time(response.created)
         if created is not None:
@@ -248,8 +265,8 @@ def _write_candidate(
     candidate: dict[str, Any] = {"content": {"parts": written, "role": "model"}}
     write_stop(stop, candidate, crossing)
     candidate["index"] = index
-    texts = [(part.text, part.citations, part.at) for part in parts if isinstance(part, Text)]
-    if not cited and any(citations for _, citations, _ in texts):
+    if not cited and any(type(part) is Text and part.citations for part in parts):
+        texts = [(part.text, part.citations, part.at) for part in parts if isinstance(part, Text)]
         grounding = write_grounding(texts, crossing)
         if grounding is not None:
             candidate["groundingMetadata"] = grounding
@@ -257,6 +274,9 @@ def _write_candidate(
 
 
 def write_stop(stop: Stop, candidate: dict[str, Any], crossing: Crossing) -> None:
+    if stop.extra is None and not stop.detail and stop.reason in _EXACT:
+        candidate["finishReason"] = _WORDS[stop.reason]
+        return
     word: Any = own(stop.extra, "finishReason")
     if word is None:
         word = _WORDS[stop.reason]
@@ -273,7 +293,7 @@ def write_stop(stop: Stop, candidate: dict[str, Any], crossing: Crossing) -> Non
 
 def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    used = own(usage.extra, "toolUsePromptTokenCount")
+    used = own(usage.extra, "toolUsePromptTokenCount") if usage.extra is not None else None
     if usage.input is not None:
         out["promptTokenCount"] = usage.input - (jsontext.plain(used) if used is not None else 0)
     if usage.output is not None:
@@ -286,6 +306,8 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         crossing.lose("usage.dropped", (), "tokens written to a cache")
     if usage.input is not None or usage.output is not None:
         out["totalTokenCount"] = (usage.input or 0) + (usage.output or 0)
+    if usage.extra is None:
+        return out
     total = own(usage.extra, "totalTokenCount")
     if total is not None:
         out["totalTokenCount"] = total

@@ -17,6 +17,7 @@ from ...canon.response import Stop, Usage
 from ...codec import jsonarray, jsontext, sse
 from ...codec.admit import Unknown
 from ...codec.extras import carried
+from ...codec.refrain import FrameReader, Refrain
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -68,13 +69,19 @@ class _Answer:
         self.uncited = False
 
 
-class StreamReader:
+_USAGE = b'"usageMetadata": {'
+"""Figures come with every chunk; only the last ones count."""
+
+
+class StreamReader(FrameReader):
     """Chunks in, events out."""
 
     def __init__(self, crossing: Crossing) -> None:
+        refrain = Refrain((b'"text":',), mark=_USAGE, noise=b"0123456789")
+        super().__init__(sse.Splitter(wire.NAME), refrain, keeps_count=True)
         self._crossing = crossing
         self._head = b""
-        self._sse: sse.Splitter | None = None
+        self._sse = False
         self._array: jsonarray.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
         self._first: _Answer | None = None
@@ -82,6 +89,7 @@ class StreamReader:
         self._next = 0
         self._started = False
         self._over = False
+        self._plain = False  # the last chunk was one more piece of the open text, and nothing else
         self._usage: wire.UsageMetadata | None = None
         self._unknown: Unknown = {}
         self._last = wire.Answer()  # the last word on what is not a candidate
@@ -90,13 +98,12 @@ class StreamReader:
 
     def feed(self, chunk: bytes) -> list[Event]:
         events: list[Event] = []
-        if self._over:
-            return events
         try:
-            if self._sse is not None:
-                for _, data in self._sse.feed(chunk):
-                    self._take(data, events)
-            elif self._array is not None:
+            if self._sse:
+                return super().feed(chunk)
+            if self._over:
+                return events
+            if self._array is not None:
                 for data in self._array.feed(chunk):
                     self._take(data, events)
                 if self._array.broken is not None:
@@ -104,8 +111,11 @@ class StreamReader:
             else:
                 self._begin(chunk, events)
         except WireError as error:
-            self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
+            self._broken(error, events)
         return events
+
+    def _broken(self, error: WireError, events: list[Event]) -> None:
+        self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
 
     def _begin(self, chunk: bytes, events: list[Event]) -> None:
         """Which framing it is, once the first byte that says something has come."""
@@ -119,21 +129,41 @@ class StreamReader:
         if head[:1] in b"[{":
             self._array = jsonarray.Splitter(wire.NAME)
         else:
-            self._sse = sse.Splitter(wire.NAME)
+            self._sse = True
         events.extend(self.feed(head))
 
     def close(self) -> list[Event]:
         events: list[Event] = []
-        if self._over:
-            return events
-        try:
-            for _, data in self._sse.close() if self._sse is not None else ():
-                self._take(data, events)
-        except WireError as error:
-            self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
+        self.settle()
+        if self._sse:
+            for name, data in self._frames.close():
+                self._frame(name, data, events)
         if not self._over:
             self._finish(events)
         return events
+
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        if self._over:
+            return False
+        before = len(events)
+        self._plain = False
+        try:
+            self._take(data, events)
+        except WireError as error:
+            self._broken(error, events)
+        return self._plain and len(events) == before + 1
+
+    def _catch_up(self, said: list[str], last: bytes) -> None:
+        answer = self._first
+        if answer is not None:
+            answer.count += len(said)
+            if answer.kind == "text":
+                answer.words.extend(said)
+        self._take_figures(last.partition(b"data: ")[2])
+
+    def _take_figures(self, data: bytes) -> None:
+        """The usage in a chunk whose words have been told."""
+        self._usage = _strict(data).usageMetadata or self._usage
 
     def _fault(self, fault: Fault, events: list[Event]) -> None:
         if not self._over:
@@ -151,6 +181,10 @@ class StreamReader:
             if data == b"[DONE]":  # compatible servers send it
                 return
             chunk, unknown, _ = wire.admit_answer(data)
+        self._chunk(chunk, unknown, events)
+
+    def _chunk(self, chunk: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
+        """One chunk, decoded: a frame's data, or what an envelope holds."""
         if chunk.error:
             error = peek(chunk.error)
             self._fault(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}), events)
@@ -158,7 +192,8 @@ class StreamReader:
         if not self._started:
             self._start(chunk, events)
         if chunk.candidates:
-            for place, candidate in enumerate(chunk.candidates):
+            self._plain = not unknown and len(chunk.candidates) == 1 and self._more_words(chunk.candidates[0], events)
+            for place, candidate in enumerate(chunk.candidates if not self._plain else ()):
                 if unknown or not self._more_words(candidate, events):
                     self._candidate(candidate, place, unknown, events)
         if chunk.usageMetadata is not None:
@@ -166,6 +201,7 @@ class StreamReader:
         if unknown and chunk.usageMetadata is not None:
             self._unknown = {at: unknown.pop(at) for at in list(unknown) if at[:1] == ("usageMetadata",)}
         if unknown or chunk.promptFeedback or chunk.modelStatus:
+            self._plain = False
             self._keep(chunk, unknown)
 
     def _more_words(self, candidate: wire.Candidate, events: list[Event]) -> bool:
@@ -205,7 +241,18 @@ class StreamReader:
         last.promptFeedback = chunk.promptFeedback or last.promptFeedback
         last.modelStatus = chunk.modelStatus or last.modelStatus
         for at, fields in unknown.items():
-            self._crossing.keep(at, fields)
+            self._unsaid(at, fields)
+
+    def _unsaid(self, at: Path, fields: dict[str, Raw]) -> None:
+        """Fields of a chunk that no event carries: lost even to the kin, where nothing that is kept becomes a loss."""
+        crossing = self._crossing
+        bare = crossing.within == ()
+        if crossing.target not in wire.KIN or bare == (crossing.target == wire.NAME):
+            crossing.keep(at, fields)
+            return
+        for name, value in fields.items():
+            if bytes(value) != b"null":
+                crossing.lose("field.dropped", (*at, name))
 
     def _candidate(self, candidate: wire.Candidate, place: int, unknown: Unknown, events: list[Event]) -> None:
         answer = self._first
@@ -248,8 +295,7 @@ class StreamReader:
             answer.told.update(told)
         if unknown:
             for at in [at for at in unknown if at[:2] == ("candidates", place)]:
-                fields = unknown.pop(at)
-                self._crossing.keep(at, fields)
+                self._unsaid(at, unknown.pop(at))
 
     def _words(self, answer: _Answer, kind: str, text: str, events: list[Event]) -> None:
         if answer.kind != kind:
@@ -320,8 +366,10 @@ class StreamReader:
         if pieces is None:
             call_id = call.id or self._ids.mint(at)
             pieces = answer.pieces = Pieces(ToolCall(call_id, call.name or "", seal=seal, at=at))
-            if call.args:
+            if call.args and jsontext.is_object(call.args):
                 pieces.root = jsontext.fields(call.args)
+            elif call.args:
+                self._crossing.lose("arguments.invalid", at, "the arguments are no object")
         elif seal is not None:
             pieces.call = msgspec.structs.replace(pieces.call, seal=seal)
         for piece in call.partialArgs or ():

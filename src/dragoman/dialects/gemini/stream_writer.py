@@ -124,7 +124,10 @@ class StreamWriter:
             self._texts.setdefault(answer, []).append(self._text[event.index])
             if part.refusal:
                 self._crossing.lose("refusal.as_text", part.at)
-        if isinstance(part, ToolCall) or (part.seal is not None and isinstance(part, Text | Reasoning)):
+        if isinstance(part, ToolCall) or (
+            isinstance(part, Text | Reasoning)
+            and (part.seal is not None or (part.extra is not None and wire.NAME in part.extra))
+        ):
             opened.held = []
         elif isinstance(part, Text):
             opened.before, opened.after = self._frame_around(answer, b'{"text":', b"}")

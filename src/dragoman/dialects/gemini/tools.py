@@ -16,7 +16,7 @@ from ...codec.custom import wrap_tool
 from ...codec.extras import carried, gather
 from ...codec.fit import fit
 from ...codec.memo import ToolMemo
-from ...codec.names import Names
+from ...codec.names import Names, by_name
 from ...codec.schema import Subset, from_openapi
 from ...crossing import Crossing
 from . import wire
@@ -264,6 +264,9 @@ def write_choice(choice: Choice, request: Request, crossing: Crossing) -> dict[s
         out["mode"] = mode
     if names:
         table = ANY_NAMES if crossing.source == wire.NAME else NAMES
-        spaces = {tool.name: tool.namespace for tool in request.tools if isinstance(tool, Tool) and tool.namespace}
-        out["allowedFunctionNames"] = [table.send(name, spaces.get(name, ""), crossing, choice.at) for name in names]
+        declared = by_name(request.tools)
+        allowed = out["allowedFunctionNames"] = []
+        for name in names:
+            tool = declared.get(name)
+            allowed.append(table.send(name, tool.namespace if tool is not None else "", crossing, choice.at))
     return out

@@ -18,9 +18,12 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ...codec.admit import Admitted, Door
+from ...codec.extras import Fields
 from ...errors import WireError
 
 NAME = "gemini"
+KIN = frozenset({NAME, "code-assist"})
+"""The dialects that hold this document, bare or in an envelope: what stays behind for others goes back to these."""
 NONE = Raw()
 
 
@@ -116,7 +119,7 @@ class WidePart(Part):
 
 
 HOSTED_PARTS = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
-PART_EXTRAS = ("videoMetadata", "mediaProcessing", "partMetadata", "audioTranscription", "speechMetadata")
+PART_EXTRAS = Fields("videoMetadata", "mediaProcessing", "partMetadata", "audioTranscription", "speechMetadata")
 
 
 class Content(Wire):
@@ -214,7 +217,7 @@ class GenerationConfig(Wire):
     translationConfig: Raw = NONE
 
 
-CONFIG_EXTRAS = (
+CONFIG_EXTRAS = Fields(
     "mediaResolution",
     "speechConfig",
     "imageConfig",
@@ -251,7 +254,7 @@ class WideRequest(GenerateRequest):
     systemInstruction: WideContent | str | None = None
 
 
-REQUEST_EXTRAS = ("safetySettings", "store", "modelArmorConfig", "outputConfig")
+REQUEST_EXTRAS = Fields("safetySettings", "store", "modelArmorConfig", "outputConfig")
 
 
 class Candidate(Wire):
@@ -273,7 +276,7 @@ class WideCandidate(Candidate):
     content: WideContent | None = None
 
 
-CANDIDATE_EXTRAS = (
+CANDIDATE_EXTRAS = Fields(
     "safetyRatings",
     "avgLogprobs",
     "logprobsResult",
@@ -300,7 +303,7 @@ class UsageMetadata(Wire):
     serviceTier: Raw = NONE
 
 
-USAGE_EXTRAS = (
+USAGE_EXTRAS = Fields(
     "promptTokensDetails",
     "candidatesTokensDetails",
     "cacheTokensDetails",

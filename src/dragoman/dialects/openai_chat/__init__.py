@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dialect import Dialect, Endpoint
+from ...rule import Rule
 from .faults import read_fault, write_fault
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
@@ -42,6 +43,12 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     return found
 
 
+def rules() -> tuple[Rule, ...]:
+    from .rules import RULES  # only the linter needs them
+
+    return RULES
+
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Chat Completions",
@@ -59,6 +66,12 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
+    # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the
+    # whole message they got, and lose it when they build one of the fields they know: offered, not relied upon.
+    sealed=frozenset({"call"}),
+    call_slots=frozenset({"gemini"}),
+    rules=rules,
+    kin=("openrouter",),
     noise=frozenset(
         {
             "system_fingerprint",

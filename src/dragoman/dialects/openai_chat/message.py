@@ -14,6 +14,7 @@ from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.ids import minted
 from ...codec.ids import send as send_id
 from ...codec.media import data_url, guess_mime, kind_of, note, split_data_url
+from ...codec.seals import BUNDLE, origin, pack
 from ...crossing import Crossing
 from . import wire
 from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
@@ -192,7 +193,17 @@ def read_seal(extra_content: Raw) -> Seal | None:
     value = jsontext.plain(extra_content)
     google = value.get("google") if isinstance(value, dict) else None
     data = google.get("thought_signature") if isinstance(google, dict) else None
-    return Seal("gemini", data) if isinstance(data, str) else None
+    return origin(data, "gemini") if isinstance(data, str) else None
+
+
+def write_seal(seal: Seal, crossing: Crossing, *, request: bool) -> dict[str, Any] | None:
+    """What Google's compatible endpoint has for it: for clients Gemini's seals and those that travel under our mark,
+    for an upstream only its own. None for any other."""
+    if seal.dialect == BUNDLE and not request:
+        return {"google": {"thought_signature": pack(seal)}}
+    if seal.dialect == wire.NAME or (seal.dialect == "gemini" and (not request or crossing.source == wire.NAME)):
+        return {"google": {"thought_signature": seal.data}}
+    return None
 
 
 def read_annotations(notes: list[wire.Annotation], at: Path, unknown: Unknown) -> tuple[Citation, ...]:
@@ -237,7 +248,7 @@ def _write_part(part: Part, crossing: Crossing) -> Any:
             crossing.lose("refusal.as_text", part.at)
         out = {"type": "text", "text": part.text}
     elif isinstance(part, Media):
-        found = _write_media(part, crossing)
+        found = write_media(part, crossing)
         if found is None:
             crossing.lose("media.dropped", part.at, part.mime or part.kind)
             found = {"type": "text", "text": note(part)}
@@ -276,7 +287,7 @@ def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str] | 
     return mark
 
 
-def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
+def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
     own = crossing.source == wire.NAME
     if media.name and media.kind != "document":
         crossing.lose("field.dropped", media.at, f"the file's name, {media.name}", "info")
@@ -313,6 +324,34 @@ def _write_file(media: Media, crossing: Crossing, own: bool) -> dict[str, Any] |
     return None
 
 
+def write_plain(parts: tuple[Part, ...]) -> dict[str, Any] | None:
+    """An assistant's message of at most one text and calls on which nothing hangs, as nearly all are; else None."""
+    content: str | None = None
+    calls: list[Any] = []
+    legal = NAMES.legal_names
+    for part in parts:
+        if part.seal is not None or part.extra is not None or part.cache is not None:
+            return None
+        if type(part) is ToolCall:
+            name, call_id, arguments = part.name, part.id, part.arguments
+            if part.custom or part.namespace or (name not in legal and NAMES.legal(name) != name):
+                return None
+            if len(call_id) > 40 or not call_id.isidentifier() or not call_id.isascii():
+                return None
+            if not arguments or arguments.isspace():
+                arguments = "{}"
+            calls.append({"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}})
+        elif type(part) is Text and content is None and not calls:
+            content = part.text
+            if part.refusal or part.citations or not content:
+                return None
+        else:
+            return None
+    if calls:
+        return {"role": "assistant", "content": content, "tool_calls": calls}
+    return None if content is None else {"role": "assistant", "content": content}
+
+
 def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: bool) -> dict[str, Any] | None:
     """An assistant's message; None when nothing is left of it. In an answer thoughts are shown; in a request they go
     back only to the host that uses such a field itself."""
@@ -339,7 +378,7 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
         elif isinstance(part, ToolCall):
             calls.append(write_call(part, crossing, request=request))
         elif isinstance(part, Reasoning):
-            if part.seal is not None:
+            if part.seal is not None and part.seal.data:
                 crossing.lose("seal.dropped", part.at)
             own = marked_field(part)
             if own == "thinking":
@@ -427,8 +466,9 @@ def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str
     if call.cache is not None:
         crossing.lose("cache.dropped", call.at, "on a call")
     if call.seal is not None:
-        if call.seal.dialect == "gemini" and (not request or crossing.source == wire.NAME):
-            out["extra_content"] = {"google": {"thought_signature": call.seal.data}}
-        else:
+        slot = write_seal(call.seal, crossing, request=request)
+        if slot is None:
             crossing.lose("seal.dropped", call.at)
+        else:
+            out["extra_content"] = slot
     return out if call.extra is None else restore(out, call.extra, wire.NAME)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.request import Request
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
-from ...codec.admit import Unknown
+from ...codec.admit import Admitted, Unknown
 from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
-from .message import read_assistant, read_content, read_legacy, write_assistant, write_content
-from .results import answer_for, write_results_messages
+from .message import read_assistant, read_content, read_legacy, write_assistant, write_content, write_plain
+from .results import answer_for, write_plain_results, write_results_messages
 from .settings import read_extras, read_settings, write_settings
 from .tools import MEMO, functions_from, read_choice, write_choice
 
@@ -29,7 +29,11 @@ _ROLES: dict[str, Role] = {
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
-    request, unknown, spelled = wire.REQUEST.admit(body)
+    return read_admitted(wire.REQUEST.admit(body), crossing)
+
+
+def read_admitted(admitted: Admitted[wire.ChatRequest], crossing: Crossing) -> Request:
+    request, unknown, spelled = admitted
     crossing.spelled = spelled
     turns = _read_turns(request.messages, crossing, unknown)
     tools: tuple[Any, ...] = ()
@@ -53,11 +57,69 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     )
 
 
+_SPEAKERS: dict[str, Role] = {"user": "user", "system": "system", "developer": "developer"}
+_NONE = wire.NONE
+
+
+def read_plain(message: wire.Message, i: int) -> Turn | ToolResult | None:
+    """What nearly all messages are: a text, a text with calls, or a result, and nothing hangs on it."""
+    content = message.content
+    if (
+        message.refusal is not None
+        or message.function_call is not None
+        or message.reasoning_content is not None
+        or message.reasoning is not None
+        or message.annotations is not None
+        or message.name is not None
+        or message.audio is not _NONE
+        or message.reasoning_details is not _NONE
+    ):
+        return None
+    role = message.role
+    calls = message.tool_calls
+    call_id = message.tool_call_id
+    if role == "assistant":
+        if call_id is not None or not (content is None or type(content) is str):
+            return None
+        parts: list[Part] = [Text(content, at=("messages", i, "content"))] if content else []
+        if calls is not None:
+            for j, call in enumerate(calls):
+                function = call.function
+                if function is None or call.custom is not None or call.extra_content is not _NONE or not call.id:
+                    return None
+                arguments = function.arguments
+                if type(arguments) is not str:
+                    return None
+                parts.append(ToolCall(call.id, function.name or "", arguments, at=("messages", i, "tool_calls", j)))
+        return Turn("assistant", tuple(parts), "", None, ("messages", i))
+    if calls is not None or type(content) is not str:
+        return None
+    if role == "tool":
+        if not call_id:
+            return None
+        return ToolResult(call_id, (Text(content, at=("messages", i, "content")),), at=("messages", i))
+    speaker = _SPEAKERS.get(role)
+    if call_id is not None or speaker is None:
+        return None
+    return Turn(speaker, (Text(content, at=("messages", i, "content")),), "", None, ("messages", i))
+
+
 def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     results: list[Part] = []
     legacy = 0
     for i, message in enumerate(messages):
+        if not unknown:
+            plain = read_plain(message, i)
+            if plain is not None:
+                if isinstance(plain, ToolResult):
+                    results.append(plain)
+                    continue
+                if results:
+                    turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+                    results = []
+                turns.append(plain)
+                continue
         at: Path = ("messages", i)
         role = _ROLES.get(message.role)
         if role == "tool":
@@ -153,15 +215,30 @@ def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
                 _write_turn(turn, messages, crossing)
         return messages
     calls: list[ToolCall] = []  # those of the last step that have no result yet
+    plain = False  # that step was written as it is
     for turn in arrange(request.turns, crossing):
-        if turn.role == "tool":
-            write_results_messages(turn, calls, messages, crossing)
+        role = turn.role
+        if role == "tool":
+            if not (plain and write_plain_results(turn.parts, calls, messages)):
+                write_results_messages(turn, calls, messages, crossing)
             calls = []
             continue
         if calls:
             answer_for(calls, messages, crossing)
+            calls = []
+        if role == "assistant":
+            calls = [part for part in turn.parts if type(part) is ToolCall]
+            message = write_plain(turn.parts) if turn.extra is None and not turn.name else None
+            plain = message is not None
+            if message is not None:
+                messages.append(message)
+                continue
+        elif role == "user" and turn.extra is None and not turn.name:
+            text = plain_text(turn.parts)
+            if text is not None:
+                messages.append({"role": "user", "content": text})
+                continue
         _write_turn(turn, messages, crossing)
-        calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
     if calls:
         answer_for(calls, messages, crossing)
     return messages

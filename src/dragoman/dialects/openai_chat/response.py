@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import jsontext
-from ...codec.admit import Unknown
-from ...codec.extras import carried, gather, restore
+from ...codec.admit import Admitted, Unknown
+from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.ids import hashed
 from ...crossing import Crossing
 from . import wire
-from .message import read_assistant, read_legacy, write_assistant
+from .message import read_assistant, read_legacy, write_assistant, write_plain
 from .results import write_results_messages
 
-_MESSAGE_EXTRAS = ("audio", "reasoning_details")
+_MESSAGE_EXTRAS = Fields("audio", "reasoning_details")
 _REASONS: dict[str, StopReason] = {
     "stop": "stop",
     "length": "length",
@@ -48,14 +49,23 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     if b'"choices"' not in body:
         message, unknown, _ = wire.MESSAGE.admit(body)
         if message.role == "assistant" or message.tool_calls:
-            return _read_message(message, crossing, unknown)
-    answer, unknown, _ = wire.COMPLETION.admit(body)
+            return read_message(message, crossing, unknown)
+    return read_admitted(wire.COMPLETION.admit(body), crossing)
+
+
+def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Response:
+    answer, unknown, _ = admitted
+    if not unknown and crossing.target != wire.NAME and len(answer.choices) == 1:
+        plain = _read_plain(answer, answer.choices[0], crossing)
+        if plain is not None:
+            return plain
     answers = [_read_choice(choice, i, answer.id or "", crossing, unknown) for i, choice in enumerate(answer.choices)]
     first = answers[0] if answers else Alternative((), Stop("unknown"))
     usage = read_usage(answer.usage, crossing, unknown) if answer.usage is not None else None
-    extra = gather(crossing, (), unknown, carried(answer, wire.COMPLETION_EXTRAS))
+    extra = carried(answer, wire.COMPLETION_EXTRAS)
+    whole = gather(crossing, (), unknown, extra) if unknown or extra else None
     if first.extra is not None:
-        extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), **_below_first(first.extra[wire.NAME])}}
+        whole = {wire.NAME: {**(whole or {}).get(wire.NAME, {}), **_below_first(first.extra[wire.NAME])}}
     return Response(
         first.parts,
         first.stop,
@@ -64,11 +74,59 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
         answer.created,
         usage,
         tuple(answers[1:]),
-        extra,
+        whole,
     )
 
 
-def _read_message(message: wire.Message, crossing: Crossing, unknown: Unknown) -> Response:
+_NONE = wire.NONE
+_PLAIN_STOPS = {"stop": Stop("stop"), "length": Stop("length")}
+_CALLED = Stop("tool_calls")
+
+
+def _read_plain(answer: wire.Completion, choice: wire.AnswerChoice, crossing: Crossing) -> Response | None:
+    """What nearly all answers are: one text, calls, or both; None for any other. What is null needs no keeping."""
+    message, word = choice.message, choice.finish_reason
+    content, calls = message.content, message.tool_calls
+    if (
+        not (content is None or type(content) is str)
+        or message.refusal is not None
+        or message.function_call is not None
+        or message.reasoning_content is not None
+        or message.reasoning is not None
+        or message.annotations
+        or message.audio is not _NONE
+        or message.reasoning_details is not _NONE
+        or message.tool_call_id is not None
+        or choice.content_filter_results is not _NONE
+        or choice.stop_reason is not _NONE
+        or (choice.logprobs is not _NONE and choice.logprobs != NULL)
+    ):
+        return None
+    parts: list[Part] = [Text(content, at=("choices", 0, "message", "content"))] if content else []
+    stop = _PLAIN_STOPS.get(word or "")
+    if calls:
+        if word != "tool_calls":
+            return None
+        stop = _CALLED
+        for i, call in enumerate(calls):
+            function = call.function
+            if function is None or call.custom is not None or call.extra_content is not _NONE or not call.id:
+                return None
+            arguments = function.arguments
+            if type(arguments) is not str:
+                return None
+            at = ("choices", 0, "message", "tool_calls", i)
+            parts.append(ToolCall(call.id, function.name or "", arguments, at=at))
+    if stop is None:
+        return None
+    usage = read_usage(answer.usage, crossing, {}) if answer.usage is not None else None
+    extra = carried(answer, wire.COMPLETION_EXTRAS)
+    if extra is not None:
+        crossing.kept.append(((), extra))
+    return Response(tuple(parts), stop, answer.id or "", answer.model or "", answer.created, usage)
+
+
+def read_message(message: wire.Message, crossing: Crossing, unknown: Unknown) -> Response:
     """An assistant's message by itself, as clients keep it in their history."""
     parts = _read_parts(message, "", (), crossing, unknown)
     extra = gather(crossing, (), unknown, carried(message, _MESSAGE_EXTRAS))
@@ -82,9 +140,12 @@ def _read_choice(
 ) -> Alternative:
     at: Path = ("choices", number)
     parts = _read_parts(choice.message, f"{answer_id}:{number}", at + ("message",), crossing, unknown)
-    # Fields of the message itself are gathered with its choice.
-    more = {f"message/{name}": value for name, value in (carried(choice.message, _MESSAGE_EXTRAS) or {}).items()}
-    extra = gather(crossing, at, unknown, {**(carried(choice, wire.CHOICE_EXTRAS) or {}), **more} or None)
+    more = carried(choice, wire.CHOICE_EXTRAS)
+    if choice.message.audio or choice.message.reasoning_details:
+        # Fields of the message itself are gathered with its choice.
+        inner = carried(choice.message, _MESSAGE_EXTRAS) or {}
+        more = {**(more or {}), **{f"message/{name}": value for name, value in inner.items()}}
+    extra = gather(crossing, at, unknown, more) if unknown or more else None
     return Alternative(tuple(parts), read_stop(choice.finish_reason, parts, at, crossing), extra)
 
 
@@ -105,32 +166,35 @@ def _below_first(fields: dict[str, Any]) -> dict[str, Any]:
 def read_stop(word: str | None, parts: list[Part], at: Path, crossing: Crossing) -> Stop:
     """Why it ended, decided by the content where the word is too weak: hosts say `stop` after calls, too."""
     reason = _REASONS.get(word or "", "unknown")
-    if reason in ("stop", "unknown"):
-        if any(isinstance(part, ToolCall) for part in parts):
+    if reason == "stop" or reason == "unknown":
+        if parts and type(parts[-1]) is ToolCall:
             reason = "tool_calls"
-        elif any(isinstance(part, Text) and part.refusal for part in parts):
-            reason = "refusal"
-        elif word and word not in _REASONS:
-            reason = "stop"
+        else:
+            reason = _weak_reason(reason, word, parts)
     if not word or word == _WORDS[reason]:
         return Stop(reason)
     own = {"finish_reason": jsontext.raw(word)}
     return Stop(reason, extra={wire.NAME: own} if word in _REASONS else crossing.keep(at, own))
 
 
+def _weak_reason(reason: StopReason, word: str | None, parts: list[Part]) -> StopReason:
+    for part in parts:
+        if isinstance(part, ToolCall):
+            return "tool_calls"
+    for part in parts:
+        if isinstance(part, Text) and part.refusal:
+            return "refusal"
+    return "stop" if word and word not in _REASONS else reason
+
+
 def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage:
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     more: dict[str, Any] = {}
-    for name, details, known in (
-        ("prompt_tokens_details", prompt, ("cached_tokens", "cache_write_tokens")),
-        ("completion_tokens_details", completion, ("reasoning_tokens",)),
-    ):
-        if details is None:
-            continue
-        for field in details.__struct_fields__:
-            value = getattr(details, field)
-            if value and field not in known:
-                more[f"{name}/{field}"] = jsontext.raw(value)
+    if prompt is not None and any(_more_of_prompt(prompt)):
+        more |= {f"prompt_tokens_details/{name}": jsontext.raw(value) for name, value in _told(prompt, _PROMPT)}
+    if completion is not None and any(_more_of_completion(completion)):
+        told = _told(completion, _COMPLETION_DETAILS)
+        more |= {f"completion_tokens_details/{name}": jsontext.raw(value) for name, value in told}
     output = usage.completion_tokens
     thought = completion.reasoning_tokens if completion is not None else None
     own: dict[str, Raw] | None = None
@@ -141,7 +205,7 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
     total = usage.total_tokens
     if total is not None and total != (usage.prompt_tokens or 0) + (output or 0):
         more["total_tokens"] = jsontext.raw(total)
-    extra = gather(crossing, ("usage",), unknown, more or None)
+    extra = gather(crossing, ("usage",), unknown, more or None) if unknown or more else None
     if own is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), **own}}
     return Usage(
@@ -154,8 +218,25 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
     )
 
 
+_PROMPT = ("audio_tokens", "image_tokens", "text_tokens", "video_tokens")
+_COMPLETION_DETAILS = (*_PROMPT[:3], "accepted_prediction_tokens", "rejected_prediction_tokens")
+_more_of_prompt = attrgetter(*_PROMPT)
+_more_of_completion = attrgetter(*_COMPLETION_DETAILS)
+
+
+def _told(details: Struct, names: tuple[str, ...]) -> list[tuple[str, int]]:
+    return [(name, value) for name in names if (value := getattr(details, name))]
+
+
 def write_response(response: Response, crossing: Crossing) -> bytes:
-    choices = [_write_choice(response.parts, response.stop, 0, crossing)]
+    message = write_plain(response.parts)
+    stop = response.stop
+    finish = _FINISHED.get(stop.reason) if stop.extra is None and not stop.detail else None
+    if message is not None and finish is not None:
+        message["refusal"] = None
+        choices: list[Any] = [{"index": 0, "message": message, "finish_reason": finish}]
+    else:
+        choices = [_write_choice(response.parts, response.stop, 0, crossing)]
     for i, other in enumerate(response.alternatives):
         choices.append(restore(_write_choice(other.parts, other.stop, i + 1, crossing), other.extra, wire.NAME))
     response_id = response.id
@@ -171,13 +252,16 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     }
     if response.usage is not None:
         out["usage"] = write_usage(response.usage, crossing)
-    return jsontext.encode(restore(out, response.extra, wire.NAME))
+    return jsontext.encode(restore(out, response.extra, wire.NAME) if response.extra is not None else out)
+
+
+_FINISHED = {"stop": "stop", "length": "length", "tool_calls": "tool_calls"}
 
 
 def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, crossing: Crossing) -> dict[str, Any]:
-    message = write_assistant(parts, crossing, request=False)
-    refused = any(isinstance(part, Text) and part.refusal for part in parts)
-    return {"index": index, "message": message, "finish_reason": write_stop(stop, refused, crossing)}
+    message = write_assistant(parts, crossing, request=False) or {}
+    finish = write_stop(stop, message.get("refusal") is not None, crossing)
+    return {"index": index, "message": message, "finish_reason": finish}
 
 
 def write_stop(stop: Stop, refused: bool, crossing: Crossing) -> Any:
@@ -198,20 +282,34 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     if usage.input is None or usage.output is None:
         crossing.lose("usage.invented")
     out: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": completion}
-    asked: dict[str, Any] = {}
+    if usage.extra is not None and wire.NAME in usage.extra:
+        return _write_own_usage(usage, out)
     if usage.cache_read is not None:
-        asked["cached_tokens"] = usage.cache_read
-    if usage.cache_write is not None:
-        asked["cache_write_tokens"] = usage.cache_write
-    said: dict[str, Any] = {} if usage.reasoning is None else {"reasoning_tokens": usage.reasoning}
-    out["prompt_tokens_details"], out["completion_tokens_details"] = asked, said
-    if usage.extra is not None and _COMPLETION in usage.extra.get(wire.NAME, {}):
+        asked = out["prompt_tokens_details"] = {"cached_tokens": usage.cache_read}
+        if usage.cache_write is not None:
+            asked["cache_write_tokens"] = usage.cache_write
+    elif usage.cache_write is not None:
+        out["prompt_tokens_details"] = {"cache_write_tokens": usage.cache_write}
+    if usage.reasoning is not None:
+        out["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
+    out["total_tokens"] = prompt + completion
+    return out
+
+
+def _write_own_usage(usage: Usage, out: dict[str, Any]) -> dict[str, Any]:
+    """With what this dialect alone said of it."""
+    asked = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
+    said = {"reasoning_tokens": usage.reasoning}
+    for name, details in (("prompt_tokens_details", asked), ("completion_tokens_details", said)):
+        out[name] = {key: value for key, value in details.items() if value is not None}
+    total = out["prompt_tokens"] + out["completion_tokens"]
+    if usage.extra is not None and _COMPLETION in usage.extra[wire.NAME]:
         del out[_COMPLETION]
     out = restore(out, usage.extra, wire.NAME)
-    for name, details in (("prompt_tokens_details", asked), ("completion_tokens_details", said)):
-        if not details:
+    for name in ("prompt_tokens_details", "completion_tokens_details"):
+        if not out[name]:
             del out[name]
-    out.setdefault("total_tokens", prompt + completion)
+    out.setdefault("total_tokens", total)
     return out
 
 

@@ -16,6 +16,29 @@ from .tools import IDS
 NO_RESULT = "Error: no result was recorded for this call."
 
 
+def write_plain_results(results: tuple[Part, ...], calls: list[ToolCall], messages: list[Any]) -> bool:
+    """One text for each call, in their order, and nothing hangs on it: what nearly all results are. Else False.
+
+    `calls` were written with the ids they have."""
+    if len(results) != len(calls):
+        return False
+    out: list[Any] = []
+    for i, result in enumerate(results):
+        call_id = calls[i].id
+        if type(result) is not ToolResult or result.call_id != call_id or len(result.parts) != 1:
+            return False
+        if result.is_error or result.structured or result.cache is not None or result.extra is not None:
+            return False
+        only = result.parts[0]
+        if type(only) is not Text or only.cache is not None or only.extra is not None or only.seal is not None:
+            return False
+        if only.refusal or only.citations:
+            return False
+        out.append({"role": "tool", "tool_call_id": call_id, "content": only.text})
+    messages += out
+    return True
+
+
 def write_results_messages(turn: Turn, calls: list[ToolCall] | None, messages: list[Any], crossing: Crossing) -> None:
     """One message a result, one result a call (where `calls` are known: the host refuses anything else). Media, which a
     tool message cannot hold, and results without a call go into one user message after the last of them."""

@@ -8,7 +8,7 @@ until the one before them is whole.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import Raw
@@ -17,9 +17,10 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
 from ...canon.response import Usage
 from ...codec import jsontext
-from ...codec.admit import Unknown
-from ...codec.extras import carried
+from ...codec.admit import Door, Unknown
+from ...codec.extras import Fields, carried
 from ...codec.ids import hashed
+from ...codec.refrain import OBFUSCATED, FrameReader, Refrain
 from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
@@ -28,12 +29,11 @@ from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text
 from .response import read_stop, read_usage
 
-_strict = msgspec.json.Decoder(wire.Chunk).decode
-_CHUNK_EXTRAS = ("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
+_CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
 _beside_calls = attrgetter(
     "content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"
 )
-_CHOICE_EXTRAS = ("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
+_CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
 
 
 class _Call:
@@ -52,7 +52,7 @@ class _Call:
         return not self.part.custom and jsontext.is_object("".join(self.pieces))
 
 
-class _Answer:
+class Answer:
     """What is open in one answer."""
 
     __slots__ = ("by_index", "call", "calls", "index", "kind", "latest", "number", "seen", "waiting", "word")
@@ -65,19 +65,25 @@ class _Answer:
         self.calls = 0
         self.latest: _Call | None = None
         self.by_index: dict[int, _Call] = {}
-        self.waiting: list[_Call | tuple[str, str]] = []
+        self.waiting: list[_Call | tuple[str, str] | Reasoning] = []
         self.seen: list[Part] = []
         self.word: str | None = None
 
 
-class StreamReader:
+_KEYS = (b'"content":', b'"arguments":', b'"reasoning_content":', b'"reasoning":')
+
+
+class StreamReader(FrameReader):
     """Chunks in, events out."""
 
+    _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
+    _door: ClassVar[Door[Any]] = wire.CHUNK
+
     def __init__(self, crossing: Crossing) -> None:
+        super().__init__(Splitter(wire.NAME), Refrain(_KEYS, **OBFUSCATED), keeps_count=True)
         self._crossing = crossing
-        self._frames = Splitter(wire.NAME)
-        self._answers: dict[int, _Answer] = {}
-        self._first: _Answer | None = None
+        self._answers: dict[int, Answer] = {}
+        self._first: Answer | None = None
         self._next = 0
         self._started = False
         self._over = False
@@ -85,16 +91,11 @@ class StreamReader:
         self._usage: Usage | None = None
         self._kept: set[tuple[Path, str]] = set()
 
-    def feed(self, chunk: bytes) -> list[Event]:
-        events: list[Event] = []
-        for _, data in self._frames.feed(chunk):
-            self._take(data, events)
-        return events
-
     def close(self) -> list[Event]:
         events: list[Event] = []
-        for _, data in self._frames.close():
-            self._take(data, events)
+        self.settle()
+        for name, data in self._frames.close():
+            self._frame(name, data, events)
         if not self._over:
             if self._answers and all(answer.word for answer in self._answers.values()):
                 self._finish(events)
@@ -103,78 +104,108 @@ class StreamReader:
                 events.append(Fault("upstream_bad", "the upstream's stream ended before the answer did", 502))
         return events
 
-    def _take(self, data: bytes, events: list[Event]) -> None:
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over:
-            return
+            return False
         if data.startswith(b"[DONE]"):  # a host sends it with a space behind
             self._finish(events)
-            return
+            return False
         unknown: Unknown | None = None
         try:
-            chunk = _strict(data)
+            chunk = self._strict(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             try:
-                chunk, unknown, _ = wire.CHUNK.admit(data)
+                chunk, unknown, _ = self._door.admit(data)
             except WireError as error:
                 self._over = True
                 events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
-                return
+                return False
         if chunk.error:
             self._over = True
             said = chunk.error
-            events.append(fault_from(said if isinstance(said, dict) else {"message": str(said)}, 0, {}))
-            return
+            events.append(self._fault(said if isinstance(said, dict) else {"message": str(said)}))
+            return False
         if not self._started:
-            self._started = True
-            self._id = chunk.id or ""
-            events.append(Start(self._id, chunk.model or "", chunk.created))
-            self._note((), _sent(chunk, _CHUNK_EXTRAS))
+            self._start(chunk, events)
         elif chunk.timings is not None or chunk.x_groq is not None:
             self._note((), _sent(chunk, _CHUNK_EXTRAS))
         if unknown:
             for at, fields in unknown.items():
                 self._note(at, fields)
+        plain = False
         if chunk.choices:
             for choice in chunk.choices:
-                self._choice(choice, events)
+                plain = self._choice(choice, events) and len(chunk.choices) == 1
         if chunk.usage is not None:
-            self._usage = read_usage(chunk.usage, self._crossing, unknown or {})
+            self._usage = self._figures(chunk, unknown or {})
+        return plain and chunk.usage is None and chunk.timings is None and chunk.x_groq is None and not unknown
 
-    def _choice(self, choice: wire.ChunkChoice, events: list[Event]) -> None:
+    def _start(self, chunk: Any, events: list[Event]) -> None:
+        self._started = True
+        self._id = chunk.id or ""
+        events.append(Start(self._id, chunk.model or "", chunk.created))
+        self._note((), _sent(chunk, _CHUNK_EXTRAS))
+
+    def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
+        return read_usage(chunk.usage, self._crossing, unknown)
+
+    def _fault(self, error: dict[str, Any]) -> Fault:
+        return fault_from(error, 0, {})
+
+    def _catch_up(self, said: list[str], last: bytes) -> None:
+        for answer in self._answers.values():
+            if answer.call is not None and answer.index == self.going_on:
+                answer.call.pieces.extend(said)
+
+    def _choice(self, choice: wire.ChunkChoice, events: list[Event]) -> bool:
+        """True when it was one more piece of the open part, and nothing else."""
         answer = self._first
         if answer is None or answer.number != choice.index:
-            answer = self._answers.get(choice.index)
-            if answer is None:
-                answer = self._answers[choice.index] = _Answer(choice.index)
-                self._first = self._first or answer
-        if choice.logprobs is not None or choice.content_filter_results is not None or choice.stop_reason is not None:
-            self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
-        delta = choice.delta
-        if delta is not None:
-            calls = delta.tool_calls
-            if not calls or any(_beside_calls(delta)):
-                self._said(answer, delta, events)
-            if calls:
-                for piece in calls:
-                    # What nearly always comes: more arguments of the open call.
-                    call, function = answer.call, piece.function
-                    if (
-                        call is None
-                        or function is None
-                        or type(function.arguments) is not str
-                        or function.name
-                        or piece.id
-                        or piece.index != call.key
-                        or answer.waiting
-                    ):
-                        self._piece(answer, piece, events)
-                    elif function.arguments:
-                        call.pieces.append(function.arguments)
-                        events.append(PartDelta(call.index, function.arguments))
+            answer = self._answer(choice.index)
         if choice.finish_reason:
             answer.word = choice.finish_reason
+        noted = choice.logprobs is not None or choice.content_filter_results is not None
+        if noted or choice.stop_reason is not None:
+            self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
+        delta = choice.delta
+        if delta is None:
+            return False
+        kind, before = answer.kind, len(events)
+        calls = delta.tool_calls
+        going_on = False
+        if not calls or any(_beside_calls(delta)):
+            self._said(answer, delta, events)
+            going_on = answer.kind == kind and kind in ("text", "reasoning") and not delta.annotations
+        if calls:
+            for piece in calls:
+                # What nearly always comes: more arguments of the open call.
+                call, function = answer.call, piece.function
+                if (
+                    call is None
+                    or function is None
+                    or type(function.arguments) is not str
+                    or function.name
+                    or piece.id
+                    or piece.index != call.key
+                    or answer.waiting
+                ):
+                    self._piece(answer, piece, events)
+                    going_on = False
+                elif function.arguments:
+                    call.pieces.append(function.arguments)
+                    events.append(PartDelta(call.index, function.arguments))
+                    going_on = not piece.extra_content
+        plain = going_on and len(events) == before + 1 and not answer.waiting
+        return plain and not (noted or choice.finish_reason or choice.stop_reason)
 
-    def _said(self, answer: _Answer, delta: wire.Message, events: list[Event]) -> None:
+    def _answer(self, number: int) -> Answer:
+        answer = self._answers.get(number)
+        if answer is None:
+            answer = self._answers[number] = Answer(number)
+            self._first = self._first or answer
+        return answer
+
+    def _said(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         """Everything in a delta but its calls."""
         thought = delta.reasoning_content or delta.reasoning
         if thought:
@@ -193,7 +224,7 @@ class StreamReader:
             self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)
 
-    def _words(self, answer: _Answer, kind: str, text: str, events: list[Event]) -> None:
+    def _words(self, answer: Answer, kind: str, text: str, events: list[Event]) -> None:
         if answer.kind == kind:
             events.append(PartDelta(answer.index, text))
             return
@@ -205,7 +236,7 @@ class StreamReader:
         self._begin(answer, kind, part, events)
         events.append(PartDelta(answer.index, text))
 
-    def _parts(self, answer: _Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
+    def _parts(self, answer: Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
         """Mistral's answers: content as a list, with thinking in it."""
         at: Path = ("choices", answer.number, "delta", "content")
         for part in content:
@@ -217,7 +248,7 @@ class StreamReader:
                 kind = jsontext.kind(part.strange) if part.strange else part.type
                 self._crossing.lose("part.dropped", at, kind)
 
-    def _piece(self, answer: _Answer, piece: wire.Call, events: list[Event]) -> None:
+    def _piece(self, answer: Answer, piece: wire.Call, events: list[Event]) -> None:
         function, custom = piece.function, piece.custom
         if function is not None:
             name, text = function.name or "", text_value(function.arguments)
@@ -246,7 +277,7 @@ class StreamReader:
             at = ("choices", answer.number, "delta", "tool_calls")
             self._crossing.lose("event.dropped", at, "arguments behind a whole JSON object")
 
-    def _new_call(self, answer: _Answer, piece: wire.Call, name: str) -> _Call:
+    def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> _Call:
         call_id = piece.id
         if not call_id:
             call_id = hashed(f"{self._id}:{answer.number}:{answer.calls}:{name}")
@@ -260,7 +291,7 @@ class StreamReader:
             answer.by_index[piece.index] = call
         return call
 
-    def _release(self, answer: _Answer, events: list[Event], *, all_of_them: bool = False) -> None:
+    def _release(self, answer: Answer, events: list[Event], *, all_of_them: bool = False) -> None:
         """Begin what was held back, as far as the open call is whole."""
         while answer.waiting and (all_of_them or answer.call is None or answer.call.whole()):
             held = answer.waiting.pop(0)
@@ -270,32 +301,36 @@ class StreamReader:
                 for text in held.held:
                     events.append(PartDelta(held.index, text))
                 held.held.clear()
+            elif isinstance(held, Reasoning):
+                self._begin(answer, "whole", msgspec.structs.replace(held, text=""), events)
+                if held.text:
+                    events.append(PartDelta(answer.index, held.text))
             else:
                 kind, text = held
                 self._begin(answer, kind, Reasoning() if kind == "reasoning" else Text("", kind == "refusal"), events)
                 events.append(PartDelta(answer.index, text))
-                while answer.waiting and not isinstance(answer.waiting[0], _Call) and answer.waiting[0][0] == kind:
+                while answer.waiting and isinstance(answer.waiting[0], tuple) and answer.waiting[0][0] == kind:
                     events.append(PartDelta(answer.index, answer.waiting.pop(0)[1]))  # type: ignore[index]
 
-    def _begin(self, answer: _Answer, kind: str, part: Part, events: list[Event]) -> None:
+    def _begin(self, answer: Answer, kind: str, part: Part, events: list[Event]) -> None:
         answer.kind = kind
         answer.index = self._next
         answer.seen.append(part)
         self._next += 1
         events.append(PartStart(answer.index, part, answer.number))
 
-    def _begin_call(self, answer: _Answer, call: _Call, events: list[Event]) -> None:
+    def _begin_call(self, answer: Answer, call: _Call, events: list[Event]) -> None:
         self._begin(answer, "call", call.part, events)
         call.index = answer.index
         answer.call = call
 
-    def _end(self, answer: _Answer, events: list[Event]) -> None:
+    def _end(self, answer: Answer, events: list[Event]) -> None:
         if answer.kind:
             events.append(PartEnd(answer.index))
             answer.kind = ""
             answer.call = None
 
-    def _cite(self, answer: _Answer, delta: wire.Message, events: list[Event]) -> None:
+    def _cite(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         at: Path = ("choices", answer.number, "delta", "annotations")
         unknown: Unknown = {}
         citations = read_annotations(delta.annotations or [], at, unknown)

@@ -12,7 +12,7 @@ from ...codec.ids import send as send_id
 from ...codec.media import note
 from ...crossing import Crossing
 from .faults import error_object
-from .message import annotations_to
+from .message import annotations_to, write_seal
 from .response import write_stop, write_usage
 from .tools import IDS, NAMES
 
@@ -89,7 +89,7 @@ class StreamWriter:
         part, answer = event.part, event.answer
         out = self._opened(answer)
         self._parts[event.index] = part, answer
-        if part.seal is not None and not isinstance(part, ToolCall):
+        if part.seal is not None and part.seal.data and not isinstance(part, ToolCall):
             self._crossing.lose("seal.dropped", part.at)
         if isinstance(part, Text):
             key = b'{"content":'
@@ -134,10 +134,11 @@ class StreamWriter:
         else:
             call |= {"type": "function", "function": {"name": name, "arguments": ""}}
         if part.seal is not None:
-            if part.seal.dialect == "gemini":
-                call["extra_content"] = {"google": {"thought_signature": part.seal.data}}
-            else:
+            slot = write_seal(part.seal, self._crossing, request=False)
+            if slot is None:
                 self._crossing.lose("seal.dropped", part.at)
+            else:
+                call["extra_content"] = slot
         return call
 
     def _delta(self, event: PartDelta) -> bytes:
@@ -151,7 +152,7 @@ class StreamWriter:
                 self._lengths[event.index] += len(event.text)
             elif self._silent:
                 self._silent.discard(event.index)
-        if event.seal is not None:
+        if event.seal is not None and event.seal.data:
             self._crossing.lose("seal.dropped", self._parts[event.index][0].at)
         if event.citations:
             self._cited.setdefault(event.index, []).extend(event.citations)

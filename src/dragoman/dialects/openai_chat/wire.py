@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from msgspec import Raw, Struct
 
 from ...codec.admit import Door
+from ...codec.extras import Fields
 
 NAME = "openai-chat"
 NONE = Raw()
@@ -221,7 +222,7 @@ class ChatRequest(Wire):
     web_search_options: Raw = NONE
 
 
-REQUEST_EXTRAS = (
+REQUEST_EXTRAS = Fields(
     "prompt_cache_options",
     "prompt_cache_retention",
     "modalities",
@@ -282,8 +283,8 @@ class Completion(Wire):
     timings: Raw = NONE
 
 
-COMPLETION_EXTRAS = ("service_tier", "system_fingerprint", "prompt_filter_results", "timings")
-CHOICE_EXTRAS = ("logprobs", "content_filter_results", "stop_reason")
+COMPLETION_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings")
+CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "stop_reason")
 
 
 class ChunkChoice(Wire):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Dialect, Endpoint
+from ...dialect import Demands, Dialect, Endpoint
+from ...rule import Rule
 from .faults import read_fault, write_fault
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
@@ -70,6 +71,12 @@ def _item_evidence(items: list[dict[str, Any]], name: str) -> list[tuple[int, st
     return found
 
 
+def rules() -> tuple[Rule, ...]:
+    from .rules import RULES  # only the linter needs them
+
+    return RULES
+
+
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Responses",
@@ -87,6 +94,17 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     endpoint=Endpoint("/v1/responses", "/v1/responses"),
+    demands=Demands(
+        "input",
+        adjacent=False,
+        unique_ids=True,
+        kinds=True,
+        held=frozenset({"previous_response_id", "conversation", "item_reference"}),
+        later="async",
+    ),
+    sealed=frozenset({"reasoning"}),
+    echoes=frozenset({"reasoning"}),
+    rules=rules,
     noise=frozenset(
         {
             "billing",

@@ -357,7 +357,7 @@ def _write_reasoning(part: Reasoning, crossing: Crossing) -> dict[str, Any] | No
     if seal is not None and seal.dialect == wire.NAME:
         mine = True
     if not mine:
-        if seal is not None:
+        if seal is not None and seal.data:
             crossing.lose("seal.dropped", part.at)
         if part.text:
             crossing.lose("reasoning.dropped", part.at)
@@ -368,7 +368,7 @@ def _write_reasoning(part: Reasoning, crossing: Crossing) -> dict[str, Any] | No
     out["summary"] = _summary(part, own)
     if "content" in own:
         out["content"] = jsontext.plain(own["content"])
-    if seal is not None:
+    if seal is not None and seal.data:
         out["encrypted_content"] = seal.data
     return restore(out, part.extra, wire.NAME)
 

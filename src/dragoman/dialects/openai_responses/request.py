@@ -13,7 +13,7 @@ from ...canon.turns import Role, Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather, restore
-from ...codec.ids import hashed
+from ...codec.ids import hashed, plain_id
 from ...codec.ids import send as send_id
 from ...codec.media import note
 from ...codec.steps import arrange
@@ -22,7 +22,7 @@ from . import wire
 from .items import item_extra, message_extra, read_call, read_item, read_opaque, stray_fields, write_items
 from .message import mark_cached, read_content, write_input
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
-from .tools import IDS, MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
+from .tools import IDS, MEMO, NAMES, own_fields, read_choice, tools_from, with_fields, write_choice
 
 _ROLES: dict[str | None, Role] = {"system": "system", "developer": "developer", "user": "user"}
 _SAID = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
@@ -81,7 +81,28 @@ def _read_turns(
     results: list[Part] = []
     apart = _by_item(unknown) if unknown else None
     for i, item in enumerate(items):
-        if apart is not None:
+        if apart is None:
+            plain = read_plain(item, i)
+            if plain is not None:
+                if type(plain) is ToolCall:
+                    if results:
+                        turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+                        results = []
+                    said.append(plain)
+                    continue
+                if said:
+                    turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
+                    said = []
+                if isinstance(plain, ToolResult):
+                    results.append(plain)
+                    continue
+                if results:
+                    turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+                    results = []
+                if isinstance(plain, Turn):
+                    turns.append(plain)
+                continue
+        else:
             unknown = apart.get(i, {})
         kind = item.type
         at: Path = ("input", i)
@@ -114,6 +135,50 @@ def _read_turns(
         turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
     if results:
         turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+
+
+_NONE = wire.NONE
+
+
+def read_plain(item: wire.Item, i: int) -> ToolCall | ToolResult | Turn | None:
+    """What nearly all items are: a call, a text as its output, or a text of the user's side; nothing hangs on it."""
+    if (
+        item.id is not _NONE
+        or item.status is not _NONE
+        or item.namespace is not None
+        or item.input is not None
+        or item.phase is not _NONE
+        or item.summary is not None
+        or item.encrypted_content is not None
+        or item.caller is not _NONE
+        or item.async_ is not _NONE
+        or item.action is not _NONE
+    ):
+        return None
+    kind = item.type
+    content = item.content
+    if kind == "function_call":
+        text = item.arguments
+        if item.role is not None or content is not None or item.output is not None:
+            return None
+        if type(text) is not str or not item.call_id or not item.name:
+            return None
+        return ToolCall(item.call_id, item.name, text, at=("input", i))
+    if item.arguments is not None or item.name is not None:
+        return None
+    if kind == "function_call_output":
+        output = item.output
+        if type(output) is not str or item.role is not None or content is not None or item.call_id is None:
+            return None
+        return ToolResult(item.call_id, (Text(output, at=("input", i, "output")),), at=("input", i))
+    if kind != "message" or item.call_id is not None or item.output is not None:
+        return None
+    role = _ROLES.get(item.role)
+    if role is None:
+        return None
+    if type(content) is str:
+        return Turn(role, (Text(content, at=("input", i, "content")),), "", None, ("input", i))
+    return None
 
 
 def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
@@ -356,6 +421,8 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     calls = None if own else Calls(turns)
     for turn in turns:
         role = turn.role
+        if calls is not None and turn.extra is None and not turn.name and write_plain(role, turn.parts, calls, items):
+            continue
         if role == "assistant":
             again = calls.asked(turn.parts) if calls is not None else None
             if not write_items(turn.parts, items, crossing, again) and turn.parts:
@@ -378,6 +445,54 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
                     crossing.lose("name.dropped", turn.at)
             items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
     return items
+
+
+def write_plain(role: str, parts: tuple[Part, ...], calls: Calls, items: list[Any]) -> bool:
+    """What nearly all turns are: one text, text and calls, or results that are one text each; nothing hangs on them.
+    Written here in one go; False, with nothing written, for any other."""
+    out: list[Any] = []
+    if role == "assistant":
+        kinds, results, legal = calls.kinds, calls.results, NAMES.legal_names
+        for part in parts:
+            if part.seal is not None or part.extra is not None or part.cache is not None:
+                return False
+            if type(part) is ToolCall:
+                call_id, text = part.id, part.arguments
+                if part.custom or part.namespace or part.name not in legal or not text or text == "null":
+                    return False
+                if call_id not in results or call_id in kinds or not plain_id(call_id) or text.isspace():
+                    return False
+                out.append({"type": "function_call", "call_id": call_id, "name": part.name, "arguments": text})
+            elif type(part) is Text and not out and part.text and not part.refusal and not part.citations:
+                out.append({"type": "message", "role": "assistant", "content": part.text})
+            else:
+                return False
+        for item in out:
+            if "call_id" in item:
+                kinds[item["call_id"]] = "function_call_output"
+    elif role == "tool":
+        kinds, answered, again = calls.kinds, calls.answered, calls.again
+        for part in parts:
+            if type(part) is not ToolResult or part.is_error or part.structured or part.cache is not None or again:
+                return False
+            output = plain_text(part.parts)
+            call_id = part.call_id
+            if output is None or part.extra is not None or call_id in answered or not plain_id(call_id):
+                return False
+            if kinds.get(call_id) != "function_call_output":
+                return False
+            out.append({"type": "function_call_output", "call_id": call_id, "output": output})
+        ids = {item["call_id"] for item in out}
+        if len(ids) != len(out):
+            return False
+        answered |= ids
+    else:
+        words = plain_text(parts)
+        if words is None:
+            return False
+        out.append({"type": "message", "role": role, "content": words})
+    items += out
+    return bool(out)
 
 
 class Calls:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -14,6 +15,7 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.ids import hashed
+from ...codec.memo import Same
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -227,9 +229,8 @@ def echo(request: Request) -> dict[str, Any]:
     first = request.turns[0] if request.turns else None
     if first is not None and first.at == ("instructions",) and isinstance(first.parts[0], Text):
         out["instructions"] = first.parts[0].text
-    tools = [tool for tool in request.tools if tool.at[:1] == ("tools",)]
-    if tools:
-        out["tools"] = [_declared(tool) for tool in tools_to(tools, own)]
+    if request.tools:
+        out["tools"] = _echoed(Same(request.tools))
     if request.choice is not None:
         out["tool_choice"] = write_choice(request, request.choice, own)
     for value, name in (
@@ -250,6 +251,13 @@ def echo(request: Request) -> dict[str, Any]:
         if name in fields:
             out.setdefault(name, fields[name])
     return out
+
+
+@lru_cache(maxsize=64)
+def _echoed(same: Same) -> Raw:
+    """The tools as they were declared, which is the same for every answer of a conversation."""
+    tools = [tool for tool in same.tools if tool.at[:1] == ("tools",)]
+    return jsontext.raw([_declared(tool) for tool in tools_to(tools, Crossing(wire.NAME, wire.NAME))])
 
 
 def _declared(tool: Any) -> Any:

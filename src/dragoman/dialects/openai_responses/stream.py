@@ -15,6 +15,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.refrain import OBFUSCATED, FrameReader, Refrain
 from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
@@ -98,12 +99,13 @@ class _Item:
         self.queue: list[wire.StreamEvent] = []
 
 
-class StreamReader:
+class StreamReader(FrameReader):
     """Wire events in, canon's events out."""
 
     def __init__(self, crossing: Crossing) -> None:
+        refrain = Refrain((b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
+        super().__init__(Splitter(wire.NAME), refrain, keeps_count=True)
         self._crossing = crossing
-        self._frames = Splitter(wire.NAME)
         self._own = crossing.target == wire.NAME
         self._active: _Item | None = None
         self._waiting: dict[int, _Item] = {}
@@ -116,25 +118,21 @@ class StreamReader:
         self._over = False
         self._noted: set[str] = set()
 
-    def feed(self, chunk: bytes) -> list[Event]:
-        events: list[Event] = []
-        for name, data in self._frames.feed(chunk):
-            self._take(name, data, events)
-        return events
-
     def close(self) -> list[Event]:
         events: list[Event] = []
+        self.settle()
         for name, data in self._frames.close():
-            self._take(name, data, events)
+            self._frame(name, data, events)
         if not self._over:
             self._over = True
             events.append(Fault("upstream_bad", "the upstream's stream ended before the answer did", 502))
         return events
 
-    def _take(self, name: bytes, data: bytes, events: list[Event]) -> None:
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over or data.startswith(b"[DONE]"):
-            return
+            return False
         try:
+            unknown: Unknown = {}
             try:
                 event = _strict(data)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -151,12 +149,17 @@ class StreamReader:
             ):
                 active.count += len(event.delta)
                 events.append(PartDelta(active.index, event.delta))
-            else:
-                event.type = event.type or name.decode("utf-8", "replace")
-                self._event(event, events)
+                return not unknown
+            event.type = event.type or name.decode("utf-8", "replace")
+            self._event(event, events)
         except WireError as error:
             self._over = True
             events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
+        return False
+
+    def _catch_up(self, said: list[str], last: bytes) -> None:
+        if self._active is not None:
+            self._active.count += sum(map(len, said))
 
     def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
         """Any event but one more piece of the open text."""

@@ -17,8 +17,8 @@ from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
 from ...codec.fit import fit
 from ...codec.memo import ToolMemo
-from ...codec.names import Names
-from ...codec.schema import Subset
+from ...codec.names import Names, by_name
+from ...codec.schema.openai import LOOSE, STRICT
 from ...crossing import Crossing
 from . import wire
 
@@ -26,45 +26,6 @@ NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 
 IDS = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 """Call ids."""
-
-LOOSE = Subset(root_object=True, complete=True)
-"""Without strict the server wants an object at the root and `items` in every array, and leaves the rest alone."""
-
-STRICT = Subset(
-    keywords=frozenset(
-        [
-            "$defs",
-            "$ref",
-            "additionalProperties",
-            "anyOf",
-            "const",
-            "description",
-            "enum",
-            "exclusiveMaximum",
-            "exclusiveMinimum",
-            "format",
-            "items",
-            "maxItems",
-            "maximum",
-            "minItems",
-            "minimum",
-            "multipleOf",
-            "pattern",
-            "properties",
-            "required",
-            "title",
-            "type",
-        ]
-    ),
-    ref_siblings=False,
-    one_of="any_of",
-    all_of="merge",
-    modern=True,
-    formats=frozenset({"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"}),
-    root_object=True,
-    closed=True,
-    all_required=True,
-)
 
 _SAME_SCHEMAS = frozenset({wire.NAME, "openai-chat"})
 _SCHEMA_AT = ("parameters",)
@@ -318,7 +279,7 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
         return jsontext.plain(own["tool_choice"])
     if not choice.names:
         return choice.mode
-    declared = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
+    declared = by_name(request.tools)
     named = []
     for name in choice.names:
         tool = declared.get(name)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...codec.admit import Door
+from ...codec.extras import Fields
 
 NAME = "openai-responses"
 NONE = Raw()
@@ -202,7 +203,7 @@ class ResponsesRequest(Wire):
 REQUEST_STATE = ("previous_response_id", "conversation", "prompt")
 """What only the server that keeps it can look up."""
 
-REQUEST_RARE = (
+REQUEST_RARE = Fields(
     "stream_options",
     "truncation",
     "background",
@@ -286,7 +287,7 @@ class Answer(Wire):
     user: str | None = None
 
 
-ANSWER_EXTRAS = (
+ANSWER_EXTRAS = Fields(
     "completed_at",
     "service_tier",
     "conversation",

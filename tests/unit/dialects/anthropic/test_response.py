@@ -156,6 +156,7 @@ def test_figures_that_only_messages_has() -> None:
         ("field.dropped", "/usage/iterations"),
         ("field.dropped", "/usage/odd"),
     ]
+    response, _ = read_answer(_answer(usage=figures), MESSAGES)
     assert write_answer(response, MESSAGES)[0]["usage"] == figures
 
 

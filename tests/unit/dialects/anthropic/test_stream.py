@@ -393,3 +393,11 @@ def test_fields_of_another_kind_of_block_are_kept() -> None:
     found, lost = _between(_begin(0, type="text", text="", title="T"), _end(0))
     assert found[0] == PartStart(0, Text("", extra={MESSAGES: {"title": Raw(b'"T"')}}, at=("content", 0)))
     assert lost == [("field.dropped", "/content/0/title")]
+
+
+def test_a_delta_without_a_type_adds_nothing_to_a_block_that_is_held() -> None:
+    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "redacted_thinking", "data": "x"}}
+    odd = {"type": "content_block_delta", "index": 0, "delta": {"type": 7, "text": "a"}}
+    end = {"type": "content_block_stop", "index": 0}
+    found, _ = events_of(sse(_START, block, odd, end, _finish("end_turn"), _STOP))
+    assert [type(event).__name__ for event in found] == ["Start", "PartStart", "PartEnd", "Finish"]

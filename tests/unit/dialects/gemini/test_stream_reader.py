@@ -401,3 +401,10 @@ def test_when_the_answer_was_made() -> None:
     assert found[0] == Start("r", "m", 1756331047, None, {"gemini": {"createTime": Raw(b'"2025-08-27T21:44:07.2Z"')}})
     assert isinstance(found[-1], Finish)
     assert found[-1].extra == {"gemini": {"promptFeedback": Raw(b"{}")}}
+
+
+def test_arguments_of_a_call_in_pieces_that_are_no_object_are_a_loss() -> None:
+    piece = {"functionCall": {"name": "f", "args": 7, "willContinue": True}}
+    events, lost = events_of(sse(chunk(piece)))
+    assert ("arguments.invalid", "/candidates/0/content/parts/0") in lost
+    assert isinstance(events[-1], Fault)

@@ -95,7 +95,7 @@ def test_everything_in_a_fault_is_read() -> None:
         (b'{"error":"plain words"}', "plain words"),
         (b'"just words"', "just words"),
         (b"[1]", "[1]"),
-        (b'{"detail":"not found"}', '{"detail":"not found"}'),
+        (b'{"detail":"not found"}', "not found"),
         (b'{"message":"flat","code":"x"}', "flat"),
         (b'{"error":{"message":["a"]}}', '{"message":["a"]}'),
         (b"[" * 99_999, "[" * 2000),

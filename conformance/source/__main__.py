@@ -1,0 +1,56 @@
+"""Writes the suite: `python -m conformance.source`; with `--check` it only says whether the files are current."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+from . import caching, calls, clients, controls, counts, custom, faults, limits, media, schemas, seals, unknown
+from .kit import DATE
+
+HOME = Path(__file__).resolve().parents[1] / DATE
+MODULES = (calls, seals, schemas, media, controls, custom, clients, caching, counts, faults, limits, unknown)
+
+
+def written() -> dict[str, bytes]:
+    """Every file of the suite by its name."""
+    topics: dict[str, list[object]] = {}
+    for module in MODULES:
+        for found in module.cases():
+            topics.setdefault(found["topic"], []).append(found)
+    files: dict[str, bytes] = {}
+    listed = []
+    for topic, group in sorted(topics.items()):
+        # A case per line: a change of one case is one line of a diff.
+        lines = ",\n".join([json.dumps(one, ensure_ascii=False, separators=(", ", ": ")) for one in group])
+        name = f"cases/{topic}.json"
+        files[name] = f"[\n{lines}\n]\n".encode()
+        listed.append({"file": name, "cases": len(group), "sha256": hashlib.sha256(files[name]).hexdigest()})
+    manifest = {"date": DATE, "cases": sum(len(group) for group in topics.values()), "files": listed}
+    files["suite.json"] = (json.dumps(manifest, indent=2) + "\n").encode()
+    return files
+
+
+def main() -> int:
+    files = written()
+    on_disk = {str(path.relative_to(HOME)) for path in (HOME / "cases").glob("*.json")}
+    stale = sorted(on_disk - set(files))
+    changed = [name for name, data in files.items() if not (HOME / name).exists() or (HOME / name).read_bytes() != data]
+    if "--check" in sys.argv[1:]:
+        for name in (*changed, *stale):
+            print(f"not current: {name}")
+        return 1 if changed or stale else 0
+    (HOME / "cases").mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        (HOME / name).unlink()
+    for name in changed:
+        (HOME / name).write_bytes(files[name])
+    total = json.loads(files["suite.json"])["cases"]
+    print(f"{total} cases in {len(files) - 1} files; {len(changed)} written, {len(stale)} removed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Prompt caching: the prefix of a conversation is the same bytes from turn to turn, and marks are kept."""
+
+from __future__ import annotations
+
+from . import paths
+from .calls import A, B, asked
+from .desk import Doc, reply, request
+from .kit import CLEAN, Cases, case, pairs, src
+
+TOPIC = "prompt-caching"
+
+
+def cases() -> Cases:
+    says = (
+        "What was sent in one turn stands at the beginning of the next turn byte for byte, the tools and the system prompt "
+        "too: else no cache ever hits."
+    )
+    sources = [src("crosswalk", "11 Caching hints", "T"), src("anthropic", "5 Thinking rules, 4", "D")]
+    for client, upstream in pairs():
+        steps: list[Doc] = [
+            {"reply": reply(upstream, "Let me look.", (A, B)), "outputs": ["12", "20"]},
+            {"reply": reply(upstream, "", (A._replace(id="call_c"),)), "outputs": ["5"]},
+            {},
+        ]
+        inner = "/request" if upstream == "code-assist" else ""
+        facts: list[Doc] = []
+        for step in (0, 1):
+            before, after = f"/requests/{step}", f"/requests/{step + 1}"
+            facts.append({"prefix": [before + paths.history(upstream), after + paths.history(upstream)]})
+            facts.append({"same": [f"{before}{inner}/tools", f"{after}{inner}/tools"]})
+        yield case(
+            TOPIC, "prefix", "conversation", client, upstream, says=says, sources=sources,
+            given={"request": asked(client), "steps": steps}, expect=[*facts, CLEAN],
+        )  # fmt: skip
+    yield from _marks(sources)
+
+
+def _marks(sources: list[Doc]) -> Cases:
+    says = "The client's cache marks reach an upstream that has them."
+    mark = {"type": "ephemeral"}
+    given = request("anthropic", tools=asked("anthropic")["tools"])
+    given["system"] = [{"type": "text", "text": "Be careful.", "cache_control": mark}]
+    content = [{"type": "text", "text": "Go.", "cache_control": mark}]
+    given["messages"] = [{"role": "user", "content": content}]
+    yield case(
+        TOPIC, "marks", "request", "anthropic", "openrouter", says=says, sources=sources, given=given,
+        expect=[{"path": "/messages/*/content/*/cache_control", "count": 2}, CLEAN],
+    )  # fmt: skip
+    yield case(
+        TOPIC, "marks", "request", "openrouter", "anthropic", says=says, sources=sources,
+        given=request("openrouter") | {"messages": [
+            {"role": "system", "content": [{"type": "text", "text": "Be careful.", "cache_control": mark}]},
+            {"role": "user", "content": content},
+        ]},
+        expect=[
+            {"path": "/system/*/cache_control", "count": 1}, {"path": "/messages/*/content/*/cache_control", "count": 1},
+            CLEAN,
+        ],
+    )  # fmt: skip
+    yield case(
+        TOPIC, "marks", "request", "anthropic", "openai-responses", says=says, sources=sources, given=given,
+        expect=[{"path": "/input/*/content/*/prompt_cache_breakpoint", "present": True}, CLEAN], model="gpt-5.6-sol",
+    )  # fmt: skip
+    says = "No request to Claude has more than four cache marks, however many the client set."
+    many = request("openrouter")
+    parts = [{"type": "text", "text": f"Part {i}.", "cache_control": mark} for i in range(6)]
+    many["messages"] = [{"role": "user", "content": parts}]
+    yield case(
+        TOPIC, "four", "request", "openrouter", "anthropic", says=says, sources=[src("anthropic", "10 Limits", "D")],
+        given=many, expect=[{"path": "/messages/*/content/*/cache_control", "count": 4}, CLEAN],
+    )  # fmt: skip
+    breakpoints = [
+        {"type": "text", "text": f"Part {i}.", "prompt_cache_breakpoint": {"mode": "explicit"}} for i in range(6)
+    ]
+    yield case(
+        TOPIC, "four", "request", "openai-chat", "anthropic", says=says, sources=[src("anthropic", "10 Limits", "D")],
+        given=request("openai-chat") | {"messages": [{"role": "user", "content": breakpoints}]},
+        expect=[{"path": "/messages/*/content/*/cache_control", "count": 4}, CLEAN],
+    )  # fmt: skip
+    says = "An upstream without cache marks gets none, and the request is otherwise whole."
+    for upstream in ("gemini", "ollama"):
+        yield case(
+            TOPIC, "none", "request", "anthropic", upstream, says=says, sources=sources, given=given,
+            expect=[{"no_key": "cache_control"}, {"somewhere": "Be careful."}, {"loss": "cache.dropped"}, CLEAN],
+        )  # fmt: skip

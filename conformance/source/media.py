@@ -1,0 +1,92 @@
+"""Images in results: they reach the model, where the target can hold them, and never as text or not at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .calls import A, asked
+from .desk import Doc, Out, Results, Said, User, request
+from .kit import CLEAN, Cases, case, others, src
+
+TOPIC = "images-in-results"
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PLACES = {
+    "anthropic": "/messages/*/content/[type=tool_result]/content/[type=image]/source/data",
+    "gemini": "/contents/*/parts/*/functionResponse/parts/*/inlineData/data",
+    "code-assist": "/request/contents/*/parts/*/functionResponse/parts/*/inlineData/data",
+    "openai-responses": "/input/[type=function_call_output]/output/[type=input_image]/image_url",
+    "openai-chat": "/messages/[role=user]/content/[type=image_url]/image_url/url",
+    "openrouter": "/messages/[role=tool]/content/[type=image_url]/image_url/url",
+    "ollama": "/messages/*/images/*",
+}
+
+
+def cases() -> Cases:
+    says = (
+        "An image in a tool's result reaches the upstream as an image with the same bytes: in the result where the "
+        "dialect holds it there, else in a user turn after all results, with a report."
+    )
+    sources = [src("crosswalk", "2 Parts", "T"), src("openai-chat", "10 Seed documents against today", "D")]
+    for client, given in _given().items():
+        for upstream in others(client):
+            facts: list[Doc] = [{"path": PLACES[upstream], "contains": PIXEL}, {"somewhere": "1 x 1 pixel"}, CLEAN]
+            if upstream in ("openai-chat", "ollama"):
+                facts.append({"loss": "result.media.moved"})
+            if upstream == "openai-chat":
+                facts.append({"path": "/messages/[role=tool]/content/[type=image_url]", "absent": True})
+            yield case(
+                TOPIC, "", "request", client, upstream, says=says, sources=sources, given=given, expect=facts,
+            )  # fmt: skip
+    says = "Gemini 2.5 refuses media inside a functionResponse: there the image stands beside it."
+    for client in ("anthropic", "openai-responses"):
+        facts = [
+            {"path": "/contents/*/parts/*/functionResponse/parts", "absent": True},
+            {"path": "/contents/*/parts/*/inlineData/data", "equals": PIXEL},
+            CLEAN,
+        ]
+        yield case(
+            TOPIC, "beside", "request", client, "gemini", says=says, model="gemini-2.5-flash",
+            sources=[src("gemini", "4 Tools", "S")], given=_given()[client], expect=facts,
+        )  # fmt: skip
+    says = "The error flag of a result reaches the model, as a flag where there is one and in words elsewhere."
+    turns = [User("Go."), Said((A,)), Results((Out("call_a", "get_weather", "station offline", True),))]
+    flags: dict[str, Doc] = {
+        "openai-chat": {"path": "/messages/[role=tool]/#0/content", "matches": "(?i)error.*station offline"},
+        "openai-responses": {"path": "/input/[type=function_call_output]/#0/output", "matches": "(?i)error.*station offline"},
+        "gemini": {"path": "/contents/*/parts/*/functionResponse/#0/response/error", "contains": "station offline"},
+        "code-assist": {
+            "path": "/request/contents/*/parts/*/functionResponse/#0/response/error", "contains": "station offline",
+        },
+        "ollama": {"path": "/messages/[role=tool]/#0/content", "matches": "(?i)error.*station offline"},
+        "openrouter": {"path": "/messages/[role=tool]/#0/content", "matches": "(?i)error.*station offline"},
+        "anthropic": {"path": "/messages/*/content/[type=tool_result]/#0/is_error", "equals": True},
+    }  # fmt: skip
+    for client in ("anthropic", "gemini"):
+        for upstream in others(client):
+            yield case(
+                TOPIC, "error-flag", "request", client, upstream, says=says,
+                sources=[src("anthropic", "4 Tools", "T"), src("gemini", "4 Tools", "T")],
+                given=request(client, turns, asked(client)["tools"]), expect=[flags[upstream], CLEAN],
+            )  # fmt: skip
+
+
+def _given() -> dict[str, Doc]:
+    """A history with an image in a result, in every dialect that can hold one."""
+    turns = [User("What does it show?"), Said((A,)), Results((Out("call_a", "get_weather", "1 x 1 pixel"),))]
+    out: dict[str, Doc] = {}
+    for client in ("anthropic", "gemini", "openai-responses", "openrouter"):
+        out[client] = request(client, turns, asked(client)["tools"])
+    source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+    text: list[Any] = [{"type": "text", "text": "1 x 1 pixel"}]
+    out["anthropic"]["messages"][2]["content"][0]["content"] = [*text, {"type": "image", "source": source}]
+    response = out["gemini"]["contents"][2]["parts"][0]["functionResponse"]
+    response["parts"] = [{"inlineData": {"mimeType": "image/png", "data": PIXEL}}]
+    url = f"data:image/png;base64,{PIXEL}"
+    out["openai-responses"]["input"][2]["output"] = [
+        {"type": "input_text", "text": "1 x 1 pixel"},
+        {"type": "input_image", "image_url": url, "detail": "auto"},
+    ]
+    out["openrouter"]["messages"][2]["content"] = [*text, {"type": "image_url", "image_url": {"url": url}}]
+    return out
+
+

@@ -1,0 +1,365 @@
+"""A whole dialect in one file: the toy protocol, one JSON object a line, for learning how dialects are written.
+
+    request   {"model": "m", "lines": [LINE, ...], "tools": [{"name": "f", "about": "...", "input": SCHEMA}]}
+    answer    {"lines": [LINE, ...], "end": "done" | "tools" | "cut", "tokens": [asked, answered]}
+    stream    {"text": "..."} and {"call": CALL} lines, then {"end": ..., "tokens": ...}
+    fault     {"problem": "what went wrong"}
+    LINE      {"from": "system" | "user" | "model" | "tool", "text": "..."}, with "call": CALL or "id": "call id"
+    CALL      {"id": "...", "name": "f", "input": {...}}
+
+What the toy cannot say (images, thinking, settings, ...) is lost, and every loss is written down: that is the contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Raw, Struct
+
+from dragoman.canon.events import Event, Fault, FaultKind, Finish, PartDelta, PartEnd, PartStart, Start
+from dragoman.canon.parts import Part, Path, Text, ToolCall, ToolResult
+from dragoman.canon.request import Request, Settings
+from dragoman.canon.response import Response, Stop, StopReason, Usage
+from dragoman.canon.tools import HostedTool, Tool
+from dragoman.canon.turns import Role, Turn
+from dragoman.codec import jsontext
+from dragoman.codec.admit import Door, Unknown
+from dragoman.codec.extras import gather, restore
+from dragoman.codec.ndjson import Splitter
+from dragoman.codec.steps import arrange
+from dragoman.crossing import Crossing
+from dragoman.dialect import Dialect, Endpoint
+from dragoman.errors import WireError
+
+NAME = "toy"
+NONE = Raw()
+ROLES: dict[str, Role] = {"system": "system", "user": "user", "model": "assistant", "tool": "tool"}
+SPEAKERS = {role: speaker for speaker, role in ROLES.items()} | {"developer": "system"}
+ENDS: dict[str, StopReason] = {"done": "stop", "tools": "tool_calls", "cut": "length"}
+WORDS = {reason: word for word, reason in ENDS.items()}
+
+
+# --- wire: Structs as sent; what they do not know is refused, and then taken apart by the Door -----------------------
+
+
+class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, rename={"from_": "from"}):
+    pass
+
+
+class Call(Wire):
+    name: str
+    id: str
+    input: Raw = NONE  # arguments stay the text they are
+
+
+class Line(Wire):
+    from_: str = "model"
+    text: str = ""
+    call: Call | None = None
+    id: str = ""
+
+
+class ToolDef(Wire):
+    name: str
+    about: str = ""
+    input: Raw = NONE
+
+
+class Question(Wire):
+    lines: list[Line]
+    model: str = ""
+    tools: list[ToolDef] = []
+
+
+class Answer(Wire):
+    lines: list[Line]
+    end: str = ""
+    tokens: tuple[int, int] | None = None
+
+
+class Piece(Wire):
+    text: str = ""
+    call: Call | None = None
+    end: str = ""
+    tokens: tuple[int, int] | None = None
+    problem: str = ""
+
+
+QUESTION, ANSWER = Door[Question](NAME, Question), Door[Answer](NAME, Answer, lenient=True)
+TOOLS, PIECE = Door[list[ToolDef]](NAME, list[ToolDef]), Door[Piece](NAME, Piece, lenient=True)
+
+
+# --- requests ----------------------------------------------------------------------------------------------------
+
+
+def read_request(body: bytes, crossing: Crossing) -> Request:
+    question, unknown, _ = QUESTION.admit(body)
+    turns: list[Turn] = []
+    for i, line in enumerate(question.lines):
+        at: Path = ("lines", i)
+        role = ROLES.get(line.from_, "user")
+        parts = _read_line(line, at)
+        if turns and turns[-1].role == role and role in ("assistant", "tool"):
+            turns[-1] = Turn(role, (*turns[-1].parts, *parts), "", turns[-1].extra, turns[-1].at)
+        else:
+            turns.append(Turn(role, parts, "", gather(crossing, at, unknown), at))
+    tools = tuple([_read_tool(tool, ("tools", i), crossing, unknown) for i, tool in enumerate(question.tools)])
+    return Request(tuple(turns), question.model, tools, extra=gather(crossing, (), unknown))
+
+
+def _read_line(line: Line, at: Path) -> tuple[Part, ...]:
+    if line.from_ == "tool":
+        return (ToolResult(line.id, (Text(line.text, at=at + ("text",)),), at=at),)
+    parts: list[Part] = [Text(line.text, at=at + ("text",))] if line.text else []
+    if line.call is not None:
+        parts.append(ToolCall(line.call.id, line.call.name, jsontext.text(line.call.input), at=at + ("call",)))
+    return tuple(parts)
+
+
+def write_request(request: Request, crossing: Crossing) -> bytes:
+    lines: list[Any] = []
+    for turn in arrange(request.turns, crossing):
+        lines += _write_lines(turn.parts, SPEAKERS[turn.role], crossing)
+    out: dict[str, Any] = {"model": crossing.model or request.model, "lines": lines}
+    if request.tools:
+        out["tools"] = _tools_to(request.tools, crossing)
+    if request.choice is not None:
+        crossing.lose("choice.dropped", request.choice.at)
+    for name in Settings.__struct_fields__:
+        if name != "at" and getattr(request.settings, name) not in (None, ()):
+            crossing.lose("field.dropped", request.settings.at.get(name, ()), name)
+    return jsontext.encode(restore(out, request.extra, NAME))
+
+
+def _write_lines(parts: Iterable[Part], speaker: str, crossing: Crossing) -> list[Any]:
+    lines: list[Any] = []
+    for part in parts:
+        if isinstance(part, Text):
+            lines.append({"from": speaker, "text": part.text})
+        elif isinstance(part, ToolCall):
+            lines.append({"from": speaker, "call": _write_call(part, crossing)})
+        elif isinstance(part, ToolResult):
+            words = "".join([inner.text for inner in part.parts if isinstance(inner, Text)])
+            for inner in part.parts:
+                if not isinstance(inner, Text):
+                    crossing.lose("part.dropped", inner.at, type(inner).__name__)
+            if part.is_error:
+                crossing.lose("result.error.as_text", part.at)
+                words = f"Error: {words}"
+            lines.append({"from": "tool", "id": part.call_id, "text": words})
+        else:
+            crossing.lose("part.dropped", part.at, type(part).__name__)
+        if part.seal is not None:
+            crossing.lose("seal.dropped", part.at)
+    return lines
+
+
+def _write_call(call: ToolCall, crossing: Crossing) -> dict[str, Any]:
+    given = jsontext.object_raw(call.arguments)
+    if given is None:
+        crossing.lose("arguments.invalid", call.at)
+        given = jsontext.raw({"__raw": call.arguments})
+    return {"name": call.name, "id": call.id, "input": given}
+
+
+# --- tools -------------------------------------------------------------------------------------------------------
+
+
+def read_tools(document: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    found, unknown, _ = TOOLS.admit(document)
+    return tuple([_read_tool(tool, (i,), crossing, unknown) for i, tool in enumerate(found)])
+
+
+def _read_tool(tool: ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> Tool:
+    schema = jsontext.text(tool.input) if tool.input else None
+    return Tool(tool.name, tool.about, schema, extra=gather(crossing, at, unknown), at=at, schema_at=("input",))
+
+
+def _tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
+    out: list[Any] = []
+    for tool in tools:
+        if isinstance(tool, HostedTool):
+            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+            continue
+        written = {"name": tool.name, "about": tool.description, "input": Raw((tool.schema or "{}").encode())}
+        out.append(restore(written, tool.extra, NAME))
+    return out
+
+
+def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
+    return jsontext.encode(_tools_to(tools, crossing))
+
+
+# --- answers -----------------------------------------------------------------------------------------------------
+
+
+def read_response(body: bytes, crossing: Crossing) -> Response:
+    answer, unknown, _ = ANSWER.admit(body)
+    parts = [part for i, line in enumerate(answer.lines) for part in _read_line(line, ("lines", i))]
+    usage = Usage(*answer.tokens) if answer.tokens is not None else None
+    return Response(tuple(parts), _stop(answer.end), usage=usage, extra=gather(crossing, (), unknown))
+
+
+def _stop(word: str) -> Stop:
+    return Stop(ENDS.get(word, "unknown"))
+
+
+def write_response(response: Response, crossing: Crossing) -> bytes:
+    out = {
+        "lines": _write_lines(response.parts, "model", crossing),
+        **_write_end(response.stop, response.usage, crossing),
+    }
+    return jsontext.encode(restore(out, response.extra, NAME))
+
+
+def _write_end(stop: Stop, usage: Usage | None, crossing: Crossing) -> dict[str, Any]:
+    if stop.reason not in WORDS:
+        crossing.lose("stop.approximated", (), f"{stop.reason} is sent as done")
+    out: dict[str, Any] = {"end": WORDS.get(stop.reason, "done")}
+    if usage is not None:
+        out["tokens"] = [usage.input or 0, usage.output or 0]
+    return out
+
+
+def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+    lines = _write_lines(response.parts, "model", crossing)
+    for turn in results.turns:
+        lines += _write_lines(turn.parts, "tool", crossing)
+    return jsontext.encode(lines)
+
+
+# --- streams: two small state machines ----------------------------------------------------------------------------
+
+
+class StreamReader:
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._lines = Splitter(NAME)
+        self._next = 0
+        self._talking = False
+        self._started = False
+        self._over = False
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        return self._read(self._lines.feed(chunk))
+
+    def close(self) -> list[Event]:
+        events = self._read(self._lines.close())
+        if not self._over:
+            events.append(Fault("upstream_bad", "the stream ended before the answer did", 502))
+        return events
+
+    def _read(self, lines: list[bytes]) -> list[Event]:
+        events: list[Event] = []
+        for line in lines:
+            if self._over:
+                break
+            piece, unknown, _ = PIECE.admit(line)
+            for at, fields in unknown.items():
+                self._crossing.keep(at, fields)
+            if not self._started:
+                self._started = True
+                events.append(Start())
+            if piece.problem:
+                self._over = True
+                events.append(Fault("server", piece.problem))
+            if piece.text:
+                if not self._talking:
+                    events.append(PartStart(self._next, Text("")))
+                    self._talking = True
+                events.append(PartDelta(self._next, piece.text))
+            if piece.call is not None:
+                self._hush(events)
+                call = ToolCall(piece.call.id, piece.call.name)
+                given = jsontext.text(piece.call.input)
+                events += [PartStart(self._next, call), PartDelta(self._next, given), PartEnd(self._next)]
+                self._next += 1
+            if piece.end:
+                self._hush(events)
+                self._over = True
+                events.append(Finish(_stop(piece.end), Usage(*piece.tokens) if piece.tokens is not None else None))
+        return events
+
+    def _hush(self, events: list[Event]) -> None:
+        if self._talking:
+            events.append(PartEnd(self._next))
+            self._talking = False
+            self._next += 1
+
+
+class StreamWriter:
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._call: ToolCall | None = None
+        self._given: list[str] = []
+        self._hidden: set[int] = set()
+
+    def send(self, event: Event) -> bytes:
+        if isinstance(event, PartStart):
+            if isinstance(event.part, ToolCall):
+                self._call, self._given = event.part, []
+            elif not isinstance(event.part, Text):
+                self._hidden.add(event.index)
+                self._crossing.lose("part.dropped", event.part.at, type(event.part).__name__)
+        elif isinstance(event, PartDelta):
+            if self._call is not None:
+                self._given.append(event.text)
+            elif event.text and event.index not in self._hidden:
+                return _line({"text": event.text})
+        elif isinstance(event, PartEnd):
+            if self._call is not None:
+                whole = ToolCall(self._call.id, self._call.name, "".join(self._given), at=self._call.at)
+                self._call = None
+                return _line({"call": _write_call(whole, self._crossing)})
+        elif isinstance(event, Finish):
+            return _line(_write_end(event.stop, event.usage, self._crossing)) if event.last else b""
+        elif isinstance(event, Fault):
+            return _line({"problem": event.message})
+        return b""
+
+    def close(self) -> bytes:
+        return b""
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return jsontext.encode(value) + b"\n"
+
+
+# --- faults, and the record that ties it all together -----------------------------------------------------------------
+
+
+def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    kind: FaultKind = "rate_limit" if status == 429 else "invalid_request" if 400 <= status < 500 else "server"
+    try:
+        return Fault(kind, PIECE.admit(body).value.problem or "unknown", status)
+    except WireError:
+        return Fault(kind, body.decode("utf-8", "replace")[:1000], status)
+
+
+def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
+    return jsontext.encode({"problem": fault.message}), fault.status, {}
+
+
+def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    return [(9, "lines[]")] if isinstance(document.get("lines"), list) else []
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Toy",
+    framing="ndjson",
+    read_request=read_request,
+    write_request=write_request,
+    read_response=read_response,
+    write_response=write_response,
+    reader=StreamReader,
+    writer=StreamWriter,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_fault=read_fault,
+    write_fault=write_fault,
+    write_results=write_results,
+    evidence=evidence,
+    endpoint=Endpoint("/toy", "/toy"),
+)

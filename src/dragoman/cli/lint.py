@@ -1,0 +1,130 @@
+"""`dragoman lint`: check documents, streams and files of documents against the rules of their dialect."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+from msgspec import Struct
+
+from .. import lint as library
+from ..detect import detect
+from ..dialects import get, names
+from ..errors import WireError
+from ..repair import repair
+from ..rule import Finding, Kind
+from .lines import lines_of
+from .output import fail
+from .report import FORMATS, Found
+from .translate import kind_of_body
+
+UNREADABLE = "ALL-000"
+"""Stands for a rule where a document cannot be read at all."""
+
+
+class Job(Struct):
+    """What was asked, and what came of it."""
+
+    dialect: str | None
+    kind: Kind | None
+    model: str | None
+    fix: bool
+    found: list[Found] = []
+    documents: int = 0
+    repaired: int = 0
+
+
+@click.command(epilog="Example: dragoman lint --format github requests/*.json")
+@click.option("--dialect", metavar="DIALECT", help="Dialect of the documents. Left out: found by looking at each.")
+@click.option(
+    "--kind",
+    type=click.Choice(["request", "response", "stream", "tools"]),
+    help="What the documents are. Left out: found by looking at each.",
+)
+@click.option("--model", metavar="NAME", help="The model that is asked, where the document does not name it.")
+@click.option(
+    "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="How to report."
+)
+@click.option("--fix", is_flag=True, help="Repair the history of requests in place; - is repaired to standard output.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+def lint(
+    dialect: str | None, kind: Kind | None, model: str | None, form: str, fix: bool, files: tuple[str, ...]
+) -> None:
+    """Check FILE... against the rules of its dialect; - is standard input, .jsonl holds a document per line.
+
+    Exit 0: nothing found. 1: something found. 2: a file or dialect that cannot be used.
+    """
+    if dialect is not None and dialect not in names():
+        fail(f"unknown dialect {dialect!r}; there are: {', '.join(names())}", 2)
+    job = Job(dialect, kind, model, fix)
+    for file in files:
+        _file(job, file)
+    click.echo(FORMATS[form](job.found, job.documents), err=fix and "-" in files)
+    if job.repaired:
+        click.echo(f"Repaired {job.repaired} document{'' if job.repaired == 1 else 's'}.", err=True)
+    raise SystemExit(1 if job.found else 0)
+
+
+def _file(job: Job, file: str) -> None:
+    try:
+        body = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        fail(f"{file}: {error.strerror}", 2)
+    if file.endswith(".jsonl") and job.kind != "stream":
+        lines = body.split(b"\n")
+        out = [_document(job, file, number, line) if line.strip() else line for number, line in enumerate(lines, 1)]
+        mended = b"\n".join(out)
+    else:
+        mended = _document(job, file, 0, body)
+    if not job.fix:
+        return
+    if file == "-":
+        sys.stdout.buffer.write(mended)
+        sys.stdout.buffer.flush()
+    elif mended != body:
+        Path(file).write_bytes(mended)
+
+
+def _document(job: Job, file: str, line: int, body: bytes) -> bytes:
+    """Lint one document; gives it as it should be."""
+    job.documents += 1
+    where = file + (f":{line}" if line else "")
+    dialect = job.dialect or detect(body)[0]
+    if not dialect:
+        fail(f"{where}: cannot tell which dialect this is; say it with --dialect", 2)
+    kind = job.kind or _kind(body, dialect)
+    try:
+        if job.fix and kind == "request":
+            body = _mended(job, body, dialect)
+        findings = library(body, dialect=dialect, kind=kind, model=job.model)
+    except WireError as error:
+        findings = [Finding(UNREADABLE, "error", error.path, str(error))]
+    rows = {} if line or kind == "stream" else lines_of(body, {one.path for one in findings})
+    job.found += [Found(file, line, rows.get(one.path, line or 1), dialect, kind, one) for one in findings]
+    return body
+
+
+def _mended(job: Job, body: bytes, dialect: str) -> bytes:
+    done = repair(body, dialect=dialect, model=job.model)
+    if not done.repairs:
+        return body
+    job.repaired += 1
+    for one in done.repairs:
+        click.echo(f"repaired {one.path or '/'}: {one.name}", err=True)
+    # A document that was set for reading stays so.
+    inner = body.strip()
+    spread = b"\n" in inner
+    out = msgspec.json.format(done.body, indent=2) if spread else done.body
+    return out + body[len(body.rstrip()) :]
+
+
+def _kind(body: bytes, dialect: str) -> Kind:
+    start = body.lstrip()[:6]
+    if start.startswith((b"event:", b"data:", b":")):
+        return "stream"
+    if get(dialect).framing == "ndjson" and b"}\n{" in body.strip():
+        return "stream"
+    kind = kind_of_body(body)
+    return "response" if kind == "fault" else kind

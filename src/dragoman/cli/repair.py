@@ -1,0 +1,74 @@
+"""`dragoman repair`: a broken history from standard input to standard output, repairs to standard error."""
+
+from __future__ import annotations
+
+import sys
+from io import BufferedReader
+
+import click
+import msgspec
+
+from ..canon.repairs import REPAIRS, Repair
+from ..detect import detect
+from ..dialects import names
+from ..errors import DragomanError
+from ..repair import repair as repaired
+from .output import fail
+
+COLOURS = {"arranged": "cyan", "reworded": "yellow", "added": "yellow", "dropped": "red"}
+
+
+@click.command(epilog="Example: dragoman repair --dialect anthropic < request.json > mended.json")
+@click.option("--dialect", metavar="DIALECT", help="Dialect of the input. Left out: found by looking at it.")
+@click.option("--model", metavar="NAME", help="The model the request is for, where the body does not name it.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if something needs repair.")
+@click.option(
+    "--repairs",
+    "form",
+    type=click.Choice(["text", "json", "none"]),
+    default="text",
+    show_default=True,
+    help="How to report repairs on standard error.",
+)
+@click.option("--list", "listing", is_flag=True, help="List the repairs there are.")
+@click.argument("file", type=click.File("rb"), default="-")
+def repair(dialect: str | None, model: str | None, check: bool, form: str, listing: bool, file: BufferedReader) -> None:
+    """Mend the history of a request, or of a conversation alone: FILE or standard input."""
+    if listing:
+        _list()
+        return
+    if dialect is not None and dialect not in names():
+        fail(f"unknown dialect {dialect!r}; there are: {', '.join(names())}", 2)
+    body = file.read()
+    if dialect is None:
+        dialect, reasons = detect(body)
+        if not dialect:
+            fail("cannot tell which dialect this is; say it with --dialect", 2)
+        click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
+    try:
+        done = repaired(body, dialect=dialect, model=model)
+    except DragomanError as error:
+        fail(str(error), 1)
+    _print(done.repairs, form)
+    if check:
+        raise SystemExit(1 if done.repairs else 0)
+    # Untouched bytes stay untouched: they end as they ended.
+    sys.stdout.buffer.write(done.body + b"\n" if done.repairs else done.body)
+    sys.stdout.buffer.flush()
+
+
+def _list() -> None:
+    wide = max(map(len, REPAIRS))
+    for name, known in REPAIRS.items():
+        mark = click.style(f"{known.effect:9}", fg=COLOURS[known.effect])
+        click.echo(f"{name:{wide}}  {mark} {known.meaning}\n{'':{wide}}  {'':9} Example: {known.example}")
+
+
+def _print(repairs: tuple[Repair, ...], form: str) -> None:
+    if form == "json":
+        sys.stderr.write(msgspec.json.encode(repairs).decode() + "\n")
+    elif form == "text":
+        for one in repairs:
+            mark = click.style(f"{REPAIRS[one.name].effect:9}", fg=COLOURS[REPAIRS[one.name].effect])
+            detail = f"  {one.detail}" if one.detail else ""
+            click.echo(f"{mark} {one.name:22} {one.path or '/'}{detail}", err=True)

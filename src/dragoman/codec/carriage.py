@@ -1,0 +1,258 @@
+"""Seals on their way to the client: each put where this client's dialect brings it back, or kept in the vault.
+
+Ways, by what the client's dialect echoes and what the caller chose:
+
+    thoughts   native, where sealed thoughts are echoed (Messages, Responses): the seal of a call or a text travels in
+               a thought directly before it
+    parts      native, where calls and texts have slots and thoughts may be stripped (Gemini): the seal of a thought
+               travels on the next call, or on an empty last text
+    id         packed into the id of the next call
+    vault      kept under the id of the next call; without one under that of the last, or under a hash of the text
+    drop       nowhere, and reported
+    left       as it is: the writer puts into its slots what it can, and reports the rest
+
+`recovery.py` undoes all of them, `convoy.py` does the same in streams. Pure, over canon.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.parts import Part, Reasoning, Seal, Text, ToolCall
+from ..canon.request import Request
+from ..canon.response import Alternative, Response
+from ..crossing import Crossing
+from . import seals
+from .ids import SAFE, hashed
+from .origins import Origin, family
+from .seals import Record
+from .vault import Vault, vault_key
+
+Way = Literal["thoughts", "parts", "id", "vault", "drop", "left"]
+
+
+class Plan(Struct, frozen=True):
+    """What is decided before an answer comes."""
+
+    way: Way
+    origin: Origin
+    """The upstream as its seals name it."""
+    upstream: str = ""
+    """The upstream's dialect, under which the vault keeps its seals."""
+    call_slots: frozenset[str] = frozenset()
+    """Dialects whose seals on calls have a place in the client's dialect that some clients echo."""
+    ordered: bool = True
+    """The client's dialect keeps thoughts among texts and calls, where they stood."""
+    counts: bool = True
+    """Places in the text are needed."""
+    vault: Vault | None = None
+
+    @property
+    def strips(self) -> bool:
+        """Whether thoughts are shown without their seals."""
+        return self.way not in ("thoughts", "left")
+
+
+def last_words(request: Request | None) -> str:
+    """What the user said last: tells equal answers of different conversations apart."""
+    for turn in reversed(request.turns if request is not None else ()):
+        if turn.role == "user":
+            return words(turn.parts)
+    return ""
+
+
+def words(parts: tuple[Part, ...]) -> str:
+    """The texts of a turn."""
+    return "".join([part.text for part in parts if type(part) is Text and not part.refusal])
+
+
+def call_key(upstream: str, model: str, call_id: str) -> str:
+    """Under what the seals of a call are kept. Ids that are illegal somewhere reach the client hashed."""
+    return vault_key(upstream, family(model), "call", call_id if SAFE.match(call_id) else hashed(call_id))
+
+
+def text_key(upstream: str, model: str, text: str, before: str) -> str:
+    """Under what the seals of a turn without a call are kept. `before`: what the user had said."""
+    return vault_key(upstream, family(model), "text", "".join(text.split()), before)
+
+
+class Told:
+    """What was said so far in one answer, and the records that wait for something to carry them."""
+
+    __slots__ = ("_crossing", "_kept", "_key", "_model", "_texts", "_waiting", "calls", "chars", "plan")
+
+    def __init__(self, plan: Plan, crossing: Crossing, model: str) -> None:
+        self.plan = plan
+        self._crossing = crossing
+        self._model = plan.origin.model or model
+        self.calls = 0
+        self.chars = 0
+        self._texts: list[str] = []
+        self._waiting: list[Record] = []
+        self._key = ""  # of the last call in the vault, and what is kept under it
+        self._kept: list[Record] = []
+
+    def labelled(self, seal: Seal) -> Seal:
+        """A seal with its whole origin: the upstream's dialect, host and model."""
+        origin = self.plan.origin
+        # A seal in another dialect's name (Google's, on its Chat endpoint) was made by this upstream all the same.
+        kind = seal.kind if seal.dialect == origin.dialect else seal.dialect
+        return Seal(origin.dialect, seal.data, kind, self._model or seal.model, seal.host or origin.host)
+
+    def _record(self, where: Literal["call", "text", "thought"], seal: Seal, call: str = "", length: int = 0) -> Record:
+        of = self.labelled(seal)
+        place = (call, self.calls, self.chars, length)
+        return Record(where, of.dialect, of.data, of.kind, of.model, of.host, *place)
+
+    def call(self, call: ToolCall) -> tuple[list[Record], ToolCall]:
+        """A call as the client gets it, and the records that have to travel in a thought before it."""
+        plan, seal = self.plan, call.seal
+        records, self._waiting = self._waiting, []
+        if seal is not None:
+            records = [*records, self._record("call", seal, call.id)]
+        self.calls += 1
+        if plan.way == "vault":
+            self._key, self._kept = call_key(plan.upstream, self._model, call.id), records
+            self._keep()
+        if not records:
+            return [], call
+        if plan.way == "parts":
+            return [], msgspec.structs.replace(call, seal=seals.bundle(records))
+        if plan.way == "id":
+            return [], msgspec.structs.replace(call, id=seals.pack_id(call.id, records), seal=None)
+        if seal is None:
+            return [], call
+        if plan.way == "thoughts":
+            return records, msgspec.structs.replace(call, seal=None)
+        if plan.way == "drop":
+            self._crossing.lose("seal.dropped", call.at)
+        elif seal.dialect in plan.call_slots:
+            return [], msgspec.structs.replace(call, seal=seals.bundle(records[-1:]))
+        elif plan.way == "left":
+            return [], call
+        return [], msgspec.structs.replace(call, seal=None)
+
+    def text(self, text: Text) -> tuple[list[Record], Text | None]:
+        """A whole text as the client gets it, and the records that have to travel in a thought before it."""
+        plan, seal = self.plan, text.seal
+        record = None if seal is None else self._record("text", seal, length=len(text.text))
+        if not text.refusal:
+            self.said(text.text)
+        if record is None or plan.way == "left":
+            return [], text
+        record = msgspec.structs.replace(record, text=seals.digest(text.text))
+        if plan.way == "parts":
+            return [], msgspec.structs.replace(text, seal=seals.bundle((record,)))
+        bare = msgspec.structs.replace(text, seal=None) if text.text or text.citations else None
+        if plan.way == "thoughts":
+            return [record], bare
+        if plan.way == "drop":
+            self._crossing.lose("seal.dropped", text.at)
+        else:
+            self._waiting.append(record)
+        return [], bare
+
+    def said(self, text: str) -> None:
+        """More of the turn's texts."""
+        self.chars += len(text)
+        if self.plan.way == "vault":
+            self._texts.append(text)
+
+    def shown(self, seal: Seal | None, calls: int, chars: int) -> Seal:
+        """The seal on a thought that travels in its own slot; an empty one says where a thought without any is from."""
+        if seal is None:
+            return self.labelled(Seal(self.plan.origin.dialect, ""))
+        of = self.labelled(seal)
+        if self.plan.ordered or not (calls or chars):
+            return of
+        place = ("", calls, chars, -1)
+        return seals.bundle((Record("thought", of.dialect, of.data, of.kind, of.model, of.host, *place),))
+
+    def wait(self, thought: Reasoning, seal: Seal | None, text: str) -> None:
+        """The seal of a thought waits for something to carry it, the words with it."""
+        if seal is None or not seal.data:
+            return
+        if self.plan.way == "drop":
+            self._crossing.lose("seal.dropped", thought.at)
+        else:
+            self._waiting.append(msgspec.structs.replace(self._record("thought", seal), text=text))
+
+    def finish(self) -> Text | None:
+        """The answer ends: what is still waiting, on a last part or in the vault."""
+        plan, records = self.plan, self._waiting
+        if not records:
+            return None
+        self._waiting = []
+        if plan.way == "parts":
+            return Text("", seal=seals.bundle(records))
+        if plan.way != "vault":
+            for _ in records:
+                self._crossing.lose("seal.dropped", (), "no call follows whose id could carry it")
+            return None
+        if not self._key:
+            before = last_words(self._crossing.answers)
+            self._key = text_key(plan.upstream, self._model, "".join(self._texts), before)
+        self._kept = [*self._kept, *records]
+        self._keep()
+        return None
+
+    def _keep(self) -> None:
+        if self.plan.vault is not None and self._kept:
+            self.plan.vault.put(self._key, seals.written(self._kept))
+
+
+def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
+    """An answer as the client gets it: every seal where it comes back from."""
+    parts = _carried(response.parts, Told(plan, crossing, response.model))
+    others: list[Alternative] = []
+    for other in response.alternatives:
+        carried = _carried(other.parts, Told(plan, crossing, response.model))
+        others.append(other if carried is other.parts else msgspec.structs.replace(other, parts=carried))
+    return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
+
+
+def _carried(parts: tuple[Part, ...], told: Told) -> tuple[Part, ...]:
+    if all(part.seal is None and type(part) is not Reasoning for part in parts):
+        return parts
+    out: list[Part] = []
+    for part in parts:
+        records: list[Record] = []
+        shown: Part | None = part
+        if type(part) is ToolCall:
+            records, shown = told.call(part)
+        elif type(part) is Text:
+            records, shown = told.text(part)
+        elif type(part) is Reasoning:
+            shown = _thought(part, told)
+        if records:
+            _before(records, out, part)
+        if shown is not None:
+            out.append(shown)
+    last = told.finish()
+    if last is not None:
+        out.append(last)
+    return tuple(out)
+
+
+def _thought(thought: Reasoning, told: Told) -> Reasoning | None:
+    plan = told.plan
+    if plan.way == "left":
+        return thought
+    if not plan.strips:
+        if thought.seal is None and not thought.text:
+            return thought
+        return msgspec.structs.replace(thought, seal=told.shown(thought.seal, told.calls, told.chars))
+    told.wait(thought, thought.seal, thought.text)
+    return msgspec.structs.replace(thought, seal=None) if thought.text else None
+
+
+def _before(records: list[Record], out: list[Part], part: Part) -> None:
+    """Records go into the thought that stands before the part, if its slot is free, else into an empty one."""
+    last = out[-1] if out else None
+    if type(last) is Reasoning and (last.seal is None or not last.seal.data):
+        out[-1] = msgspec.structs.replace(last, seal=seals.bundle(records))
+    else:
+        out.append(Reasoning(seal=seals.bundle(records), at=part.at))

@@ -1,0 +1,232 @@
+"""Seals on their way back to the upstream that made them: taken out of whatever carried them, put where they belong.
+
+The inverse of `carriage.py`. Whatever way a seal travelled, it goes to its origin only; one that is somebody else's, or
+whose part is gone or was changed, is left out and reported. Pure, over canon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from ..canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
+from ..canon.request import Request
+from ..canon.turns import Turn
+from ..crossing import Crossing
+from . import seals
+from .carriage import call_key, text_key, words
+from .ids import hashed
+from .origins import Origin, same_origin
+from .seals import BUNDLE, MARK, Record
+from .vault import Vault
+
+_ELSEWHERE = "it belongs to another upstream"
+_CHANGED = "what it belongs to is gone, or was changed"
+
+
+class Port(NamedTuple):
+    """Where a request goes, and what is known of the seals it should have."""
+
+    origin: Origin
+    upstream: str
+    vault: Vault | None = None
+    skip: bool = False
+    """No seal goes back at all."""
+
+
+def laden(turns: tuple[Turn, ...]) -> bool:
+    """Whether any seal, or any id that may hold one, stands in the turns."""
+    for turn in turns:
+        if turn.role == "assistant":
+            for part in turn.parts:
+                if part.seal is not None or (type(part) is ToolCall and part.id.startswith(MARK)):
+                    return True
+        elif turn.role == "tool":
+            for part in turn.parts:
+                if type(part) is ToolResult and part.call_id.startswith(MARK):
+                    return True
+    return False
+
+
+def recover(request: Request, port: Port, crossing: Crossing) -> Request:
+    """The request with every seal of its upstream on the part it came on, and without any other."""
+    turns: list[Turn] = []
+    before = ""  # what the user said last
+    for turn in request.turns:
+        if turn.role == "assistant":
+            turn = _recovered(turn, before, port, crossing)
+        elif turn.role == "tool":
+            turn = _with_parts(turn, [_result(part) for part in turn.parts])
+        elif turn.role == "user":
+            before = words(turn.parts)
+        turns.append(turn)
+    return msgspec.structs.replace(request, turns=tuple(turns))
+
+
+def _result(part: Part) -> Part:
+    found = seals.unpack_id(part.call_id) if type(part) is ToolResult else None
+    return part if found is None else msgspec.structs.replace(part, call_id=found[0])
+
+
+def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
+    if len(parts) == len(turn.parts) and all(new is old for new, old in zip(parts, turn.parts, strict=True)):
+        return turn
+    return msgspec.structs.replace(turn, parts=tuple(parts))
+
+
+def _recovered(turn: Turn, before: str, port: Port, crossing: Crossing) -> Turn:
+    records: list[tuple[Record, Path]] = []
+    parts: list[Part] = []
+    for part in turn.parts:
+        bare = _unloaded(part, port, records, crossing)
+        if bare is not None:
+            parts.append(bare)
+    if port.vault is not None:
+        records += [(record, turn.at) for record in _from_vault(parts, before, port)]
+    wanted: dict[Record, Path] = {}
+    for record, at in records:
+        if port.skip or not same_origin(record.seal(), port.origin):
+            if record.data:
+                crossing.lose("seal.dropped", at, _ELSEWHERE)
+        else:
+            wanted.setdefault(record, at)
+    if wanted:
+        parts = _Placing(wanted, turn.at, crossing).placed(parts)
+    return _with_parts(turn, parts)
+
+
+def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossing: Crossing) -> Part | None:
+    """A part without what it only carried; None when it was nothing else."""
+    if type(part) is ToolCall:
+        found = seals.unpack_id(part.id)
+        if found is not None:
+            records += [(record, part.at) for record in found[1]]
+            part = msgspec.structs.replace(part, id=found[0])
+    seal = part.seal
+    if seal is None:
+        return part
+    if seal.dialect != BUNDLE:
+        if seal.dialect != port.origin.dialect or (not port.skip and same_origin(seal, port.origin)):
+            return part  # a foreign one is the writer's to refuse
+        if seal.data:
+            crossing.lose("seal.dropped", part.at, _ELSEWHERE)
+        return msgspec.structs.replace(part, seal=None)
+    own: Record | None = None
+    from_where = Seal("", "")
+    for record in seals.read(seal.data) or ():
+        from_where = Seal(record.dialect, "", "", record.model, record.host)
+        if record.where == "thought" and record.length < 0 and type(part) is Reasoning:
+            own = msgspec.structs.replace(record, text=part.text, length=0)
+            record = own
+        records.append((record, part.at))
+    if type(part) is Reasoning:
+        if own is not None and not port.skip and same_origin(own.seal(), port.origin):
+            return None
+        return msgspec.structs.replace(part, seal=from_where) if part.text else None
+    bare = msgspec.structs.replace(part, seal=None)
+    return None if type(bare) is Text and not bare.text and bare.extra is None else bare
+
+
+def _from_vault(parts: list[Part], before: str, port: Port) -> Iterable[Record]:
+    vault, upstream, model = port.vault, port.upstream, port.origin.model
+    if vault is None:
+        return
+    called = [part.id for part in parts if type(part) is ToolCall]
+    keys = [call_key(upstream, model, call_id) for call_id in called]
+    if not called:
+        text = words(tuple(parts))
+        keys = [text_key(upstream, model, text, before), text_key(upstream, model, text, "")]
+    for key in keys:
+        kept = vault.get(key)
+        if kept is not None:
+            yield from seals.read(kept) or ()
+            if not called:
+                return
+
+
+class _Placing:
+    """Puts records on the parts of a turn: on calls by their id, anywhere else by counting calls and characters."""
+
+    def __init__(self, wanted: dict[Record, Path], at: Path, crossing: Crossing) -> None:
+        self._at = at
+        self._crossing = crossing
+        self._wanted = wanted
+        self._calls: dict[str, Record] = {}
+        self._texts: dict[int, Record] = {}
+        self._put_in: list[Record] = []
+        for record in wanted:
+            if record.where == "call":
+                self._calls[record.call] = self._calls[hashed(record.call)] = record
+            elif record.where == "text" and record.length:
+                self._texts[record.offset] = record
+            else:
+                self._put_in.append(record)
+        self._put_in.sort(key=lambda record: (record.calls, record.offset))
+        self._put_in.reverse()  # the next one is the last
+        self._cuts = {record.offset for record in wanted if record.where != "call"}
+        self._cuts |= {record.offset + record.length for record in self._texts.values()}
+        self._seen = 0  # calls
+        self._chars = 0
+        self._out: list[Part] = []
+
+    def placed(self, parts: list[Part]) -> list[Part]:
+        copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
+        for part in parts:
+            if type(part) is Reasoning and copies and (part.seal is None or not part.seal.data):
+                if _squeezed([part.text]) in copies:
+                    continue  # what the client was shown of the sealed one
+            self._fill()
+            if type(part) is ToolCall:
+                record = self._calls.get(part.id)
+                if record is not None:
+                    part = msgspec.structs.replace(part, seal=self._take(record))
+                self._seen += 1
+            elif type(part) is Text and not part.refusal:
+                self._text(part)
+                continue
+            self._out.append(part)
+        self._fill(rest=True)
+        for record, at in self._wanted.items():
+            if record.data:
+                self._crossing.lose("seal.dropped", at, _CHANGED)
+        return self._out
+
+    def _take(self, record: Record) -> Seal:
+        self._wanted.pop(record, None)
+        return record.seal()
+
+    def _fill(self, *, rest: bool = False) -> None:
+        """What belongs here and is no part of what the client has."""
+        waiting = self._put_in
+        while waiting and (rest or (waiting[-1].calls <= self._seen and waiting[-1].offset <= self._chars)):
+            record = waiting.pop()
+            at = self._wanted.get(record, self._at)
+            seal = self._take(record)
+            self._out.append(
+                Reasoning(record.text, seal=seal, at=at) if record.where == "thought" else Text("", seal=seal, at=at)
+            )
+
+    def _text(self, text: Text) -> None:
+        """A text, in as many parts as it was: some dialects join them."""
+        start = self._chars
+        cuts = sorted([cut - start for cut in self._cuts if start < cut < start + len(text.text)])
+        pieces = [text]
+        if cuts and not text.citations:
+            ends = [*cuts, len(text.text)]
+            spans = [text.text[begin:end] for begin, end in zip([0, *cuts], ends, strict=True)]
+            pieces = [msgspec.structs.replace(text, text=spans[0], cache=None)]
+            pieces += [Text(span, at=text.at) for span in spans[1:]]
+            pieces[-1] = msgspec.structs.replace(pieces[-1], cache=text.cache)
+        for piece in pieces:
+            self._fill()
+            record = self._texts.get(self._chars)
+            if record is not None and len(piece.text) == record.length and seals.digest(piece.text) == record.text:
+                piece = msgspec.structs.replace(piece, seal=self._take(record))
+            self._out.append(piece)
+            self._chars += len(piece.text)
+
+
+def _squeezed(texts: list[str]) -> str:
+    return "".join("".join(texts).split())

@@ -1,0 +1,111 @@
+"""Looking into a document: exact numbers, and paths that say what is meant instead of where it happens to stand.
+
+A path is a JSON pointer with four more steps: `*` every member, `[key]` the members of a list that have a key,
+`[key=text]` those in which it equals a text, `#n` the n-th of all that was found so far (from 0, `#-1` the last).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..errors import ConfigError
+
+
+class Number(float):
+    """A number that is no integer, with the spelling it came in."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Number:
+        self = super().__new__(cls, text)
+        self.text = text
+        return self
+
+
+_decode = msgspec.json.Decoder(float_hook=Number).decode
+
+
+def decode(text: bytes | str) -> Any:
+    """A JSON document; raises ValueError for anything else."""
+    try:
+        return _decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def dump(value: Any) -> str:
+    """JSON text without blanks: keys in their order, numbers as they were spelled."""
+    if isinstance(value, dict):
+        return "{" + ",".join([f"{dump(key)}:{dump(inner)}" for key, inner in value.items()]) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join([dump(inner) for inner in value]) + "]"
+    if isinstance(value, Number):
+        return value.text
+    return msgspec.json.encode(value).decode()
+
+
+def same_text(value: Any, text: str) -> bool:
+    """Whether a value (or the JSON in it, if it is a string) has the JSON text `text`, blanks aside."""
+    if isinstance(value, str):
+        try:
+            value = decode(value)
+        except ValueError:
+            return bool(value == text)
+    try:
+        return dump(value) == dump(decode(text))
+    except ValueError:
+        return False
+
+
+def look(document: Any, path: str) -> list[Any]:
+    """Everything a path finds, in the order of the document."""
+    if path and not path.startswith("/"):
+        raise ConfigError("path", path, ("a path begins with /",))
+    found = [document]
+    for step in path.split("/")[1:]:
+        found = _step(found, step.replace("~1", "/").replace("~0", "~"))
+    return found
+
+
+def _step(nodes: list[Any], step: str) -> list[Any]:
+    if step.startswith("#"):
+        at = int(step[1:])
+        return [nodes[at]] if -len(nodes) <= at < len(nodes) else []
+    if step == "*":
+        return [inner for node in nodes for inner in _members(node)]
+    if step.startswith("["):
+        key, _, text = step[1:-1].partition("=")
+        wanted = "=" in step
+        members = [inner for node in nodes for inner in _members(node) if isinstance(inner, dict) and key in inner]
+        return [inner for inner in members if not wanted or str(inner[key]) == text]
+    out: list[Any] = []
+    for node in nodes:
+        if isinstance(node, dict) and step in node:
+            out.append(node[step])
+        elif isinstance(node, list) and step.isdigit() and int(step) < len(node):
+            out.append(node[int(step)])
+    return out
+
+
+def _members(node: Any) -> list[Any]:
+    if isinstance(node, dict):
+        return list(node.values())
+    return node if isinstance(node, list) else []
+
+
+def strings(value: Any) -> list[str]:
+    """Every text in a document, keys too."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for key, inner in value.items() for text in (key, *strings(inner))]
+    return [text for inner in value for text in strings(inner)] if isinstance(value, list) else []
+
+
+def keys(value: Any) -> set[str]:
+    """Every key in a document."""
+    if isinstance(value, dict):
+        return set(value).union(*[keys(inner) for inner in value.values()])
+    return set().union(*[keys(inner) for inner in value]) if isinstance(value, list) else set()

@@ -1,0 +1,119 @@
+"""The suite as data: what a case is, and how a frozen directory of cases is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from ..errors import ConfigError
+from .look import Number
+
+Kind = Literal["request", "response", "stream", "fault", "tools", "conversation", "count"]
+FROM_CLIENT = ("request", "tools", "conversation", "count")
+"""Kinds whose input is what the client says; the others begin with what the upstream says."""
+
+EXPECTED = "expected-failures.json"
+MANIFEST = "suite.json"
+
+
+class Source(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a requirement comes from: a protocol page, its section, how good the evidence is, and its date."""
+
+    page: str
+    section: str
+    evidence: str
+    date: str
+
+
+class Case(Struct, frozen=True, forbid_unknown_fields=True, rename={"source_dialect": "from", "target": "to"}):
+    """One requirement, put to the test once."""
+
+    id: str
+    topic: str
+    requirement: str
+    source: tuple[Source, ...]
+    kind: Kind
+    source_dialect: str
+    """The dialect of the input (`from`)."""
+    target: str
+    """The dialect of what the facts are about (`to`)."""
+    model: str
+    """The model that the upstream is asked for."""
+    input: Any
+    expect: tuple[dict[str, Any], ...]
+    request: Any = None
+    """For what an upstream says: the client's request that it answers."""
+    headers: dict[str, str] = {}
+    """Headers that the client sends with its request."""
+
+    @property
+    def client(self) -> str:
+        return self.source_dialect if self.kind in FROM_CLIENT else self.target
+
+    @property
+    def upstream(self) -> str:
+        return self.target if self.kind in FROM_CLIENT else self.source_dialect
+
+
+class Listed(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of the suite: its name, the number of its cases and the SHA-256 of its bytes."""
+
+    file: str
+    cases: int
+    sha256: str
+
+
+class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a frozen suite consists of."""
+
+    date: str
+    cases: int
+    files: tuple[Listed, ...]
+
+
+class Suite(Struct, frozen=True):
+    """The cases of one date, in the order of their files."""
+
+    date: str
+    cases: tuple[Case, ...]
+    place: Path
+
+
+_cases = msgspec.json.Decoder(tuple[Case, ...], float_hook=Number).decode
+
+
+def latest() -> Path:
+    """The newest suite: the one that came with the package, or the one of the project this runs in."""
+    for folder in (Path(__file__).with_name("suites"), Path(__file__).parents[3] / "conformance"):
+        found = sorted([path.parent for path in folder.glob(f"*/{MANIFEST}")])
+        if found:
+            return found[-1]
+    raise ConfigError("suite", "none was found", ("--suite DIR",))
+
+
+def load(place: Path) -> Suite:
+    """The suite in a directory."""
+    try:
+        manifest = msgspec.json.decode((place / MANIFEST).read_bytes(), type=Manifest)
+        cases: list[Case] = []
+        for listed in manifest.files:
+            found = _cases((place / listed.file).read_bytes())
+            if len(found) != listed.cases:
+                raise ConfigError(f"number of cases in {listed.file}", str(len(found)), (str(listed.cases),))
+            cases += found
+    except (OSError, msgspec.DecodeError) as error:
+        raise ConfigError("suite", f"{place}: {error}", ("a directory with a suite.json",)) from None
+    return Suite(manifest.date, tuple(cases), place)
+
+
+def expected_failures(file: Path) -> dict[str, str]:
+    """The ids that are known to fail, each with the reason."""
+    if not file.exists():
+        return {}
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError) as error:
+        raise ConfigError("expected failures", f"{file}: {error}", ('{"case id": "reason"}',)) from None

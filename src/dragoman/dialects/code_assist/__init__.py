@@ -1,0 +1,72 @@
+"""Gemini Code Assist: the envelope around generateContent that Google's OAuth clients speak."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dialect import Dialect, Endpoint
+from ...rule import Rule
+from ..gemini import DIALECT as GEMINI
+from .faults import read_fault, write_fault
+from .request import read_request, with_project, write_request
+from .response import read_response, write_response, write_results
+from .stream import StreamReader, StreamWriter
+from .tools import read_tools, write_tools
+from .wire import NAME
+
+__all__ = ["DIALECT", "with_project"]
+
+
+def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """The envelope, and Gemini's reasons for what it holds. A fault has no envelope: it is taken for Gemini's."""
+    found: list[tuple[int, str]] = []
+    for key, marks in (
+        ("request", ("user_prompt_id", "project", "enabled_credit_types")),
+        ("response", ("traceId", "consumedCredits", "remainingCredits")),
+    ):
+        inner = document.get(key)
+        if not isinstance(inner, dict):
+            continue
+        held = GEMINI.evidence(inner)
+        if held:
+            found.append((6, key))
+            found.extend([(points, f"{key}.{reason}") for points, reason in held])
+            found.extend([(3, mark) for mark in marks if mark in document])
+            if "session_id" in inner:
+                found.append((3, f"{key}.session_id"))
+    return found
+
+
+def rules() -> tuple[Rule, ...]:
+    # Late: translation never needs them.
+    from .rules import RULES
+
+    return RULES
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Gemini Code Assist",
+    framing="sse",
+    read_request=read_request,
+    write_request=write_request,
+    read_response=read_response,
+    write_response=write_response,
+    reader=StreamReader,
+    writer=StreamWriter,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_fault=read_fault,
+    write_fault=write_fault,
+    write_results=write_results,
+    evidence=evidence,
+    sealed=GEMINI.sealed,
+    echoes=GEMINI.echoes,
+    origin=GEMINI.name,
+    rules=rules,
+    endpoint=Endpoint("/v1internal:generateContent", "/v1internal:streamGenerateContent?alt=sse"),
+    demands=GEMINI.demands,
+    kin=(GEMINI.name,),
+    noise=GEMINI.noise,
+)

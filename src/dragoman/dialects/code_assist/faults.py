@@ -1,0 +1,65 @@
+"""Code Assist faults: Gemini's shape, with reasons in the details that decide whether to try again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ...canon.events import Fault, FaultKind
+from ...codec import jsontext
+from ..gemini import faults as gemini
+from . import wire
+
+_REASONS: dict[str, FaultKind] = {
+    "RATE_LIMIT_EXCEEDED": "rate_limit",
+    "QUOTA_EXHAUSTED": "billing",
+    "INSUFFICIENT_G1_CREDITS_BALANCE": "billing",
+    "MODEL_CAPACITY_EXHAUSTED": "overloaded",
+    "MODEL_CAPACITY_EXCEEDED": "overloaded",
+    "VALIDATION_REQUIRED": "permission",
+    "SECURITY_POLICY_VIOLATED": "permission",
+}
+"""ErrorInfo.reason: the status word says RESOURCE_EXHAUSTED of limits that pass, and of quotas that are used up."""
+
+_COMMAS = re.compile(rb",(?:\s*,)+")
+
+
+def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    return refined(gemini.read_fault(mended(body) or body, status, headers))
+
+
+def mended(body: bytes) -> bytes | None:
+    """A body that became JSON when its doubled commas were made one, as Code Assist has sent them; None otherwise."""
+    try:
+        jsontext.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        pass
+    else:
+        return None
+    out = _COMMAS.sub(b",", body)
+    try:
+        jsontext.decode(out)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    return out
+
+
+def refined(fault: Fault) -> Fault:
+    """A fault of Gemini's reader with what the reason says. Its fields are those of both dialects."""
+    mine = fault.extra.get(wire.GEMINI) if fault.extra is not None else None
+    if mine is None:
+        return fault
+    kind = fault.kind
+    details: Any = jsontext.plain(mine["details"]) if "details" in mine else None
+    for detail in details if isinstance(details, list) else ():
+        reason = detail.get("reason") if isinstance(detail, dict) else None
+        if isinstance(reason, str) and reason in _REASONS:
+            kind = _REASONS[reason]
+            break
+    return msgspec.structs.replace(fault, kind=kind, extra={wire.GEMINI: mine, wire.NAME: mine})
+
+
+write_fault = gemini.write_fault

@@ -1,0 +1,120 @@
+"""Code Assist requests: the envelope read into canon and written from canon, around a Gemini request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Text
+from ...canon.request import Request
+from ...codec import jsontext
+from ...codec.admit import Admitted
+from ...codec.extras import carried
+from ...codec.ids import hashed
+from ...crossing import Crossing
+from ...errors import WireError
+from ..gemini import request as gemini
+from . import wire
+from .flavour import fitted, homed, unspelled
+
+_KEY = "request"
+_PREFIX = "models/"
+_UNNAMED = "unspecified"
+
+
+def read_request(body: bytes, crossing: Crossing) -> Request:
+    envelope, unknown, spelled = wire.admit_request(body)
+    held = envelope.request
+    fields = carried(envelope, wire.ENVELOPE_EXTRAS) or {}
+    if held.session_id:
+        fields[wire.SESSION] = held.session_id
+    strange, unknown = wire.parted(unknown, _KEY)
+    fields |= strange
+    model = envelope.model
+    inner = held.model.removeprefix(_PREFIX) if held.model is not None else None
+    if inner is not None and model is not None:
+        fields[wire.MODEL] = jsontext.raw(held.model)
+    wire.report(crossing, fields)
+    if model is None:
+        # A request to count tokens: what names the model is inside.
+        model = inner
+        fields["model"] = jsontext.raw(held.model)
+    wire.unwrap(crossing, _KEY)
+    try:
+        request = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), crossing)
+    except WireError as error:
+        raise wire.outside(error, _KEY) from None
+    finally:
+        wire.settle_source(crossing)
+    extra = wire.with_fields(unspelled(request) if crossing.target != wire.NAME else request.extra, fields)
+    return Request(request.turns, model or "", request.tools, request.choice, request.settings, request.stream, extra)
+
+
+def write_request(request: Request, crossing: Crossing) -> bytes:
+    mine = wire.mine(crossing)
+    model = crossing.model or request.model
+    if mine:
+        crossing.source = wire.GEMINI
+        request = msgspec.structs.replace(request, model="", turns=tuple([homed(turn) for turn in request.turns]))
+    else:
+        request = fitted(request, crossing)
+        model = model.removeprefix(_PREFIX)
+        if not model:
+            crossing.lose("model.invented")
+            model = _UNNAMED
+    fields = dict(wire.own(request.extra))
+    inner = gemini.write_request(request, crossing)
+    if mine:
+        crossing.source = wire.NAME
+    out: dict[str, Any] = {}
+    counted = fields.pop("model", None)
+    if counted is not None:
+        named = jsontext.raw(_PREFIX + crossing.model) if crossing.model else counted
+        if bytes(named) != b"null":
+            inner = _with_field(inner, b"model", named)
+    elif model:
+        out["model"] = model
+    for name in wire.BELOW:
+        value = fields.pop(name, None)
+        if value is not None:
+            inner = _with_field(inner, name.rpartition("/")[2].encode(), value)
+    if not mine:
+        crossing.lose("id.invented", (), "user_prompt_id")
+        out["user_prompt_id"] = _prompt_id(request)
+    for name in wire.ENVELOPE_EXTRAS[:2]:
+        if name in fields:
+            out[name] = fields.pop(name)
+    out[_KEY] = Raw(inner)
+    for name, value in fields.items():
+        out.setdefault(name, value)
+    return jsontext.encode(out)
+
+
+def _with_field(document: bytes, name: bytes, value: Raw) -> bytes:
+    return b'%b,"%b":%b}' % (document[:-1], name, bytes(value))
+
+
+def _prompt_id(request: Request) -> str:
+    """An id of what the user said last and where: the same in every step of a tool loop, as the field is meant."""
+    for place in range(len(request.turns) - 1, -1, -1):
+        turn = request.turns[place]
+        if turn.role == "user":
+            words = [part.text for part in turn.parts if isinstance(part, Text)]
+            if words:
+                return hashed("\x1f".join([str(place), *words]), "prompt_")
+    return hashed("", "prompt_")
+
+
+def with_project(body: bytes, project: str | None) -> bytes:
+    """A written request with the user's Google Cloud project in it, or without any, as the free tier demands.
+
+    Translation knows no accounts: it leaves the project out, or as the client sent it. The caller puts it in.
+    """
+    fields = jsontext.fields(body)
+    fields.pop("project", None)
+    if project is None:
+        return jsontext.encode(fields)
+    first = {"model": fields.pop("model")} if "model" in fields else {}
+    return jsontext.encode({**first, "project": jsontext.raw(project), **fields})

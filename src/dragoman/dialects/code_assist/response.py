@@ -1,0 +1,89 @@
+"""Code Assist answers: the envelope read into canon and written from canon, around a Gemini answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.request import Request
+from ...canon.response import Response
+from ...canon.turns import Turn
+from ...codec import jsontext
+from ...codec.admit import Admitted
+from ...codec.extras import carried
+from ...crossing import Crossing
+from ...errors import WireError
+from ..gemini import response as gemini
+from . import wire
+from .flavour import fitted_turns
+
+_KEY = "response"
+_OUTSIDE = ("traceId", *wire.WRAPPED_EXTRAS)
+_BARE = (b'"candidates"', b'"parts"')
+
+
+def read_response(body: bytes, crossing: Crossing) -> Response:
+    wrapped, unknown, spelled = wire.admit_answer(body)
+    if wrapped.response is None and not any(getattr(wrapped, name) for name in _OUTSIDE):
+        return _read_bare(body, crossing)
+    held = wrapped.response if wrapped.response is not None else wire.InnerAnswer()
+    fields, unknown = wire.parted(unknown, _KEY)
+    fields = {**(carried(wrapped, wire.WRAPPED_EXTRAS) or {}), **fields, **wire.traced(held, wrapped.traceId)}
+    if held.automaticFunctionCallingHistory:
+        fields[wire.HISTORY] = held.automaticFunctionCallingHistory
+    wire.report(crossing, fields)
+    wire.unwrap(crossing, _KEY)
+    try:
+        response = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), crossing)
+    except WireError as error:
+        raise wire.outside(error, _KEY) from None
+    finally:
+        wire.settle_source(crossing)
+    return msgspec.structs.replace(response, extra=wire.with_fields(response.extra, fields))
+
+
+def _read_bare(body: bytes, crossing: Crossing) -> Response:
+    """A Gemini answer without the envelope, or a model's content by itself: what clients keep of an answer."""
+    if not any(mark in body for mark in _BARE):
+        raise WireError(wire.NAME, f"/{_KEY}", "an object with candidates")
+    crossing.source = wire.GEMINI
+    try:
+        return gemini.read_response(body, crossing)
+    except WireError as error:
+        raise wire.outside(error, "") from None
+    finally:
+        wire.settle_source(crossing)
+
+
+def write_response(response: Response, crossing: Crossing) -> bytes:
+    mine = wire.mine(crossing)
+    fields = dict(wire.own(response.extra))
+    out: dict[str, Any] = {}
+    trace: Raw | None = fields.pop("traceId", None)
+    if trace is None and response.id:
+        trace = jsontext.raw(response.id)
+        response = msgspec.structs.replace(response, id="")
+    if mine:
+        crossing.source = wire.GEMINI
+    inner = gemini.write_response(response, crossing)
+    if mine:
+        crossing.source = wire.NAME
+    history = fields.pop(wire.HISTORY, None)
+    if history is not None:
+        inner = b'%b%b"automaticFunctionCallingHistory":%b}' % (inner[:-1], b"," if len(inner) > 2 else b"", history)
+    out[_KEY] = Raw(inner)
+    if trace is not None and bytes(trace) != b"null":
+        out["traceId"] = trace
+    for name, value in fields.items():
+        out.setdefault(name, value)
+    return jsontext.encode(out)
+
+
+def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+    """What to append to `request.contents`: the model's content without thoughts, then one with all results."""
+    if wire.mine(crossing):
+        crossing.source = wire.GEMINI
+    turns = fitted_turns((Turn("assistant", response.parts),), crossing)
+    return gemini.write_results(msgspec.structs.replace(response, parts=turns[0].parts), results, crossing)

@@ -1,0 +1,215 @@
+"""What Code Assist documents are checked for: the envelope (GCA-...), and Gemini's rules inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...rule import Breach, Subject, rule, rules_of
+from ...rulekit import frames, given, items, kind_of, quoted, sub, word
+from ..gemini.rules import RULES as GEMINI
+from ..gemini.rules_walk import at_key, key, snake
+from .flavour import CONFIG
+
+_HOST = {"host": "cloudcode-pa.googleapis.com"}
+_PAYLOAD = (
+    "contents",
+    "systemInstruction",
+    "tools",
+    "toolConfig",
+    "safetySettings",
+    "generationConfig",
+    "cachedContent",
+)
+_ENVELOPE = {"userPromptId": "user_prompt_id", "enabledCreditTypes": "enabled_credit_types"}
+_PREFIX = "models/"
+
+
+def _counts(subject: Subject) -> bool:
+    """A request to count tokens: its model stands inside."""
+    return "model" not in subject.document and "model" in sub(subject.document, "request")
+
+
+def _inside(subject: Subject, document: Any, before: Any = None) -> Iterator[Breach]:
+    """What breaks Gemini's rules in the document inside."""
+    inner = Subject(document, subject.kind, subject.model, subject.profile, _HOST, before=before)
+    for one in GEMINI:
+        if subject.kind in one.kinds:
+            for breach in one.check(inner):
+                told = f"{one.id}: {breach.message}"
+                yield Breach(breach.at, told, breach.fix, breach.severity or one.severity)
+
+
+@rule("GCA-001", "error")
+def envelope(subject: Subject) -> Iterator[Breach]:
+    """The envelope has `model` and `request.contents`, and nothing of the payload stands beside them.
+
+    Why: a bare Gemini body is not understood here: everything but the model, project and ids belongs into `request`.
+
+    Good: `{"model": "gemini-3-pro", "request": {"contents": [...]}}`
+
+    Bad: `{"contents": [...], "generationConfig": {...}}`
+
+    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    """
+    document = subject.document
+    for name in _PAYLOAD:
+        if at_key(document, name) is not None:
+            yield Breach((key(document, name),), f"{name} stands outside of request", "put it into request")
+    if not word(document, "model") and not _counts(subject):
+        yield Breach(("model",) if "model" in document else (), "the envelope has no model", "add model")
+    if not isinstance(document.get("request"), dict):
+        told = f"request is {kind_of(document.get('request'))}, not an object"
+        yield Breach(("request",) if "request" in document else (), told, "put the Gemini request there")
+    elif not isinstance(sub(document, "request").get("contents"), list):
+        yield Breach(("request",), "the request has no contents", "add contents")
+
+
+@rule("GCA-002", "warning")
+def spelling(subject: Subject) -> Iterator[Breach]:
+    """Keys of the envelope are snake_case, keys of the request inside camelCase.
+
+    Why: that is how the only known client writes them; `user_prompt_id`, `session_id` and `enabled_credit_types` are
+    the only ones with underscores. Nothing shows that other spellings are read.
+
+    Good: `{"user_prompt_id": "p1", "request": {"generationConfig": {}, "session_id": "s1"}}`
+
+    Bad: `{"userPromptId": "p1", "request": {"generation_config": {}, "sessionId": "s1"}}`
+
+    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    """
+    for name in given(subject.document, *_ENVELOPE):
+        yield Breach((name,), f"{name} is not how the envelope spells it", f"write {_ENVELOPE[name]}")
+    inner = sub(subject.document, "request")
+    if "sessionId" in inner:
+        yield Breach(("request", "sessionId"), "sessionId is not how it is spelled here", "write session_id")
+    for at, holder in [(("request",), inner), (("request", "generationConfig"), sub(inner, "generationConfig"))]:
+        for name in holder:
+            if "_" in name and name != "session_id":
+                yield Breach((*at, name), f"{name} in snake_case", "write it in camelCase")
+
+
+@rule("GCA-003", "error")
+def model_name(subject: Subject) -> Iterator[Breach]:
+    """`model` is a bare name, but for countTokens, where it stands in `request` with `models/` before it.
+
+    Why: each method takes one form only.
+
+    Good: `{"model": "gemini-3-pro", "request": {...}}`
+
+    Bad: `{"model": "models/gemini-3-pro", "request": {...}}`
+
+    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    """
+    if word(subject.document, "model").startswith(_PREFIX):
+        yield Breach(("model",), f"the model's name begins with {_PREFIX}", "leave that out")
+    if _counts(subject) and not word(sub(subject.document, "request"), "model").startswith(_PREFIX):
+        yield Breach(("request", "model"), f"to count tokens the model is named with {_PREFIX}", f"add {_PREFIX}")
+
+
+@rule("GCA-004", "error")
+def system_content(subject: Subject) -> Iterator[Breach]:
+    """`systemInstruction` is a Content with parts.
+
+    Why: a string, or a Part alone, is what the SDK takes, not what goes out.
+
+    Good: `{"systemInstruction": {"role": "user", "parts": [{"text": "Be brief."}]}}`
+
+    Bad: `{"systemInstruction": {"text": "Be brief."}}`
+
+    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    """
+    inner = sub(subject.document, "request")
+    value = at_key(inner, "systemInstruction")
+    if value is not None and not isinstance(value.get("parts") if isinstance(value, dict) else None, list | dict):
+        told = "systemInstruction is not a Content with parts"
+        yield Breach(("request", key(inner, "systemInstruction")), told, 'write {"role": "user", "parts": [...]}')
+
+
+@rule("GCA-005", "warning")
+def config_keys(subject: Subject) -> Iterator[Breach]:
+    """`generationConfig` has only fields that clients copy into the envelope.
+
+    Why: nothing else is known to be forwarded.
+
+    Good: `{"generationConfig": {"temperature": 0}}`
+
+    Bad: `{"generationConfig": {"imageConfig": {}}}`
+
+    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    """
+    spelled = CONFIG | {snake(name) for name in CONFIG}
+    for name in sub(sub(subject.document, "request"), "generationConfig"):
+        if name not in spelled:
+            yield Breach(("request", "generationConfig", name), f"{name} is not forwarded", "leave it out")
+
+
+@rule("GCA-006", "warning")
+def no_thoughts(subject: Subject) -> Iterator[Breach]:
+    """No part of the history says `thought: true`.
+
+    Why: the client takes the flag off parts that carry data and folds other thoughts into text, since the upstream does
+    not take thoughts back.
+
+    Good: `{"functionCall": {...}, "thoughtSignature": "c2ln"}`
+
+    Bad: `{"text": "Need f", "thought": true}`
+
+    Source: protocols/code-assist.md section 2 [S], 2026-11.
+    """
+    for at, content in items(sub(subject.document, "request"), "contents", ("request",)):
+        for place, part in items(content, "parts", at):
+            if part.get("thought") is True:
+                yield Breach((*place, "thought"), "a thought in the history", "leave the part out, or the flag")
+
+
+@rule("GCA-007", "error", "request", "tools")
+def gemini_inside(subject: Subject) -> Iterator[Breach]:
+    """The request inside keeps Gemini's rules, in Vertex's flavour.
+
+    Why: it is a generateContent request. Each finding names the rule that is broken.
+
+    Good: `{"model": "gemini-3-pro", "request": {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}}`
+
+    Bad: `{"model": "gemini-3-pro", "request": {"contents": [{"role": "assistant", "parts": [{"text": "Hi"}]}]}}`
+
+    Source: protocols/code-assist.md section 7, protocols/gemini.md section 12, 2026-11.
+    """
+    if subject.kind == "tools":
+        yield from _inside(subject, subject.document)
+        return
+    document = subject.document.get("request")
+    if isinstance(document, dict):
+        for breach in _inside(subject, document, sub(subject.before, "response")):
+            yield Breach(("request", *breach.at), breach.message, breach.fix, breach.severity)
+
+
+@rule("GCA-S01", "error", "stream")
+def wrapped_chunks(subject: Subject) -> Iterator[Breach]:
+    """Every object of a stream has `response`, and what is inside keeps Gemini's rules about streams.
+
+    Why: clients read `response` alone; an object without it says nothing to them (warning), a bare Gemini
+    chunk is lost.
+
+    Good: `{"response": {"candidates": [...]}, "traceId": "t1"}`
+
+    Bad: `{"candidates": [...]}`
+
+    Source: protocols/code-assist.md section 3 [S], 2026-11.
+    """
+    chunks: list[Any] = [None] * len(subject.document)
+    for i, frame in frames(subject):
+        if "error" in frame:
+            chunks[i] = {"error": frame["error"]}
+        elif isinstance(frame.get("response"), dict):
+            chunks[i] = frame["response"]
+        else:
+            bare = given(frame, "candidates", "promptFeedback", "usageMetadata")
+            told = f"{bare[0]} outside of response" if bare else f"a chunk without response: {quoted(', '.join(frame))}"
+            yield Breach((i,), told, "wrap it" if bare else "", None if bare else "warning")
+    for breach in _inside(subject, chunks):
+        number, *rest = breach.at or (0,)
+        yield Breach((number, "response", *rest) if rest else (number,), breach.message, breach.fix, breach.severity)
+
+
+RULES = rules_of(globals())

@@ -1,0 +1,322 @@
+"""Rules of Gemini about tools and settings: declarations, schemas, calling mode, thinking, output, the two services."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ...canon.parts import Path
+from ...rule import Breach, Subject, rule, rules_of
+from ...rulekit import beyond, declarations, listed, misnamed, quoted, schemas, sub, twice, whole, word
+from .rules_walk import at_key, contents, flavour, functions, hosted, inner, key, parts, snake
+
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
+_WRITTEN, _MOST_NAME = 64, 128
+_PARAMETER = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
+_SCHEMA_WORDS = frozenset(
+    {
+        "type",
+        "format",
+        "title",
+        "description",
+        "nullable",
+        "enum",
+        "default",
+        "example",
+        "items",
+        "minItems",
+        "maxItems",
+        "properties",
+        "required",
+        "propertyOrdering",
+        "minProperties",
+        "maxProperties",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "anyOf",
+        "additionalProperties",
+        "ref",
+        "defs",
+    }
+)
+_SPELLED = _SCHEMA_WORDS | {snake(name) for name in _SCHEMA_WORDS}
+_OBJECT = 6
+_SDK_ONLY = ("config", "httpOptions", "automaticFunctionCalling")
+_SAMPLING = ("temperature", "topP", "topK")
+_RANGES = {"temperature": (0.0, 2.0), "topP": (0.0, 1.0), "top_p": (0.0, 1.0)}
+_VERTEX_ONLY = {
+    (): ("modelArmorConfig", "outputConfig"),
+    ("generationConfig",): ("routingConfig", "modelConfig", "audioTimestamp"),
+    ("toolConfig", "functionCallingConfig"): ("streamFunctionCallArguments",),
+}
+_DEVELOPER_ONLY: dict[tuple[str, ...], tuple[str, ...]] = {
+    (): ("store",),
+    ("generationConfig",): ("enableEnhancedCivicAnswers",),
+}
+_VERTEX_TOOLS = ("retrieval", "enterpriseWebSearch", "parallelAiSearch", "exaAiSearch")
+_DEVELOPER_TOOLS = ("fileSearch",)
+_DEVELOPER_PARTS = ("toolCall", "toolResponse", "partMetadata")
+
+
+@rule("GEM-003", "error", "request", "tools")
+def names(subject: Subject) -> Iterator[Breach]:
+    """Function names begin with a letter or `_`, hold letters, digits and `_ . : -`, are at most 128 long, and unique.
+
+    Why: others are refused; over 64 characters older servers and gemini-cli do not take them (warning).
+
+    Good: {"name": "read_file", ...}
+
+    Bad: {"name": "2nd try", ...}
+
+    Source: protocols/gemini.md section 10 [T, S], 2026-11.
+    """
+    declared = functions(subject)
+    yield from misnamed([((*at, "name"), one.get("name")) for at, one in declared], _NAME, "function name")
+    for at, one in declared:
+        if _WRITTEN < len(word(one, "name")) <= _MOST_NAME:
+            yield Breach((*at, "name"), f"a name of more than {_WRITTEN} characters", "shorten it", "warning")
+    yield from twice([((*at, "name"), one.get("name")) for at, one in declared], "function name")
+
+
+@rule("GEM-004", "error", "request", "tools")
+def parameters_once(subject: Subject) -> Iterator[Breach]:
+    """A declaration has `parameters` or `parametersJsonSchema`, not both, and its root is an object.
+
+    Why: the two are one union in the API, and arguments are always an object.
+
+    Good: {"name": "f", "parametersJsonSchema": {"type": "object", "properties": {}}}
+
+    Bad: {"name": "f", "parameters": {"type": "STRING"}}
+
+    Source: protocols/gemini.md section 4 [T], 2026-11.
+    """
+    for at, one in functions(subject):
+        said = [key(one, name) for name in ("parameters", "parametersJsonSchema") if at_key(one, name) is not None]
+        if len(said) > 1:
+            yield Breach(at, "parameters and parametersJsonSchema at once", "keep one of them")
+        for name in said:
+            kind = one[name].get("type") if isinstance(one[name], dict) else one[name]
+            # The enum's number is taken as well (recorded).
+            if kind not in (None, _OBJECT) and not (isinstance(kind, str) and kind.lower() == "object"):
+                yield Breach((*at, name), f"the root's type is {quoted(kind)}, not object", "wrap it in an object")
+
+
+@rule("GEM-005", "error", "request", "tools")
+def schema_words(subject: Subject) -> Iterator[Breach]:
+    """`parameters` keeps to the keywords of the API's Schema, and parameters have plain names.
+
+    Why: unknown keywords (`$ref`, `const`, `oneOf`, `allOf`, `$schema`, ...) are refused as unknown fields; newer
+    servers take `additionalProperties`, older ones do not (warning).
+
+    Good: {"parameters": {"type": "OBJECT", "properties": {"x": {"type": "INTEGER"}}}}
+
+    Bad: {"parameters": {"type": "OBJECT", "properties": {"x": {"const": 1}}}}
+
+    Source: protocols/gemini.md sections 4 and 10 [T], 2026-11.
+    """
+    for at, one in functions(subject):
+        for place, schema in schemas(one.get("parameters"), (*at, "parameters")):
+            for name in schema:
+                if name in ("additionalProperties", "additional_properties"):
+                    yield Breach((*place, name), f"{name} is refused by older servers", "leave it out", "warning")
+                elif name not in _SPELLED:
+                    yield Breach((*place, name), f"{name} is no keyword here", "use parametersJsonSchema")
+            named: list[tuple[Path, Any]] = [((*place, "properties", name), name) for name in sub(schema, "properties")]
+            yield from misnamed(named, _PARAMETER, "parameter")
+
+
+@rule("GEM-011", "error")
+def allowed_names(subject: Subject) -> Iterator[Breach]:
+    """`allowedFunctionNames` comes with mode ANY or VALIDATED and names declared functions.
+
+    Why: in other modes, and for unknown functions, it is refused.
+
+    Good: {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}}
+
+    Bad: {"functionCallingConfig": {"mode": "AUTO", "allowedFunctionNames": ["f"]}}
+
+    Source: protocols/gemini.md section 4 [D], 2026-11.
+    """
+    at, config = inner(subject.document, "toolConfig", "functionCallingConfig")
+    spelled = key(config, "allowedFunctionNames")
+    allowed = listed(config, spelled)
+    mode = word(config, "mode").upper()
+    if allowed and mode not in ("ANY", "VALIDATED"):
+        yield Breach((*at, spelled), f"allowed names with mode {quoted(mode or 'AUTO')}", "use VALIDATED")
+    declared = [one.get("name") for _, one in functions(subject)]
+    for i, name in enumerate(allowed):
+        if name not in declared:
+            yield Breach((*at, spelled, i), f"{quoted(name)} is not declared", "leave it out")
+
+
+@rule("GEM-012", "error")
+def hosted_beside_functions(subject: Subject) -> Iterator[Breach]:
+    """Built-in tools stand beside functions on Gemini 3 and later only, and each service wants its own switch.
+
+    Why: older models refuse the mixture. The Developer API needs `includeServerSideToolInvocations: true` for it, which
+    Vertex refuses.
+
+    Good: {"tools": [{"googleSearch": {}}]} for gemini-2.5-flash
+
+    Bad: {"tools": [{"googleSearch": {}}, {"functionDeclarations": [...]}]} for gemini-2.5-flash
+
+    Source: protocols/gemini.md section 4 [S, R], 2026-11.
+    """
+    at, config = inner(subject.document, "toolConfig")
+    switch = key(config, "includeServerSideToolInvocations")
+    if config.get(switch) and flavour(subject) == "vertex":
+        yield Breach((*at, switch), f"Vertex refuses {switch}", "leave it out")
+    builtin = hosted(subject)
+    if not builtin or not functions(subject):
+        return
+    if not subject.profile.hosted_beside_functions:
+        told = f"this model takes no {builtin[0][1]} beside functions"
+        yield Breach(builtin[0][0], told, "offer one kind of tools")
+    elif flavour(subject) == "developer" and config.get(switch) is not True:
+        yield Breach(builtin[0][0], f"{builtin[0][1]} beside functions without {switch}", f"add {switch}: true")
+
+
+@rule("GEM-013", "error")
+def thinking(subject: Subject) -> Iterator[Breach]:
+    """Thinking is steered by a budget (2.5) or by a level (3 and later), never by both, in the model's range.
+
+    Why: both together are refused; the control of the other generation is deprecated or ignored (warning); a level or
+    budget the model has not is refused.
+
+    Good: {"thinkingConfig": {"thinkingLevel": "LOW"}} for gemini-3-flash
+
+    Bad: {"thinkingConfig": {"thinkingLevel": "LOW", "thinkingBudget": 1024}}
+
+    Source: protocols/gemini.md section 2 [S], 2026-11.
+    """
+    profile = subject.profile
+    at, config = inner(subject.document, "generationConfig", "thinkingConfig")
+    level, budget = at_key(config, "thinkingLevel"), at_key(config, "thinkingBudget")
+    level_at, budget_at = (*at, key(config, "thinkingLevel")), (*at, key(config, "thinkingBudget"))
+    if level is not None and budget is not None:
+        yield Breach(at, "thinkingLevel and thinkingBudget at once", "keep the one of this model")
+        return
+    if budget is not None and profile.thinking_levels:
+        yield Breach(budget_at, "this model is steered by thinkingLevel", "write a level", "warning")
+    elif budget is not None and profile.thinking_budget:
+        low, high = profile.thinking_budget
+        value = whole(config, key(config, "thinkingBudget"))
+        off = profile.thinking_off and value == 0
+        if value is None or not (low <= value <= high or value == -1 or off):
+            yield Breach(budget_at, f"a budget of {quoted(budget)} is not in {low} to {high}", "or -1: as it needs")
+    if level is not None and profile.thinking_budget:
+        yield Breach(level_at, "this model is steered by thinkingBudget", "write a budget", "warning")
+    elif level is not None and profile.thinking_levels:
+        if not isinstance(level, str) or level.upper() not in profile.thinking_levels:
+            words = ", ".join(profile.thinking_levels)
+            yield Breach(level_at, f"level {quoted(level)} is none of this model's: {words}", "use one of these")
+
+
+@rule("GEM-015", "error", "request", "tools")
+def services(subject: Subject) -> Iterator[Breach]:
+    """Fields of Vertex are not sent to the Developer API, nor the reverse.
+
+    Why: the other service answers 400 for an unknown field. Which one is asked is known by the host only.
+
+    Good: {"contents": [...], "labels": {...}} to Vertex
+
+    Bad: {"contents": [...], "modelArmorConfig": {...}} to generativelanguage.googleapis.com
+
+    Source: protocols/gemini.md sections 2 to 4 [S], 2026-11.
+    """
+    asked = flavour(subject)
+    if not asked:
+        return
+    fields, tools = (_VERTEX_ONLY, _VERTEX_TOOLS) if asked == "developer" else (_DEVELOPER_ONLY, _DEVELOPER_TOOLS)
+    fix = f"leave it out; only {'Vertex' if asked == 'developer' else 'the Developer API'} knows it"
+    if subject.kind == "request":
+        for names_down, wanted in fields.items():
+            at, holder = inner(subject.document, *names_down)
+            for name in wanted:
+                if at_key(holder, name) is not None:
+                    yield Breach((*at, key(holder, name)), f"{name} is refused here", fix)
+    for at, tool in declarations(subject):
+        for name in tools:
+            if at_key(tool, name) is not None:
+                yield Breach((*at, key(tool, name)), f"{name} is refused here", fix)
+    if asked == "vertex" and subject.kind == "request":
+        for at, content in contents(subject):
+            for place, part in parts(content, at):
+                for name in _DEVELOPER_PARTS:
+                    if at_key(part, name) is not None:
+                        yield Breach((*place, key(part, name)), f"{name} is refused here", fix)
+
+
+@rule("GEM-016", "error")
+def output(subject: Subject) -> Iterator[Breach]:
+    """One output schema at most, with `responseMimeType`, and on Gemini 2 not beside functions.
+
+    Why: two schemas, or a schema without a JSON (or enum) type, are refused; JSON output with functions was reported as
+    refused by Gemini 2 (warning).
+
+    Good: {"generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": {"type": "object"}}}
+
+    Bad: {"generationConfig": {"responseJsonSchema": {"type": "object"}}}
+
+    Source: protocols/gemini.md section 12 [M, R1], 2026-11.
+    """
+    at, config = inner(subject.document, "generationConfig")
+    said = [name for name in ("responseSchema", "responseJsonSchema") if at_key(config, name) is not None]
+    mime = at_key(config, "responseMimeType")
+    if len(said) > 1:
+        yield Breach(at, "responseSchema and responseJsonSchema at once", "keep one of them")
+    if said and mime not in ("application/json", "text/x.enum"):
+        told = f"an output schema with responseMimeType {quoted(mime)}"
+        yield Breach((*at, key(config, said[0])), told, "say application/json")
+    if mime == "application/json" and functions(subject) and not subject.profile.format_beside_tools:
+        told = "JSON output beside functions on this model"
+        yield Breach((*at, key(config, "responseMimeType")), told, "ask for JSON in a turn without tools", "warning")
+
+
+@rule("GEM-017", "error")
+def sdk_keys(subject: Subject) -> Iterator[Breach]:
+    """The SDK's own arguments are not on the wire.
+
+    Why: `config`, `httpOptions` and `automaticFunctionCalling` are read by the SDK, which spreads them over the
+    request; the API refuses them as unknown.
+
+    Good: {"contents": [...], "tools": [...], "generationConfig": {"temperature": 0}}
+
+    Bad: {"contents": [...], "config": {"tools": [...], "temperature": 0}}
+
+    Source: protocols/gemini.md section 2 [S], 2026-11.
+    """
+    for name in _SDK_ONLY:
+        if at_key(subject.document, name) is not None:
+            yield Breach(
+                (key(subject.document, name),), f"{name} is the SDK's, not the API's", "put its fields in place"
+            )
+
+
+@rule("GEM-018", "warning")
+def sampling(subject: Subject) -> Iterator[Breach]:
+    """Sampling settings on Gemini 3 and later do little or nothing, and must be in range everywhere.
+
+    Why: `temperature`, `topP` and `topK` are deprecated for 3 and ignored by 4 (one report each); a temperature outside
+    0..2 is refused (error).
+
+    Good: {"generationConfig": {"temperature": 0.2}} for gemini-2.5-flash
+
+    Bad: {"generationConfig": {"temperature": 1000}}
+
+    Source: protocols/gemini.md section 2 [R1], 2026-11; recorded 400 for the range.
+    """
+    at, config = inner(subject.document, "generationConfig")
+    if subject.profile.sampling_fades:
+        for name in _SAMPLING:
+            if at_key(config, name) is not None:
+                yield Breach((*at, key(config, name)), f"{name} is deprecated or ignored on this model", "leave it out")
+    for breach in beyond(config, _RANGES, at):
+        yield Breach(breach.at, breach.message, breach.fix, "error")
+
+
+RULES = rules_of(globals())

@@ -1,0 +1,103 @@
+"""Ollama's own protocol, /api/chat: local models and Ollama's cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dialect import Demands, Dialect, Endpoint
+from ...rule import Rule
+from .faults import read_fault, write_fault
+from .request import read_request, write_request
+from .response import read_response, write_response, write_results
+from .stream import StreamReader, StreamWriter
+from .tools import read_tools, write_tools
+from .wire import NAME
+
+
+def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Requests look like those of openai-chat. What both have counts a little less than there, so that only what this
+    dialect alone has decides."""
+    found: list[tuple[int, str]] = []
+    messages = document.get("messages")
+    if isinstance(messages, list):
+        found += _request_evidence(document, [message for message in messages if isinstance(message, dict)])
+    if isinstance(document.get("done"), bool) and isinstance(document.get("message"), dict):
+        found.append((9, "message beside done"))
+    for key in ("prompt_eval_count", "eval_count", "done_reason", "total_duration"):
+        if key in document:
+            found.append((3, key))
+    if isinstance(document.get("error"), str):
+        found.append((3, "error is a text"))
+    return found
+
+
+def _request_evidence(document: Mapping[str, Any], messages: list[dict[str, Any]]) -> list[tuple[int, str]]:
+    found = [(1, "messages[]")]
+    calls = [call for message in messages for call in message.get("tool_calls") or () if isinstance(call, dict)]
+    functions = [call["function"] for call in calls if isinstance(call.get("function"), dict)]
+    if any(message.get("role") == "tool" for message in messages):
+        found.append((4, "a message with role tool"))
+    if messages and messages[0].get("role") == "system":
+        found.append((2, "the first message is a system message"))
+    if calls:
+        found.append((4, "messages[].tool_calls"))
+    for tool in document.get("tools") or ():
+        if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
+            found.append((4, "tools[].function{}"))
+            break
+    if any(isinstance(function.get("arguments"), dict) for function in functions):
+        found.append((5, "arguments is an object"))
+    for key, weight in (("tool_name", 5), ("images", 4), ("thinking", 4)):
+        if any(key in message for message in messages):
+            found.append((weight, f"messages[].{key}"))
+    if isinstance(document.get("options"), dict):
+        found.append((5, "options{}"))
+    for key in ("keep_alive", "think", "format"):
+        if key in document:
+            found.append((4, key))
+    return found
+
+
+def rules() -> tuple[Rule, ...]:
+    # Late: translation never needs them.
+    from .rules import RULES
+
+    return RULES
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="Ollama /api/chat",
+    framing="ndjson",
+    read_request=read_request,
+    write_request=write_request,
+    read_response=read_response,
+    write_response=write_response,
+    reader=StreamReader,
+    writer=StreamWriter,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_fault=read_fault,
+    write_fault=write_fault,
+    write_results=write_results,
+    evidence=evidence,
+    rules=rules,
+    demands=Demands(thoughts_lead=False),
+    endpoint=Endpoint("/api/chat", "/api/chat"),
+    noise=frozenset(
+        {
+            "total_duration",
+            "load_duration",
+            "prompt_eval_duration",
+            "eval_duration",
+            "keep_alive",
+            "num_batch",
+            "num_gpu",
+            "main_gpu",
+            "use_mmap",
+            "num_thread",
+            "draft_num_predict",
+        }
+    ),
+)

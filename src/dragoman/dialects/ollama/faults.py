@@ -1,0 +1,62 @@
+"""Ollama faults: `{"error": "text"}`, as an answer or as the last line of a stream (there perhaps with `status`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ...canon.events import Fault
+from ...codec import jsontext
+from ...codec.faults import kind_of_status, retry_after, retry_headers, status_of_kind
+from . import wire
+
+
+def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    try:
+        value = jsontext.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        value = None
+    if not isinstance(value, dict):
+        message = value if isinstance(value, str) else body[:2000].decode("utf-8", "replace")
+        return Fault(kind_of_status(status), message, status, retry_after=retry_after(headers))
+    return fault_from(value, status, headers)
+
+
+def fault_from(said: dict[str, Any], status: int, headers: Mapping[str, str]) -> Fault:
+    """A fault from the object that has `error`. `status` 0: not known, as in a stream."""
+    error = said.get("error", said.get("message"))
+    rest = {name: jsontext.raw(value) for name, value in said.items() if name not in ("error", "status")}
+    if isinstance(error, dict) and isinstance(error.get("message"), str):
+        # The server's other endpoints, and proxies in front of it, have an object there.
+        rest["error"] = jsontext.raw(error)
+        error = error["message"]
+    told = said.get("status")
+    if isinstance(told, int) and 400 <= told < 600:
+        status = status or told
+    elif told is not None:
+        rest["status"] = jsontext.raw(told)
+    return Fault(
+        kind_of_status(status or 500),
+        error if isinstance(error, str) else jsontext.encode(said).decode(),
+        status or 500,
+        retry_after=retry_after(headers),
+        extra={wire.NAME: rest} if rest else None,
+    )
+
+
+def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
+    return jsontext.encode(_error(fault)), status_of_kind(fault.kind, fault.status), retry_headers(fault)
+
+
+def _error(fault: Fault) -> dict[str, Any]:
+    own = fault.extra.get(wire.NAME, {}) if fault.extra is not None else {}
+    return {"error": fault.message, **own}
+
+
+def error_line(fault: Fault) -> bytes:
+    """The last line of a stream that broke down."""
+    out = _error(fault)
+    out.setdefault("status", status_of_kind(fault.kind, fault.status))
+    return jsontext.encode(out) + b"\n"

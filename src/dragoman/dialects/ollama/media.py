@@ -1,0 +1,50 @@
+"""Images: bare base64 on this wire, without a type; the first bytes tell it."""
+
+from __future__ import annotations
+
+from ...canon.parts import Media, Path
+from ...codec import jsontext
+from ...codec.media import split_data_url
+from ...crossing import Crossing
+from . import wire
+from .marks import URL, own, with_field
+
+_BEGINNINGS = (
+    ("iVBORw0KGgo", "image/png"),
+    ("/9j/", "image/jpeg"),
+    ("R0lGOD", "image/gif"),
+    ("UklGR", "image/webp"),
+    ("Qk", "image/bmp"),
+)
+"""Base64 of a file's first bytes: the formats the server takes."""
+_ELSE = "image/png"
+"""Every other dialect wants a type."""
+
+
+def read_image(text: str, at: Path) -> Media:
+    """An image. A data URL is against the rules, but some clients send it."""
+    inline = split_data_url(text)
+    if inline is not None:
+        mime, data = inline
+        head = text[: len(text) - len(data)]
+        return Media("image", mime, data, extra=with_field(None, URL, jsontext.raw(head)), at=at)
+    return Media("image", _type_of(text), text, at=at)
+
+
+def _type_of(data: str) -> str:
+    for beginning, mime in _BEGINNINGS:
+        if data.startswith(beginning):
+            return mime
+    return _ELSE
+
+
+def write_image(media: Media, crossing: Crossing) -> str | None:
+    """The value for `images`; None for what is no image, or none that is at hand."""
+    if not media.data or media.kind != "image":
+        return None
+    if media.name and crossing.source != wire.NAME:
+        crossing.lose("media.name.dropped", media.at, media.name)
+    if media.detail and media.detail != "auto":
+        crossing.lose("media.detail.dropped", media.at, media.detail)
+    head = own(media.extra, URL)
+    return media.data if head is None else str(jsontext.plain(head)) + media.data

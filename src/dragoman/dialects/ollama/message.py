@@ -1,0 +1,255 @@
+"""One message's content, shared by requests and answers: thinking, words, images, calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Text, ToolCall, plain_text
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.custom import wrap_input
+from ...codec.extras import gather
+from ...codec.ids import send as send_id
+from ...codec.media import note
+from ...crossing import Crossing
+from . import wire
+from .marks import BARE, ID, NULL, TEXT, TRUE, own, put_back
+from .media import read_image, write_image
+from .pairing import Ids
+from .tools import ANY_NAMES, IDS, NAMES
+
+
+class _RawArguments(Struct, forbid_unknown_fields=True):
+    text: str = msgspec.field(name="__raw")
+
+
+_raw_arguments = msgspec.json.Decoder(_RawArguments).decode
+_string = msgspec.json.Decoder(str).decode
+_FUNCTION = Raw(b'"function"')
+
+
+def read_content(message: wire.Message, at: Path) -> list[Part]:
+    """Words and images, in this order: the wire does not tell theirs."""
+    parts: list[Part] = []
+    if message.content:
+        parts.append(Text(message.content, at=at + ("content",)))
+    if message.images:
+        for i, image in enumerate(message.images):
+            parts.append(read_image(image, at + ("images", i)))
+    return parts
+
+
+def read_assistant(message: wire.Message, at: Path, ids: Ids, unknown: Unknown) -> list[Part]:
+    """Parts of an assistant's message in the one order there is: thinking, words, images, calls."""
+    parts: list[Part] = []
+    if message.thinking:
+        parts.append(Reasoning(message.thinking, at=at + ("thinking",)))
+    if message.content or message.images:
+        parts.extend(read_content(message, at))
+    if message.tool_calls:
+        for i, call in enumerate(message.tool_calls):
+            parts.append(read_call(call, at + ("tool_calls", i), ids, unknown))
+    return parts
+
+
+def read_call(call: wire.Call, at: Path, ids: Ids, unknown: Unknown) -> ToolCall | Opaque:
+    function = call.function
+    if function is None:
+        fields = jsontext.fields(jsontext.raw(call)) | unknown.pop(at, {})
+        return Opaque(wire.NAME, call.type or "", jsontext.raw(fields), at=at)
+    arguments = str(function.arguments, "utf-8") if function.arguments else ""
+    marks: dict[str, Raw] = {}
+    if not arguments.startswith("{") or arguments.startswith('{"__raw"'):
+        if arguments.startswith('"'):
+            marks[TEXT] = TRUE
+        elif arguments and arguments != "null" and not arguments.startswith("{"):
+            marks[BARE] = TRUE
+        arguments = read_arguments(arguments)
+    if call.type is not None:
+        marks["type"] = _FUNCTION if call.type == "function" else jsontext.raw(call.type)
+    if function.index is not None:
+        marks["function/index"] = jsontext.raw(function.index)
+    if not call.id:
+        marks[ID] = NULL
+    extra = gather(ids.crossing, at, unknown) if unknown else None
+    if marks:
+        extra = {wire.NAME: marks if extra is None else {**extra[wire.NAME], **marks}}
+    out = ToolCall(call.id or ids.mint(at), function.name or "", arguments, extra=extra, at=at)
+    ids.waiting.append(out)
+    return out
+
+
+def read_arguments(text: str) -> str:
+    """What stands in `arguments` as a call's arguments: an object as it is, the words of a text (some servers send the
+    object so), nothing for null; and what an earlier crossing had to wrap comes back as it was."""
+    if text == "null":
+        return ""
+    if text.startswith('"'):
+        return _string(text)
+    if text.startswith('{"__raw"'):
+        try:
+            return _raw_arguments(text).text
+        except msgspec.DecodeError:
+            return text
+    return text
+
+
+class Said:
+    """What the parts of one turn say, in the fields of a message."""
+
+    __slots__ = ("calls", "ends", "images", "moved", "thoughts", "words")
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.images: list[str] = []
+        self.thoughts: list[str] = []
+        self.calls: list[Any] = []
+        self.moved = False
+        self.ends = False  # an image stands behind words
+
+    def move(self, at: Path, crossing: Crossing) -> None:
+        """Something stands behind what the message has in a later field: said once a turn."""
+        if not self.moved:
+            self.moved = True
+            crossing.lose("order.approximated", at)
+
+
+def write_content(role: str, parts: tuple[Part, ...], crossing: Crossing) -> list[dict[str, Any]]:
+    """What a user or the system says. An image between words ends its message, so that it stays between them."""
+    text = plain_text(parts)
+    if text is not None:
+        return [{"role": role, "content": text}]
+    messages: list[dict[str, Any]] = []
+    said = Said()
+    for part in parts:
+        if isinstance(part, Text | Media):
+            if said.ends and isinstance(part, Text) and part.text:
+                messages.append(_message(role, said))
+                said = Said()
+            _write_part(part, said, crossing)
+        elif isinstance(part, Opaque):
+            crossing.lose("part.dropped", part.at, part.kind)
+        else:
+            crossing.lose("part.dropped", part.at, type(part).__name__)
+    messages.append(_message(role, said))
+    return messages
+
+
+def _message(role: str, said: Said) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": role, "content": "\n".join(said.words)}
+    if said.images:
+        message["images"] = said.images
+    return message
+
+
+def _write_part(part: Text | Media, said: Said, crossing: Crossing) -> None:
+    if part.cache is not None:
+        crossing.lose("cache.dropped", part.at)
+    if part.seal is not None:
+        crossing.lose("seal.dropped", part.at)
+    if isinstance(part, Media):
+        image = write_image(part, crossing)
+        if image is not None:
+            said.images.append(image)
+            said.ends = bool(said.words)
+            return
+        crossing.lose("media.dropped", part.at, part.url or part.mime or part.kind)
+        said.words.append(note(part))
+        return
+    if not part.text:
+        return
+    if part.citations:
+        crossing.lose("citation.dropped", cited_at(part.at))
+    if part.refusal:
+        crossing.lose("refusal.as_text", part.at)
+    if said.images or said.calls:
+        said.move(part.at, crossing)
+    said.words.append(part.text)
+
+
+def cited_at(at: Path) -> Path:
+    """Where the citations of a text stand: in it, or beside it, where its dialect has one text for a whole answer."""
+    if at[:1] == ("candidates",):
+        return at[:2]
+    return at[:-1] if at[-1:] == ("content",) else at
+
+
+def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: bool) -> dict[str, Any] | None:
+    """An assistant's message; None when nothing is left of it (an answer always says something)."""
+    said = Said()
+    for part in parts:
+        if isinstance(part, Text | Media):
+            if isinstance(part, Media) and said.calls:
+                said.move(part.at, crossing)
+            _write_part(part, said, crossing)
+        elif isinstance(part, ToolCall):
+            said.calls.append(write_call(part, len(said.calls), crossing, request=request))
+        elif isinstance(part, Reasoning):
+            _write_thought(part, said, crossing)
+        elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+            said.calls.append(part.value)  # a kind of call that nobody knows
+        else:
+            crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+    if request and not (said.words or said.images or said.thoughts or said.calls):
+        return None
+    # Texts of an answer are pieces of one text, in every dialect.
+    message: dict[str, Any] = {"role": "assistant", "content": "".join(said.words)}
+    if said.thoughts:
+        message["thinking"] = "\n\n".join(said.thoughts)
+    if said.images:
+        message["images"] = said.images
+    if said.calls:
+        message["tool_calls"] = said.calls
+    return message
+
+
+def _write_thought(part: Reasoning, said: Said, crossing: Crossing) -> None:
+    """Thinking is plain text here and goes back to any model that shows it; a seal has no place."""
+    if part.seal is not None and part.seal.data:
+        crossing.lose("seal.dropped", part.at)
+    if part.cache is not None:
+        crossing.lose("cache.dropped", part.at)
+    if not part.text:
+        return
+    if said.words or said.images or said.calls:
+        said.move(part.at, crossing)
+    said.thoughts.append(part.text)
+
+
+def write_call(call: ToolCall, number: int, crossing: Crossing, *, request: bool) -> dict[str, Any]:
+    mine = crossing.source == wire.NAME
+    names = NAMES if request and not mine else ANY_NAMES
+    function: dict[str, Any] = {"name": names.send(call.name, call.namespace, crossing, call.at)}
+    if not request and not mine:
+        function = {"index": number, **function}
+    function["arguments"] = _write_arguments(call, crossing)
+    out: dict[str, Any] = {"id": send_id(call.id, IDS, crossing, call.at), "function": function}
+    if call.cache is not None:
+        crossing.lose("cache.dropped", call.at)
+    if call.seal is not None:
+        crossing.lose("seal.dropped", call.at)
+    if call.extra is None:
+        return out
+    if own(call.extra, ID) is not None:
+        del out["id"]
+    return put_back(out, call.extra)
+
+
+def _write_arguments(call: ToolCall, crossing: Crossing) -> Any:
+    """`arguments` is an object: what is none stands under __raw, by which the reader knows it again."""
+    if call.custom:
+        crossing.lose("call.custom.wrapped", call.at)
+        return Raw(wrap_input(call.arguments))
+    if own(call.extra, TEXT) is not None:
+        return call.arguments
+    found = jsontext.object_raw(call.arguments)
+    if found is not None:
+        return found
+    if own(call.extra, BARE) is not None:
+        return Raw(call.arguments)
+    if crossing.source != wire.NAME:
+        crossing.lose("arguments.invalid", call.at)
+    return {"__raw": call.arguments}

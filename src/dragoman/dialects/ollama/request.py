@@ -1,0 +1,171 @@
+"""Ollama requests: read into canon, written from canon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.parts import Extra, Media, Opaque, Part, Path, ToolCall
+from ...canon.request import Request
+from ...canon.turns import Role, Turn
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...codec.extras import gather, misplaced
+from ...codec.steps import arrange
+from ...crossing import Crossing
+from . import wire
+from .marks import TRUE, UNSAID, own, put_back, with_field
+from .message import read_assistant, read_content, write_assistant, write_content
+from .pairing import Ids
+from .results import read_result, write_results_messages
+from .settings import read_extras, read_settings, write_settings
+from .tools import MEMO, offered
+
+_ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+
+
+def read_request(body: bytes, crossing: Crossing) -> Request:
+    request, unknown, spelled = wire.REQUEST.admit(body)
+    crossing.spelled = spelled
+    turns = _read_turns(request.messages, crossing, unknown)
+    tools = MEMO.read(request.tools, crossing) if request.tools else ()
+    return Request(
+        turns,
+        request.model or "",
+        tools,
+        None,
+        read_settings(request),
+        request.stream is not False,
+        _read_extra(request, crossing, unknown),
+    )
+
+
+def _read_extra(request: wire.ChatRequest, crossing: Crossing, unknown: Unknown) -> Extra | None:
+    told, silent = read_extras(request)
+    extra = gather(crossing, (), unknown, told or None) if unknown or told else None
+    for name, value in silent.items():
+        extra = with_field(extra, name, value)
+    return with_field(extra, UNSAID, TRUE) if request.stream is None else extra
+
+
+def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
+    turns: list[Turn] = []
+    results: list[Part] = []
+    ids = Ids(crossing)
+    spoken = False
+    for i, message in enumerate(messages):
+        at: Path = ("messages", i)
+        role = _ROLES.get(message.role) or _ROLES.get(message.role.lower())
+        if role == "tool":
+            results.append(read_result(message, i, ids, unknown))
+            spoken = False
+            continue
+        if results:
+            turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+            results = []
+        if role is None:
+            turns.append(_read_strange(message, at, crossing, unknown))
+            spoken = False
+            continue
+        if role == "assistant":
+            if not spoken:
+                ids.waiting.clear()  # what was asked before is answered or never will be
+            parts = read_assistant(message, at, ids, unknown)
+        else:
+            parts = read_content(message, at)
+        spoken = role == "assistant"
+        extra = gather(crossing, at, unknown) if unknown else None
+        if not spoken and (message.tool_calls is not None or message.thinking is not None):
+            extra = misplaced(crossing, at, message, ("tool_calls", "thinking"), extra)
+        if message.tool_name is not None or message.tool_call_id is not None:
+            extra = misplaced(crossing, at, message, ("tool_name", "tool_call_id"), extra)
+        if message.role != role:  # the server does not mind capitals
+            extra = with_field(extra, "role", jsontext.raw(message.role))
+        turns.append(Turn(role, tuple(parts), "", extra, at))
+    if results:
+        turns.append(Turn("tool", tuple(results), "", None, results[0].at))
+    return tuple(turns)
+
+
+def _read_strange(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown) -> Turn:
+    """A whole message of a role nobody knows."""
+    fields = dict(jsontext.fields(jsontext.raw(message)))
+    extra = gather(crossing, at, unknown) if unknown else None
+    value = jsontext.raw(put_back(fields, extra))
+    return Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), "", None, at)
+
+
+def write_request(request: Request, crossing: Crossing) -> bytes:
+    mine = crossing.source == wire.NAME
+    model = crossing.model or request.model
+    if not model and not mine:
+        crossing.lose("model.invented")
+        model = "unspecified"
+    out: dict[str, Any] = {"model": model} if model else {}
+    out["messages"] = _write_turns(request, crossing)
+    if request.tools or request.choice is not None:
+        chosen = offered(request, crossing)
+        tools = MEMO.write(chosen, crossing) if chosen else None
+        if tools:
+            out["tools"] = tools
+    if own(request.extra, UNSAID) is None:
+        # Left out it would mean true.
+        out["stream"] = bool(request.stream)
+    write_settings(request.settings, out, crossing)
+    if request.extra is None or wire.NAME not in request.extra:
+        return jsontext.encode(out)
+    if any(name.startswith("options/") for name in request.extra[wire.NAME]):
+        out.setdefault("options", {})
+    return jsontext.encode(put_back(out, request.extra))
+
+
+def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
+    messages: list[Any] = []
+    calls: list[ToolCall] = []  # those of the step under way
+    turns = request.turns if crossing.source == wire.NAME else arrange(request.turns, crossing)
+    for turn in turns:
+        if turn.role == "tool":
+            write_results_messages(turn, calls, messages, crossing)
+            continue
+        _write_turn(turn, messages, crossing)
+        calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
+    return messages
+
+
+def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
+    written: list[dict[str, Any]]
+    parts = turn.parts
+    mine = crossing.source == wire.NAME
+    if turn.name:
+        crossing.lose("name.dropped", turn.at)
+    if turn.role == "assistant":
+        message = write_assistant(parts, crossing, request=True)
+        written = [message] if message is not None else [{"role": "assistant", "content": ""}] if mine else []
+    elif len(parts) == 1 and isinstance(parts[0], Opaque) and parts[0].dialect == wire.NAME:
+        messages.append(parts[0].value)
+        return
+    else:
+        if turn.role != "user" and not mine:
+            parts = _words_only(parts, crossing)
+        written = write_content("system" if turn.role == "developer" else turn.role, parts, crossing)
+        if not mine and not written[0]["content"] and "images" not in written[0]:
+            written = []
+    if not written:
+        crossing.lose("turn.dropped", turn.at)
+        return
+    if turn.extra is not None:
+        spelled = own(turn.extra, "role")
+        if spelled is not None:
+            written[0]["role"] = spelled
+        put_back(written[0], turn.extra)
+    messages.extend(written)
+
+
+def _words_only(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:
+    """Templates show no images of the system."""
+    kept = []
+    for part in parts:
+        if isinstance(part, Media):
+            crossing.lose("system.media.dropped", part.at, part.mime or part.kind)
+        else:
+            kept.append(part)
+    return tuple(kept)

@@ -1,0 +1,145 @@
+"""Ollama answers: read into canon, written from canon; why they ended, when they were made, usage."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from ...canon.parts import Extra, Part, Path, ToolCall
+from ...canon.request import Request
+from ...canon.response import Response, Stop, StopReason, Usage
+from ...codec import jsontext
+from ...codec.extras import carried, gather, misplaced
+from ...crossing import Crossing
+from . import wire
+from .marks import own, put_back, with_field
+from .message import read_assistant, write_assistant
+from .pairing import Ids, seed
+from .results import write_results_messages
+
+_REASONS: dict[str, StopReason] = {"stop": "stop", "length": "length", "load": "stop", "unload": "stop"}
+_EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls"})
+_ID_AT: dict[str, Path] = {"gemini": ("responseId",), "code-assist": ("responseId",)}
+"""Where other dialects' answers have their id, if not under `id`."""
+_YEAR_10000 = 253402300800
+MESSAGE: Path = ("message",)
+
+
+def read_response(body: bytes, crossing: Crossing) -> Response:
+    if b'"message"' not in body:
+        message, unknown, _ = wire.MESSAGE.admit(body)
+        if message.role == "assistant" or message.tool_calls:
+            # An assistant's message by itself, as clients keep it in their history.
+            parts = read_assistant(message, (), Ids(crossing, seed(None, crossing)), unknown)
+            extra = gather(crossing, (), unknown) if unknown else None
+            extra = misplaced(crossing, (), message, ("tool_name", "tool_call_id"), extra)
+            if extra is not None:
+                extra = {wire.NAME: {f"message/{name}": value for name, value in extra[wire.NAME].items()}}
+            return Response(tuple(parts), read_stop(None, parts, crossing), extra=extra)
+    answer, unknown, _ = wire.ANSWER.admit(body)
+    message = answer.message
+    parts = read_assistant(message, MESSAGE, Ids(crossing, seed(answer.created_at, crossing)), unknown)
+    if message.tool_name is not None or message.tool_call_id is not None:
+        for name in ("tool_name", "tool_call_id"):
+            if getattr(message, name) is not None:
+                unknown.setdefault(MESSAGE, {})[name] = jsontext.raw(getattr(message, name))
+    extra = gather(crossing, (), unknown, carried(answer, wire.ANSWER_EXTRAS))
+    created, extra = read_created(answer.created_at, extra, crossing)
+    stop = read_stop(answer.done_reason, parts, crossing)
+    return Response(tuple(parts), stop, "", answer.model or "", created, read_usage(answer), extra=extra)
+
+
+def read_created(text: str | None, extra: Extra | None, crossing: Crossing) -> tuple[int | None, Extra | None]:
+    """Unix time of an RFC 3339 time; its exact text is remembered."""
+    if text is None:
+        return None, extra
+    value = jsontext.raw(text)
+    created = read_time(text)
+    if created is None:
+        crossing.keep((), {"created_at": value})
+    return created, with_field(extra, "created_at", value)
+
+
+def read_time(text: str) -> int | None:
+    try:
+        read = datetime.fromisoformat(text)
+        # Without an offset it would be taken for the time of this machine.
+        return int((read if read.tzinfo is not None else read.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        return None
+
+
+def write_time(created: int) -> str:
+    return datetime.fromtimestamp(created if 0 < created < _YEAR_10000 else 0, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_stop(word: str | None, parts: list[Part], crossing: Crossing) -> Stop:
+    """Why it ended. A tool turn ends with `stop`: the content decides."""
+    reason = _REASONS.get(word or "", "stop" if word else "unknown")
+    if reason in ("stop", "unknown") and any(isinstance(part, ToolCall) for part in parts):
+        reason = "tool_calls"
+    if not word or word in ("stop", "length"):
+        return Stop(reason)
+    fields = {"done_reason": jsontext.raw(word)}
+    return Stop(reason, extra={wire.NAME: fields} if word in _REASONS else crossing.keep((), fields))
+
+
+def read_usage(answer: wire.Answer) -> Usage | None:
+    if answer.prompt_eval_count is None and answer.eval_count is None:
+        return None
+    return Usage(answer.prompt_eval_count, answer.eval_count)
+
+
+def write_response(response: Response, crossing: Crossing) -> bytes:
+    if response.alternatives:
+        crossing.lose("answer.dropped", (), f"{len(response.alternatives)} more")
+    out: dict[str, Any] = head(response.id, response.model, response.created, response.extra, crossing)
+    out["message"] = write_assistant(response.parts, crossing, request=False)
+    write_end(response.stop, response.usage, out, crossing)
+    return jsontext.encode(put_back(out, response.extra))
+
+
+def head(answer_id: str, model: str, created: int | None, extra: Extra | None, crossing: Crossing) -> dict[str, Any]:
+    """The fields before the message, in an answer and in every line of a stream."""
+    if answer_id:
+        crossing.lose("id.dropped", _ID_AT.get(crossing.source, ("id",)), answer_id)
+    stamp = own(extra, "created_at")
+    return {
+        "model": crossing.model or model,
+        "created_at": stamp or write_time(crossing.created if created is None else created),
+    }
+
+
+def write_end(stop: Stop, usage: Usage | None, out: dict[str, Any], crossing: Crossing) -> None:
+    out["done"] = True
+    out["done_reason"] = _write_stop(stop, crossing)
+    if usage is None:
+        return
+    if usage.input is not None:
+        out["prompt_eval_count"] = usage.input
+    if usage.output is not None:
+        out["eval_count"] = usage.output
+    if usage.cache_read or usage.cache_write or usage.reasoning:
+        crossing.lose("usage.dropped", (), "cached and thinking tokens are not told apart")
+
+
+def _write_stop(stop: Stop, crossing: Crossing) -> Any:
+    said = own(stop.extra, "done_reason")
+    if said is not None:
+        return said
+    word = "length" if stop.reason in ("length", "context_full") else "stop"
+    if (stop.reason not in _EXACT or stop.detail) and crossing.source != wire.NAME:
+        crossing.lose("stop.approximated", (), f"{stop.detail or stop.sequence or stop.reason} is sent as {word}")
+    return word
+
+
+def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+    """What to append to `messages`: the assistant's message, then one message a result."""
+    messages: list[Any] = []
+    calls = [part for part in response.parts if isinstance(part, ToolCall)]
+    assistant = write_assistant(response.parts, crossing, request=True)
+    if assistant is not None:
+        messages.append(assistant)
+    for turn in results.turns:
+        write_results_messages(turn, calls, messages, crossing)
+    return jsontext.encode(messages)

@@ -1,0 +1,192 @@
+"""Settings of an Ollama request: options, thinking, format, the fields only Ollama knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Path
+from ...canon.request import Format, Settings
+from ...codec import jsontext
+from ...codec.effort import ORDER, from_budget, nearest
+from ...codec.extras import carried
+from ...crossing import Crossing
+from . import wire
+
+_AT: dict[str, Path] = {
+    "max_tokens": ("options", "num_predict"),
+    "temperature": ("options", "temperature"),
+    "top_p": ("options", "top_p"),
+    "top_k": ("options", "top_k"),
+    "stop": ("options", "stop"),
+    "seed": ("options", "seed"),
+    "presence_penalty": ("options", "presence_penalty"),
+    "frequency_penalty": ("options", "frequency_penalty"),
+    "logprobs": ("logprobs",),
+    "top_logprobs": ("top_logprobs",),
+    "effort": ("think",),
+    "budget": ("think",),
+    "thoughts": ("think",),
+    "format": ("format",),
+}
+_LEVELS = ("low", "medium", "high", "max")
+_NO_OPTIONS = wire.Options()
+
+
+def read_settings(request: wire.ChatRequest) -> Settings:
+    options = request.options or _NO_OPTIONS
+    effort = budget = thoughts = None
+    think = request.think
+    if think is not None:
+        # Who thinks here, shows it.
+        if think is False:
+            effort = "none"
+        elif think is True:
+            budget, thoughts = -1, True
+        elif think in ORDER:
+            effort, thoughts = think, True
+    stop = options.stop
+    limit = options.num_predict
+    return Settings(
+        limit if limit is not None and limit >= 0 else None,
+        options.temperature,
+        options.top_p,
+        options.top_k,
+        () if stop is None else (stop,) if isinstance(stop, str) else tuple(stop),
+        options.seed,
+        options.presence_penalty,
+        options.frequency_penalty,
+        None,
+        request.logprobs,
+        request.top_logprobs,
+        None,
+        effort,
+        budget,
+        thoughts,
+        format=_read_format(request.format) if request.format else None,
+        at=_AT,
+    )
+
+
+def read_extras(request: wire.ChatRequest) -> tuple[dict[str, Raw], dict[str, Raw]]:
+    """What of the settings the canon has no place for: fields to report, and fields that say nothing."""
+    told: dict[str, Raw] = carried(request, wire.REQUEST_EXTRAS) or {}
+    silent: dict[str, Raw] = {}
+    options = request.options
+    if options is not None:
+        if options.num_predict is not None and options.num_predict < 0:
+            silent["options/num_predict"] = jsontext.raw(options.num_predict)  # no limit, as when nothing is said
+        for name, value in (carried(options, wire.OPTION_EXTRAS) or {}).items():
+            told[f"options/{name}"] = value
+    think = request.think
+    if isinstance(think, str) and think not in ORDER:
+        told["think"] = jsontext.raw(think)
+    if request.format and _read_format(request.format) is None:
+        said = bytes(request.format) not in (b'""', b"null")
+        (told if said else silent)["format"] = request.format
+    return told, silent
+
+
+def _read_format(shape: Raw) -> Format | None:
+    text = jsontext.text(shape)
+    if text == '"json"':
+        return Format("json")
+    return Format("schema", text) if text.startswith("{") else None
+
+
+def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    at = settings.at
+    options = _write_options(settings, crossing)
+    if options:
+        out["options"] = options
+    if settings.logprobs is not None:
+        out["logprobs"] = settings.logprobs
+    if settings.top_logprobs is not None:
+        out["top_logprobs"] = settings.top_logprobs
+    think = _write_think(settings, crossing)
+    if think is not None:
+        out["think"] = think
+    if settings.format is not None:
+        out["format"] = _write_format(settings.format, at.get("format", ()), crossing)
+    if settings.parallel is False and "tools" in out:
+        crossing.lose("parallel.unenforced", at.get("parallel", ()))
+    if settings.n is not None and settings.n > 1:
+        crossing.lose("n.dropped", at.get("n", ()))
+    for value, name, code in (
+        (settings.verbosity, "verbosity", "verbosity.dropped"),
+        (settings.user, "user", "user.dropped"),
+        (settings.metadata or None, "metadata", "metadata.dropped"),
+        (settings.cache_key, "cache_key", "cache.dropped"),
+        (settings.cache, "cache", "cache.dropped"),
+    ):
+        if value is not None:
+            crossing.lose(code, at.get(name, ()))
+    if settings.tier is not None and settings.tier != "auto":
+        crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
+
+
+def _write_options(settings: Settings, crossing: Crossing) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for value, name in (
+        (settings.max_tokens, "num_predict"),
+        (settings.temperature, "temperature"),
+        (settings.top_p, "top_p"),
+        (settings.seed, "seed"),
+        (settings.presence_penalty, "presence_penalty"),
+        (settings.frequency_penalty, "frequency_penalty"),
+    ):
+        if value is not None:
+            options[name] = value
+    if settings.top_k is not None:
+        options["top_k"] = int(settings.top_k)
+        if options["top_k"] != settings.top_k:
+            crossing.lose("sampling.clamped", settings.at.get("top_k", ()), f"top_k is sent as {options['top_k']}")
+    if settings.stop:
+        options["stop"] = list(settings.stop)
+    return options
+
+
+def _write_think(settings: Settings, crossing: Crossing) -> bool | str | None:
+    """`think`: a level, true (the model decides how much) or false; None to leave it to the model."""
+    effort, budget, thoughts = settings.effort, settings.budget, settings.thoughts
+    if effort is None and budget is None and thoughts is None:
+        return None
+    if crossing.source == wire.NAME:
+        return False if effort == "none" else effort or (True if thoughts else None)
+    profile = crossing.profile
+    at = settings.at.get("effort" if effort is not None else "budget", ())
+    off = effort == "none" or (effort is None and budget == 0)
+    if thoughts is False and not off:
+        crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()), "a model that thinks shows it here")
+    if not profile.thinks:
+        if not off and (effort is not None or budget is not None):
+            crossing.lose("effort.dropped", at, f"{crossing.model or 'the model'} does not think")
+        if thoughts:
+            crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+        return None
+    levels = profile.efforts or _LEVELS
+    if off:
+        if profile.thinking_off:
+            return False
+        crossing.lose("effort.approximated", at, f"the model cannot but think: none is sent as {levels[0]}")
+        return levels[0]
+    if effort is None:
+        effort = from_budget(budget) if budget is not None else None
+        if effort is None:
+            # Models that take levels only think unasked.
+            return True if profile.thinking_off and (budget is not None or thoughts) else None
+        crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as effort {effort}")
+    level = nearest(effort, levels)
+    if level not in levels:
+        crossing.lose("effort.dropped", at, effort)
+        return None
+    if level != effort:
+        crossing.lose("effort.approximated", at, f"{effort} is sent as {level}")
+    return level
+
+
+def _write_format(shape: Format, at: Path, crossing: Crossing) -> Any:
+    if shape.name or shape.description:
+        crossing.lose("format.detail.dropped", at, "the schema's name and description")
+    return Raw(shape.schema) if shape.schema is not None else "json"

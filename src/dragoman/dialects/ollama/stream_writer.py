@@ -1,0 +1,161 @@
+"""Ollama streams, written: events to lines.
+
+Words and thoughts go out as they come. A call goes out whole at its end, for the dialect has no deltas of arguments.
+The last line has `done: true`, the reason and the usage; after a fault it is a line with `error` instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
+from ...codec import jsontext
+from ...codec.media import note
+from ...codec.ndjson import one_line
+from ...crossing import Crossing
+from . import wire
+from .faults import error_line
+from .marks import put_back
+from .media import write_image
+from .message import write_call
+from .response import head, write_end
+
+_AFTER = b'},"done":false}\n'
+
+
+class StreamWriter:
+    """Events in, lines out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._fields: dict[str, Any] = head("", "", None, None, crossing)
+        self._message = b""
+        self._open: dict[int, bytes] = {}  # part -> what stands before its text in every line
+        self._parts: dict[int, Part] = {}
+        self._held: dict[int, list[str]] = {}  # call -> its arguments so far
+        self._dropped: set[int] = set()  # parts of the second and later answers
+        self._first: int | None = None  # the answer that is told
+        self._calls = 0
+        self._ended: Finish | None = None  # how that answer ended
+        self._over = False
+        self._extra: Extra | None = None
+
+    def send(self, event: Event) -> bytes:
+        if isinstance(event, PartDelta):
+            before = self._open.get(event.index)
+            if before is not None and event.text and event.seal is None and not event.citations:
+                return before + jsontext.encode(event.text) + _AFTER
+            return self._delta(event)
+        if isinstance(event, PartStart):
+            return self._part_start(event)
+        if isinstance(event, PartEnd):
+            return self._part_end(event)
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, Finish):
+            return self._finish(event)
+        self._over = True
+        return error_line(event)
+
+    def close(self) -> bytes:
+        return b""
+
+    def _start(self, event: Start) -> bytes:
+        self._fields = head(event.id, event.model, event.created, event.extra, self._crossing)
+        self._extra = event.extra
+        return b""
+
+    def _line_of(self, message: dict[str, Any]) -> bytes:
+        """A line before the last, with a whole message in it."""
+        return one_line(jsontext.encode({**self._fields, "message": message, "done": False})) + b"\n"
+
+    def _before(self, more: bytes) -> bytes:
+        """What stands before the text in every line of a part."""
+        if not self._message:
+            self._message = jsontext.encode(self._fields)[:-1] + b',"message":{"role":"assistant",'
+        return self._message + more
+
+    def _part_start(self, event: PartStart) -> bytes:
+        part = event.part
+        if self._first is None:
+            self._first = event.answer
+        elif event.answer != self._first:
+            self._crossing.lose("answer.dropped", (), "the first is told")
+            self._dropped.add(event.index)
+            return b""
+        if part.seal is not None and part.seal.data and not isinstance(part, ToolCall):
+            self._crossing.lose("seal.dropped", part.at)
+        self._parts[event.index] = part
+        if isinstance(part, Text):
+            if part.refusal:
+                self._crossing.lose("refusal.as_text", part.at)
+            if part.citations:
+                self._crossing.lose("citation.dropped", part.at)
+            self._open[event.index] = self._before(b'"content":')
+        elif isinstance(part, Reasoning):
+            self._open[event.index] = self._before(b'"content":"","thinking":')
+        elif isinstance(part, ToolCall):
+            self._held[event.index] = []
+        elif isinstance(part, Media):
+            return self._media(part)
+        elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+            return self._line_of({"role": "assistant", "content": "", "tool_calls": [part.value]})
+        else:
+            self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
+        return b""
+
+    def _media(self, part: Media) -> bytes:
+        image = write_image(part, self._crossing)
+        if image is not None:
+            return self._line_of({"role": "assistant", "content": "", "images": [image]})
+        self._crossing.lose("media.dropped", part.at, part.url or part.mime or part.kind)
+        return self._line_of({"role": "assistant", "content": note(part)})
+
+    def _delta(self, event: PartDelta) -> bytes:
+        if event.index in self._dropped or event.index not in self._parts:
+            return b""
+        part = self._parts[event.index]
+        if event.seal is not None and event.seal.data:
+            self._crossing.lose("seal.dropped", part.at)
+        if event.citations:
+            self._crossing.lose("citation.dropped", part.at)
+        if not event.text:
+            return b""
+        if event.index in self._held:
+            self._held[event.index].append(event.text)
+            return b""
+        before = self._open.get(event.index)
+        return b"" if before is None else before + jsontext.encode(event.text) + _AFTER
+
+    def _part_end(self, event: PartEnd) -> bytes:
+        part = self._parts.pop(event.index, None)
+        self._open.pop(event.index, None)
+        pieces = self._held.pop(event.index, None)
+        if pieces is None or not isinstance(part, ToolCall):
+            return b""
+        call = msgspec.structs.replace(part, arguments=part.arguments + "".join(pieces))
+        written = write_call(call, self._calls, self._crossing, request=False)
+        self._calls += 1
+        return self._line_of({"role": "assistant", "content": "", "tool_calls": [written]})
+
+    def _finish(self, event: Finish) -> bytes:
+        """Of several answers the first is told, and the last of them brings the usage."""
+        if self._over:
+            return b""
+        if self._first is None:
+            self._first = event.answer
+        if event.answer == self._first:
+            self._ended = event
+        else:
+            self._crossing.lose("answer.dropped", (), "the first is told")
+        if not event.last:
+            return b""
+        self._over = True
+        ended = self._ended or event
+        out = {**self._fields, "message": {"role": "assistant", "content": ""}}
+        write_end(ended.stop, event.usage or ended.usage, out, self._crossing)
+        put_back(out, self._extra)
+        return one_line(jsontext.encode(put_back(out, ended.extra))) + b"\n"

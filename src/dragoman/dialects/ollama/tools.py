@@ -1,0 +1,207 @@
+"""Tool declarations of Ollama and the tools to offer where a choice is wished, for which the wire has no word."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from msgspec import Raw
+
+from ...canon.parts import Path
+from ...canon.request import Request
+from ...canon.tools import HostedTool, Tool
+from ...codec import jsontext
+from ...codec.custom import wrap_tool
+from ...codec.extras import gather
+from ...codec.memo import ToolMemo
+from ...codec.names import Names
+from ...codec.schema import Subset, adapt
+from ...crossing import Crossing
+from . import wire
+from .marks import put_back
+
+NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
+"""The server checks no names; these are what every model's template and parser takes."""
+ANY_NAMES = Names(r"(?s).+")
+"""For names this dialect's own clients chose."""
+
+IDS = re.compile(r"(?s).+\Z")
+"""The server checks no ids."""
+
+_KEPT = frozenset({"anyOf", "type", "items", "description", "enum", "properties", "required"})
+PARAMETERS = Subset(
+    keywords=_KEPT,
+    refs="inline",
+    const="enum",
+    one_of="any_of",
+    all_of="merge",
+    root_object=True,
+)
+"""What the server keeps of a property's schema before it renders the template; all else it drops without a word. (Of
+the root it keeps no description either: `_fit` moves that one.)"""
+
+_NOTHING = Raw(b'{"type":"object","properties":{}}')
+_SCHEMA_AT = ("function", "parameters")
+_IDLE = " dropped"
+_MAX_REMEMBERED = 65_536
+
+
+def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    tools, unknown, _ = wire.TOOLS.admit(body, ("tools",))
+    out: list[Tool | HostedTool] = []
+    for i, tool in enumerate(tools or ()):
+        at: Path = ("tools", i)
+        function = tool.function
+        extra = gather(crossing, at, unknown) if unknown else None
+        if function is None:
+            value = tool.strange or jsontext.raw(put_back(dict(jsontext.fields(jsontext.raw(tool))), extra))
+            out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at=at))
+            continue
+        schema = jsontext.text(function.parameters) if function.parameters else "null"
+        out.append(
+            Tool(
+                function.name,
+                function.description or "",
+                None if schema == "null" else schema,
+                extra=extra,
+                at=at,
+                schema_at=_SCHEMA_AT,
+            )
+        )
+    return tuple(out)
+
+
+def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
+    return jsontext.encode(tools_to(tools, crossing))
+
+
+def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
+    out: list[Any] = []
+    for tool in tools:
+        if not isinstance(tool, HostedTool):
+            out.append(_write_tool(tool, crossing))
+        elif tool.dialect == wire.NAME:
+            out.append(tool.value)
+        else:
+            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+    return out
+
+
+MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
+
+
+def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
+    mine = crossing.source == wire.NAME
+    if tool.deferred:
+        crossing.lose("tool.deferred.expanded", tool.at)
+    if tool.output_schema is not None:
+        crossing.lose("tool.output_schema.dropped", tool.at)
+    if tool.cache is not None:
+        crossing.lose("cache.dropped", tool.at, "on a tool")
+    if tool.strict:
+        crossing.lose("tool.strict.dropped", tool.at)
+    name = (ANY_NAMES if mine else NAMES).send(tool.name, tool.namespace, crossing, tool.at)
+    if tool.custom:
+        tool = wrap_tool(tool, name, crossing)
+    inner: dict[str, Any] = {"name": name}
+    if tool.description:
+        inner["description"] = tool.description
+    if mine:
+        if tool.schema is not None:
+            inner["parameters"] = Raw(tool.schema)
+        return put_back({"type": "function", "function": inner}, tool.extra)
+    if tool.schema is not None:
+        _write_schema(tool, tool.schema, inner, crossing)
+    else:
+        inner["parameters"] = _NOTHING
+    return {"type": "function", "function": inner}
+
+
+class _Fitted(NamedTuple):
+    """A schema as the server keeps it."""
+
+    schema: Raw
+    words: str
+    """What stood at the root as its description, where the server drops it."""
+    changes: tuple[tuple[str, Path, str], ...]
+
+
+def _fit(schema: str) -> _Fitted:
+    """A schema as the server keeps it. What says nothing to a model (titles, `$schema`, a closed object) is reported in
+    one line a tool: nearly every keyword is dropped here, and what matters must not drown in that."""
+    fitted, changes = adapt(schema.encode(), PARAMETERS)
+    idle = [change for change in changes if change.detail.endswith(_IDLE)]
+    grouped = len(idle) > 1
+    told = [
+        (change.code, change.path, change.detail)
+        for change in changes
+        if not (grouped and change.detail.endswith(_IDLE))
+    ]
+    if grouped:
+        counted = Counter([change.detail.removesuffix(_IDLE) for change in idle])
+        told.append((idle[0].code, (), ", ".join([f"{word} ({count})" for word, count in counted.items()]) + _IDLE))
+    if b'"description"' not in fitted:
+        return _Fitted(Raw(fitted), "", tuple(told))
+    fields = jsontext.fields(fitted)
+    said = fields.pop("description", None)
+    if said is None:
+        return _Fitted(Raw(fitted), "", tuple(told))
+    if jsontext.is_object(schema) and "description" in jsontext.fields(schema):
+        told.append(("schema.rewritten", ("description",), "moved to the description of the tool"))
+    return _Fitted(jsontext.raw(fields), str(jsontext.plain(said)), tuple(told))
+
+
+# Schemas come back with every turn of a conversation, and hardly one crosses without a change here.
+_remembered = lru_cache(maxsize=1024)(_fit)
+
+
+def _write_schema(tool: Tool, schema: str, function: dict[str, Any], crossing: Crossing) -> None:
+    fitted = _remembered(schema) if len(schema) <= _MAX_REMEMBERED else _fit(schema)
+    if fitted.changes:
+        at = tool.at + tool.schema_at
+        for code, path, detail in fitted.changes:
+            crossing.lose(code, at + path, detail)
+    if fitted.words:
+        before = function.get("description", "")
+        function["description"] = f"{before}\n\n{fitted.words}" if before else fitted.words
+    function["parameters"] = fitted.schema
+
+
+def offered(request: Request, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    """The tools to declare. There is no choice on this wire: none means no tools, a tool or a subset means a shorter
+    list, and nothing forces a call."""
+    choice = request.choice
+    if choice is None or not request.tools:
+        if choice is not None and choice.mode in ("required", "one"):
+            crossing.lose("choice.dropped", choice.at, "there is no tool to choose")
+        return request.tools
+    if choice.mode == "none":
+        for tool in request.tools:
+            crossing.lose("choice.none.by_omission", tool.at, tool.kind if isinstance(tool, HostedTool) else tool.name)
+        crossing.lose("choice.none.by_omission", choice.at)
+        return ()
+    tools = request.tools
+    if choice.names and any(isinstance(tool, Tool) and tool.name in choice.names for tool in tools):
+        tools = _named(request.tools, choice.names, crossing)
+        if len(tools) < len(request.tools):
+            crossing.lose("choice.by_filter", choice.at)
+    elif choice.names:
+        crossing.lose("choice.dropped", choice.at, f"{', '.join(choice.names)} is not among the tools")
+    if choice.mode in ("required", "one"):
+        crossing.lose("choice.dropped", choice.at, "the model is free not to call")
+    return tools
+
+
+def _named(
+    tools: tuple[Tool | HostedTool, ...], names: tuple[str, ...], crossing: Crossing
+) -> tuple[Tool | HostedTool, ...]:
+    kept: list[Tool | HostedTool] = []
+    for tool in tools:
+        if isinstance(tool, HostedTool) or tool.name in names:
+            kept.append(tool)
+        else:
+            crossing.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
+    return tuple(kept)

@@ -1,0 +1,141 @@
+"""Ollama's /api/chat as sent and received: requests, answers, the lines of a stream. Shapes only, no meaning.
+
+Fields typed `Raw` are carried, never looked into. An answer and a line of a stream have the same shape.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec import Raw, Struct
+
+from ...codec.admit import Door
+
+NAME = "ollama"
+NONE = Raw()
+
+
+class Wire(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """Base of all shapes here."""
+
+
+class Function(Wire):
+    name: str | None = None
+    arguments: Raw = NONE
+    index: int | None = None
+
+
+class Call(Wire):
+    function: Function | None = None
+    id: str | None = None
+    type: str | None = None
+
+
+class Message(Wire):
+    """Any message, asked or answered."""
+
+    role: str = ""
+    content: str | None = None
+    thinking: str | None = None
+    images: list[str] | None = None
+    tool_calls: list[Call] | None = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+
+
+class FunctionDef(Wire):
+    name: str
+    description: str | None = None
+    parameters: Raw = NONE
+
+
+class ToolDef(Wire):
+    __kinds__: ClassVar[frozenset[str]] = frozenset({"function"})
+
+    type: str = "function"
+    function: FunctionDef | None = None
+    strange: Raw = NONE
+
+
+class Options(Wire):
+    """What the canon knows of the options. All others (the server ignores those it does not know) are extras."""
+
+    num_predict: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: float | None = None
+    stop: str | list[str] | None = None
+    seed: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    num_ctx: Raw = NONE
+    min_p: Raw = NONE
+    typical_p: Raw = NONE
+    repeat_penalty: Raw = NONE
+    repeat_last_n: Raw = NONE
+    num_keep: Raw = NONE
+    num_batch: Raw = NONE
+    num_gpu: Raw = NONE
+    main_gpu: Raw = NONE
+    use_mmap: Raw = NONE
+    num_thread: Raw = NONE
+    draft_num_predict: Raw = NONE
+
+
+OPTION_EXTRAS = (
+    "num_ctx",
+    "min_p",
+    "typical_p",
+    "repeat_penalty",
+    "repeat_last_n",
+    "num_keep",
+    "num_batch",
+    "num_gpu",
+    "main_gpu",
+    "use_mmap",
+    "num_thread",
+    "draft_num_predict",
+)
+
+
+class ChatRequest(Wire):
+    messages: list[Message]
+    model: str | None = None
+    tools: Raw = NONE
+    stream: bool | None = None
+    format: Raw = NONE
+    options: Options | None = None
+    think: bool | str | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    keep_alive: Raw = NONE
+    truncate: Raw = NONE
+    shift: Raw = NONE
+
+
+REQUEST_EXTRAS = ("keep_alive", "truncate", "shift")
+
+
+class Answer(Wire):
+    """A whole answer, or one line of a stream."""
+
+    message: Message
+    model: str | None = None
+    created_at: str | None = None
+    done: bool | None = None
+    done_reason: str | None = None
+    prompt_eval_count: int | None = None
+    eval_count: int | None = None
+    total_duration: Raw = NONE
+    load_duration: Raw = NONE
+    prompt_eval_duration: Raw = NONE
+    eval_duration: Raw = NONE
+    logprobs: Raw = NONE
+
+
+ANSWER_EXTRAS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration", "logprobs")
+
+REQUEST = Door[ChatRequest](NAME, ChatRequest)
+TOOLS = Door[list[ToolDef] | None](NAME, list[ToolDef] | None)
+ANSWER = Door[Answer](NAME, Answer, lenient=True)
+MESSAGE = Door[Message](NAME, Message, lenient=True)

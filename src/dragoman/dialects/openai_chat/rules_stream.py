@@ -1,0 +1,111 @@
+"""Rules about the chunks of a Chat Completions stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...canon.parts import Path
+from ...rule import Breach, Subject, rule
+from ...rulekit import Object, frames, items, quoted, sub, word
+
+
+def _choices(subject: Subject) -> Iterator[tuple[Path, int, Object, Object]]:
+    """Every choice of every chunk: its place, its index, itself, its delta."""
+    for i, frame in frames(subject):
+        for at, choice in items(frame, "choices", (i,)):
+            index = choice.get("index")
+            yield at, index if isinstance(index, int) else 0, choice, sub(choice, "delta")
+
+
+@rule("OAC-S01", "error", "stream")
+def choice_begins_and_ends_once(subject: Subject) -> Iterator[Breach]:
+    """The first chunk of a choice has its role; each choice ends with exactly one `finish_reason`; nothing follows it.
+
+    Why: clients begin a message at the role and close it at the finish reason. What comes later is lost, and a choice
+    that never ends looks like a broken connection. A missing role is a warning: SDKs assume the assistant.
+
+    Good: role, text, text, finish_reason "stop"
+
+    Bad: role, text, finish_reason "stop", text
+
+    Source: protocols/openai-chat.md section 5 [M]; hosts that send no role are in the recorded traffic.
+    """
+    begun: dict[int, Path] = {}
+    ended: set[int] = set()
+    for at, index, choice, delta in _choices(subject):
+        if index not in begun:
+            begun[index] = at
+            if word(delta, "role") != "assistant":
+                yield Breach((*at, "delta"), "the first chunk of a choice has role assistant", severity="warning")
+        elif index in ended and _says(delta):
+            yield Breach((*at, "delta"), f"choice {index} goes on after its finish_reason")
+        if choice.get("finish_reason") is not None:
+            if index in ended:
+                yield Breach((*at, "finish_reason"), f"choice {index} ends a second time")
+            ended.add(index)
+    if not _failed(subject):
+        for index, at in begun.items():
+            if index not in ended:
+                yield Breach(at, f"choice {index} never has a finish_reason")
+
+
+def _says(delta: Object) -> bool:
+    # The audio's expiry may come last.
+    return any(delta.get(key) for key in ("content", "refusal", "tool_calls", "reasoning_content", "reasoning"))
+
+
+@rule("OAC-S02", "error", "stream")
+def calls_begin_whole(subject: Subject) -> Iterator[Breach]:
+    """The first delta of a tool index carries the id and the name; later ones carry no other id and no other name.
+
+    Why: SDKs take id and name from the first delta and join the arguments by index. A second id under one index melts
+    two calls into one.
+
+    Good: `{"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}`, then `{"index": 0, "function": {...}}`
+
+    Bad: `{"index": 0, "id": "a", ...}`, then `{"index": 0, "id": "b", ...}`
+
+    Source: protocols/openai-chat.md section 5 [T, M].
+    """
+    known: dict[tuple[int, int], tuple[str, str]] = {}
+    for at, index, _, delta in _choices(subject):
+        for here, call in items(delta, "tool_calls", (*at, "delta")):
+            number = call.get("index")
+            if not isinstance(number, int):
+                yield Breach(here, "a call's delta needs its index")
+                continue
+            name = word(sub(call, "function"), "name") or word(sub(call, "custom"), "name")
+            own = word(call, "id")
+            before = known.get((index, number))
+            if before is None:
+                known[index, number] = own, name
+                if not own or not name:
+                    yield Breach(here, "the first delta of a call carries its id and its name")
+            elif (own and own != before[0]) or (name and name != before[1]):
+                yield Breach(here, f"call {number} was {quoted(before[0])} and is now another", "give it its own index")
+
+
+@rule("OAC-S03", "error", "stream")
+def stream_ends_with_done(subject: Subject) -> Iterator[Breach]:
+    """The stream ends with `data: [DONE]`, unless an error object was sent.
+
+    Why: clients that wait for it hang or report a broken stream; what comes after it is never read. Some hosts leave
+    it out, so its absence is a warning.
+
+    Good: `data: {...}`, `data: [DONE]`
+
+    Bad: `data: [DONE]`, `data: {...}`
+
+    Source: protocols/openai-chat.md sections 1 and 8 [T, S].
+    """
+    document = subject.document
+    if "[DONE]" not in document:
+        if not _failed(subject):
+            yield Breach((len(document),), "the stream does not end with [DONE]", severity="warning")
+        return
+    for i in range(document.index("[DONE]") + 1, len(document)):
+        yield Breach((i,), "a frame after [DONE] is never read")
+
+
+def _failed(subject: Subject) -> bool:
+    return any(frame.get("error") for _, frame in frames(subject))

@@ -1,0 +1,96 @@
+"""OpenRouter: Chat Completions to the models of many providers, with proofs of their reasoning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dialect import Dialect, Endpoint
+from ...rule import Rule
+from ..openai_chat import DIALECT as CHAT
+from .faults import read_fault, write_fault
+from .headers import attribution
+from .request import read_request, write_request
+from .response import read_response, write_response, write_results
+from .stream import StreamReader
+from .stream_writer import StreamWriter
+from .tools import read_tools, write_tools
+from .wire import NAME, NOISE
+
+__all__ = ["DIALECT", "attribution"]
+
+_FIELDS = ("provider", "plugins", "models", "transforms", "route", "top_a", "include_reasoning", "deferred_tools")
+
+
+def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Chat's reasons, and those that only OpenRouter gives."""
+    found: list[tuple[int, str]] = []
+    if isinstance(document.get("messages"), list):
+        found.extend([(4, key) for key in _FIELDS if key in document])
+        if isinstance(document.get("reasoning"), dict):
+            found.append((4, "reasoning{}"))
+        if isinstance(document.get("usage"), dict):
+            found.append((4, "usage{} in a request"))
+        found.extend(_in_messages(document["messages"]))
+    for tool in document.get("tools") or ():
+        if isinstance(tool, dict) and str(tool.get("type", "")).startswith("openrouter:"):
+            found.append((6, f"tools[].type {tool['type']}"))
+            break
+    found.extend(_in_answer(document))
+    return found and [*found, *CHAT.evidence(document)]
+
+
+def _in_messages(messages: list[Any]) -> list[tuple[int, str]]:
+    if any(isinstance(message, dict) and "reasoning_details" in message for message in messages):
+        return [(6, "messages[].reasoning_details")]
+    return []
+
+
+def _in_answer(document: Mapping[str, Any]) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    choices = document.get("choices")
+    if isinstance(choices, list):
+        if isinstance(document.get("provider"), str):
+            found.append((4, "provider"))
+        if any(isinstance(choice, dict) and "native_finish_reason" in choice for choice in choices):
+            found.append((6, "choices[].native_finish_reason"))
+        for choice in choices:
+            said = (choice.get("message") or choice.get("delta")) if isinstance(choice, dict) else None
+            if isinstance(said, dict) and "reasoning_details" in said:
+                found.append((6, "reasoning_details"))
+                break
+    error = document.get("error")
+    if isinstance(error, dict) and isinstance(error.get("code"), int) and "status" not in error:
+        if isinstance(error.get("metadata"), dict) or set(error) == {"code", "message"}:
+            found.append((4, "error.code as a number"))
+    return found
+
+
+def rules() -> tuple[Rule, ...]:
+    from .rules import RULES  # only the linter needs them
+
+    return RULES
+
+
+DIALECT = Dialect(
+    name=NAME,
+    title="OpenRouter",
+    framing="sse",
+    read_request=read_request,
+    write_request=write_request,
+    read_response=read_response,
+    write_response=write_response,
+    reader=StreamReader,
+    writer=StreamWriter,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_fault=read_fault,
+    write_fault=write_fault,
+    write_results=write_results,
+    evidence=evidence,
+    endpoint=Endpoint("/api/v1/chat/completions", "/api/v1/chat/completions"),
+    rules=rules,
+    demands=CHAT.demands,
+    kin=(CHAT.name,),
+    noise=CHAT.noise | NOISE,
+)

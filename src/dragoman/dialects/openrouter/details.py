@@ -1,0 +1,277 @@
+"""`reasoning_details`: what a model behind OpenRouter thought, with its proofs, to parts with seals and back.
+
+Each detail is one part, and its seal is the detail itself, whole: text, signature, format, id and index go back as
+they came, in their order, by whatever dialect the client speaks. A seal of another origin, shown to a client of this
+dialect, stands packed in the slot of a detail; one that hangs on a call is a detail with that call's id, which is how
+OpenRouter itself carries Gemini's signatures.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...codec import jsontext, seals
+from ...codec.custom import wrap_input
+from ...codec.media import data_url, split_data_url
+from ...crossing import Crossing
+from ..openai_chat.message import marked_field
+from .wire import CHAT, NAME, own
+
+TEXT, SUMMARY, ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
+_KINDS = frozenset({TEXT, SUMMARY, ENCRYPTED})
+_FORMAT = "unknown"
+_IMAGES = "images"
+
+
+class Detail(Struct):
+    """What is looked at in a detail."""
+
+    type: str = ""
+    text: str | None = None
+    summary: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    id: str | None = None
+    index: int | None = None
+    format: str | None = None
+
+
+_list = msgspec.json.Decoder(list[Raw]).decode
+_detail = msgspec.json.Decoder(Detail).decode
+_REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+def listed(raw: Raw) -> list[Raw] | None:
+    """The entries of a list; None when it is none."""
+    try:
+        return _list(raw)
+    except _REFUSED:
+        return None
+
+
+def look(value: Raw) -> Detail | None:
+    """A detail of a kind that is known, else None."""
+    try:
+        found = _detail(value)
+    except _REFUSED:
+        return None
+    return found if found.type in _KINDS else None
+
+
+def words(detail: Detail) -> str:
+    """What it says in words."""
+    return (detail.summary if detail.type == SUMMARY else detail.text if detail.type == TEXT else "") or ""
+
+
+def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
+    """The part, and the id of the call on which its seal belongs, if it is one that was packed for a call."""
+    found = look(value)
+    if found is None:
+        return Opaque(NAME, jsontext.kind(value), value, at=at), ""
+    slot = found.data if found.type == ENCRYPTED else found.signature
+    foreign = seals.unpack(slot) if slot else None
+    if foreign is not None and foreign.dialect != NAME:
+        return Reasoning(words(found), seal=foreign, at=at), (found.id or "") if found.type == ENCRYPTED else ""
+    return Reasoning(words(found), seal=Seal(NAME, jsontext.text(value), found.type), at=at), ""
+
+
+def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | None:
+    """The parts of a message's details, and seals for its calls by id; None when it is no list."""
+    values = listed(raw)
+    if values is None:
+        return None
+    parts: list[Part] = []
+    for_calls: dict[str, Seal] = {}
+    for i, value in enumerate(values):
+        part, call_id = read_detail(value, (*at, "reasoning_details", i))
+        if call_id and part.seal is not None:
+            for_calls[call_id] = part.seal
+        else:
+            parts.append(part)
+    return parts, for_calls
+
+
+def said(parts: list[Part]) -> str:
+    """The words of all thoughts, as the field `reasoning` repeats them."""
+    return "".join([part.text for part in parts if isinstance(part, Reasoning)])
+
+
+def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[Part, ...]:
+    """The parts with those seals on the calls they belong to; what belongs to none stays a thought of its own."""
+    if not for_calls:
+        return parts
+    left = dict(for_calls)
+    out = []
+    for part in parts:
+        if isinstance(part, ToolCall) and part.id in left:
+            part = msgspec.structs.replace(part, seal=left.pop(part.id))
+        out.append(part)
+    return (*[Reasoning("", seal=seal) for seal in left.values()], *out)
+
+
+def own_thought(part: Reasoning) -> Reasoning:
+    """A thought that stood in the field `reasoning` alone: it goes back to this dialect only."""
+    extra = part.extra or {}
+    mark = extra.get(CHAT, {})
+    rest = {name: value for name, value in extra.items() if name != CHAT}
+    return msgspec.structs.replace(part, extra={**rest, NAME: mark} if mark else part.extra)
+
+
+class Told(NamedTuple):
+    """A turn of the assistant in the fields this dialect has for it."""
+
+    parts: tuple[Part, ...]
+    """What Chat's writer writes."""
+    details: list[Any]
+    images: list[Any]
+    thought: str
+
+
+def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bool) -> Told:
+    """Thoughts, seals and images taken out of a turn. In an answer all thoughts are shown; in a request only those go
+    back that came from here."""
+    told = Told((), [], [], "")
+    rest: list[Part] = []
+    thoughts: list[str] = []
+    for part in parts:
+        if isinstance(part, Reasoning):
+            marked = _marked(part) if mine and part.seal is None else None
+            if marked is not None:
+                rest.append(marked)
+                continue
+            if rest and part.text and not (request and (part.seal is None or part.seal.dialect != NAME)):
+                crossing.lose("order.approximated", part.at)
+            detail = _asked(part, crossing, mine) if request else _shown(part, len(told.details))
+            if detail is not None:
+                told.details.append(detail)
+                thoughts.append(part.text)
+        elif isinstance(part, Opaque) and part.dialect == NAME and part.kind.startswith("reasoning."):
+            told.details.append(part.value)
+        elif isinstance(part, Opaque) and part.dialect == NAME and part.kind == _IMAGES:
+            told.images.append(part.value)
+        elif isinstance(part, ToolCall):
+            rest.append(_call(part, told.details, crossing, request))
+        elif isinstance(part, Media) and _beside(part, mine):
+            told.images.append(write_image(part))
+        else:
+            rest.append(_text(part, crossing) if part.seal is not None and isinstance(part, Text) else part)
+    return told._replace(parts=tuple(rest), thought="".join(thoughts))
+
+
+def _beside(media: Media, mine: bool) -> bool:
+    """Whether an image of the assistant's stands beside the text: where its own client put it, else always."""
+    if media.kind != "image" or not (media.data or media.url):
+        return False
+    return not mine or _IMAGES in media.at
+
+
+def _marked(part: Reasoning) -> Reasoning | None:
+    """A thought that stood in the field `reasoning` alone, as Chat's writer puts it back there."""
+    own_fields = own(part.extra)
+    if not own_fields:
+        return None
+    homed = msgspec.structs.replace(part, extra={CHAT: own_fields})
+    return homed if marked_field(homed) else None
+
+
+def _asked(part: Reasoning, crossing: Crossing, mine: bool) -> Any:
+    """The detail to send back, None when there is none to send."""
+    seal = part.seal
+    if seal is not None and seal.dialect == NAME:
+        detail = look(Raw(seal.data)) if jsontext.is_object(seal.data) else None
+        if detail is None:
+            crossing.lose("seal.dropped", part.at, "it is no detail")
+            return None
+        formats = crossing.profile.seal_formats
+        if not mine and formats and detail.format and not detail.format.startswith(formats):
+            crossing.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
+            return None
+        return Raw(seal.data)
+    if part.text:
+        crossing.lose("reasoning.dropped", part.at)
+    if seal is not None:
+        crossing.lose("seal.dropped", part.at)
+    return None
+
+
+def _shown(part: Reasoning, index: int) -> Any:
+    seal = part.seal
+    if seal is not None and seal.dialect == NAME and jsontext.is_object(seal.data):
+        return Raw(seal.data)
+    return made(part.text, seal, index)
+
+
+def made(text: str, seal: Seal | None, index: int, call_id: str = "") -> dict[str, Any] | None:
+    """A detail for a thought of another origin."""
+    out: dict[str, Any]
+    if text:
+        out = {"type": TEXT, "text": text}
+        if seal is not None:
+            out["signature"] = seals.pack(seal)
+    elif seal is not None:
+        out = {"type": ENCRYPTED, "data": seals.pack(seal)}
+    else:
+        return None
+    if call_id:
+        out["id"] = call_id
+    return {**out, "format": _FORMAT, "index": index}
+
+
+def _call(call: ToolCall, details: list[Any], crossing: Crossing, request: bool) -> ToolCall:
+    """The call as Chat's writer writes it: a function, its seal among the details."""
+    seal = call.seal
+    changes: dict[str, Any] = {}
+    if seal is not None:
+        changes["seal"] = None
+        if request:
+            crossing.lose("seal.dropped", call.at)
+        else:
+            details.append(made("", seal, len(details), call.id))
+    if call.custom:
+        crossing.lose("call.custom.wrapped", call.at)
+        changes |= {"custom": False, "arguments": wrap_input(call.arguments)}
+    return msgspec.structs.replace(call, **changes) if changes else call
+
+
+def _text(text: Text, crossing: Crossing) -> Text:
+    crossing.lose("seal.dropped", text.at)
+    return msgspec.structs.replace(text, seal=None)
+
+
+class _Url(Struct):
+    url: str
+
+
+class _Image(Struct, forbid_unknown_fields=True):
+    type: str
+    image_url: _Url
+
+
+_image = msgspec.json.Decoder(_Image).decode
+
+
+def read_images(raw: Raw, at: Path) -> list[Part] | None:
+    """Images that an answer holds beside its text; None when it is no list."""
+    values = listed(raw)
+    if values is None:
+        return None
+    return [read_image(value, (*at, _IMAGES, i)) for i, value in enumerate(values)]
+
+
+def read_image(value: Raw, at: Path) -> Part:
+    try:
+        url = _image(value).image_url.url
+    except _REFUSED:
+        return Opaque(NAME, _IMAGES, value, at=at)
+    inline = split_data_url(url)
+    if inline is not None:
+        return Media("image", inline[0], inline[1], at=at)
+    return Media("image", url=url, at=at)
+
+
+def write_image(image: Media) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": image.url or data_url(image.mime, image.data)}}

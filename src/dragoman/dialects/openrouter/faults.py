@@ -1,0 +1,137 @@
+"""OpenRouter faults: `{"error": {code, message, metadata}}`, as an answer, beside a choice, or in a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Fault, FaultKind
+from ...codec import jsontext
+from ...codec.faults import kind_of_status, retry_after, retry_headers, status_of_kind
+from . import wire
+
+_KINDS: dict[str, FaultKind] = {
+    "context_length_exceeded": "context_too_long",
+    "token_limit_exceeded": "context_too_long",
+    "max_tokens_exceeded": "invalid_request",
+    "string_too_long": "invalid_request",
+    "authentication": "auth",
+    "permission_denied": "permission",
+    "payment_required": "billing",
+    "rate_limit_exceeded": "rate_limit",
+    "provider_overloaded": "overloaded",
+    "provider_unavailable": "upstream_bad",
+    "invalid_request": "invalid_request",
+    "invalid_prompt": "invalid_request",
+    "not_found": "not_found",
+    "precondition_failed": "conflict",
+    "payload_too_large": "too_large",
+    "unprocessable": "unprocessable",
+    "content_policy_violation": "permission",
+    "refusal": "permission",
+    "invalid_image": "invalid_request",
+    "image_too_large": "too_large",
+    "image_too_small": "invalid_request",
+    "unsupported_image_format": "invalid_request",
+    "image_not_found": "invalid_request",
+    "image_download_failed": "invalid_request",
+    "server": "server",
+    "timeout": "timeout",
+}
+"""metadata.error_type; `unmapped` says nothing."""
+
+_TYPES: dict[FaultKind, str] = {
+    "invalid_request": "invalid_request",
+    "context_too_long": "context_length_exceeded",
+    "auth": "authentication",
+    "billing": "payment_required",
+    "permission": "permission_denied",
+    "not_found": "not_found",
+    "conflict": "precondition_failed",
+    "too_large": "payload_too_large",
+    "unprocessable": "unprocessable",
+    "rate_limit": "rate_limit_exceeded",
+    "cancelled": "unmapped",
+    "server": "server",
+    "upstream_bad": "provider_unavailable",
+    "overloaded": "provider_overloaded",
+    "timeout": "timeout",
+}
+_OWN_STATUSES: dict[FaultKind, int] = {"timeout": 408, "conflict": 400, "cancelled": 400}
+"""Where OpenRouter has another status than most."""
+_TOO_LONG = "maximum context length"
+"""How a context that is too long is said where no error_type is (recorded 2026)."""
+_FIELDS = frozenset({"code", "message"})
+
+
+def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
+    """A fault from a whole answer, whatever OpenRouter or a proxy in front of it wrote."""
+    try:
+        value = jsontext.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        value = None
+    request_id = headers.get("x-generation-id", "") or headers.get("x-request-id", "")
+    error = value.get("error", value) if isinstance(value, dict) else value
+    if isinstance(error, dict):
+        return fault_from(error, status, headers, request_id)
+    message = error if isinstance(error, str) else body[:2000].decode("utf-8", "replace")
+    return Fault(kind_of_status(status), message, status, retry_after=retry_after(headers), request_id=request_id)
+
+
+def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], request_id: str = "") -> Fault:
+    """A fault from the inside of an `error` object. Its code is the status, also where HTTP said 200."""
+    code = error.get("code")
+    if status < 400 and isinstance(code, int) and 400 <= code < 600:
+        status = code
+    if isinstance(code, str) and code.isdigit():
+        code = int(code)
+        status = code if status < 400 and 400 <= code < 600 else status
+    metadata = error.get("metadata")
+    said = metadata if isinstance(metadata, dict) else {}
+    type_ = said.get("error_type")
+    kind = _KINDS.get(type_) if isinstance(type_, str) else None
+    message = error.get("message")
+    if kind is None:
+        kind = kind_of_status(status if status >= 400 else 500)
+        if kind == "invalid_request" and isinstance(message, str) and _TOO_LONG in message:
+            kind = "context_too_long"
+    named = said.get("provider_code")
+    word = named if isinstance(named, str) else code if isinstance(code, str) else type_
+    rest = {name: jsontext.raw(value) for name, value in error.items() if name not in _FIELDS}
+    return Fault(
+        kind,
+        message if isinstance(message, str) else jsontext.encode(error).decode(),
+        status if status >= 400 else status_of_kind(kind, own=_OWN_STATUSES),
+        word if isinstance(word, str) else "",
+        "",
+        retry_after(headers),
+        request_id,
+        {wire.NAME: rest} if rest else None,
+    )
+
+
+def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
+    """The body, the status and the headers of an answer."""
+    headers = retry_headers(fault)
+    if fault.request_id:
+        headers["x-generation-id"] = fault.request_id
+    error = error_object(fault)
+    return jsontext.encode({"error": error}), int(error["code"]), headers
+
+
+def error_object(fault: Fault) -> dict[str, Any]:
+    """The inside of the `error` object."""
+    status = status_of_kind(fault.kind, own=_OWN_STATUSES)
+    if fault.status >= 400 and kind_of_status(fault.status) == fault.kind:
+        status = fault.status
+    out: dict[str, Any] = {"code": status, "message": fault.message}
+    own: dict[str, Raw] = wire.own(fault.extra)
+    if "metadata" not in own:
+        out["metadata"] = {"error_type": _TYPES[fault.kind]}
+        if fault.code and fault.code != _TYPES[fault.kind]:
+            out["metadata"]["provider_code"] = fault.code
+    out.update(own)
+    return out

@@ -1,0 +1,124 @@
+"""What hangs on parts: cache marks as OpenRouter spells them, media where it takes more than Chat does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...canon.parts import Extra, Media, Opaque, Part, Text, ToolCall, ToolResult
+from ...canon.turns import Turn
+from ...codec import jsontext
+from ...codec.media import data_url
+from ...crossing import Crossing
+from ..openai_chat.message import write_media
+from . import wire
+from .settings import cache_mark
+
+MARK = "cache_control"
+
+
+def mark_taken(extra: Extra | None) -> Extra | None:
+    """`extra` with the cache mark under this dialect's name: Chat's upstreams do not know it."""
+    if extra is None or MARK not in extra.get(wire.CHAT, {}):
+        return extra
+    rest = dict(extra[wire.CHAT])
+    mark = {MARK: rest.pop(MARK)}
+    left = {name: fields for name, fields in extra.items() if name != wire.CHAT}
+    return wire.with_own({**left, wire.CHAT: rest} if rest else left, mark)
+
+
+def marks_taken(turn: Turn) -> Turn:
+    """The turn with the cache marks of its parts under this dialect's name."""
+    return _each(turn, _mark_taken)
+
+
+def _mark_taken(part: Part) -> Part:
+    if isinstance(part, ToolResult):
+        inner = tuple([_mark_taken(one) for one in part.parts])
+        if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
+            part = msgspec.structs.replace(part, parts=inner)
+    extra = mark_taken(part.extra)
+    return part if extra is part.extra else msgspec.structs.replace(part, extra=extra)
+
+
+def marks_homed(turn: Turn) -> Turn:
+    """The turn of a document of this dialect, its own fields in Chat's name."""
+    return _each(turn, _homed)
+
+
+def _homed(part: Part) -> Part:
+    if isinstance(part, ToolResult):
+        inner = tuple([_homed(one) for one in part.parts])
+        if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
+            part = msgspec.structs.replace(part, parts=inner)
+    extra = wire.homed(part.extra)
+    return part if extra is part.extra else msgspec.structs.replace(part, extra=extra)
+
+
+def _each(turn: Turn, change: Any) -> Turn:
+    parts = tuple([change(part) for part in turn.parts])
+    if all(new is old for new, old in zip(parts, turn.parts, strict=True)):
+        return turn
+    return msgspec.structs.replace(turn, parts=parts)
+
+
+def fitted_turn(turn: Turn, crossing: Crossing) -> Turn:
+    """A turn from elsewhere with cache marks and media in the form this dialect has for them."""
+
+    def fit(part: Part) -> Part:
+        if isinstance(part, ToolResult):
+            return _fitted_result(part, crossing)
+        if isinstance(part, Media) and turn.role not in ("system", "developer"):
+            return _fitted_media(part, crossing, inside=False)
+        return part if isinstance(part, ToolCall) else _marked(part, crossing)
+
+    return _each(turn, fit)
+
+
+def _marked(part: Part, crossing: Crossing) -> Part:
+    """The part with its cache mark in the extra, as Chat's writer puts it back."""
+    if part.cache is None:
+        return part
+    if MARK in (part.extra or {}).get(wire.CHAT, {}):
+        return msgspec.structs.replace(part, cache=None)
+    mark = jsontext.raw(cache_mark(part.cache, part.at, crossing))
+    return msgspec.structs.replace(part, cache=None, extra=wire.with_chat(part.extra, {MARK: mark}))
+
+
+def _fitted_result(result: ToolResult, crossing: Crossing) -> ToolResult:
+    parts = list(result.parts)
+    changes: dict[str, Any] = {}
+    if result.cache is not None and parts:
+        changes["cache"] = None
+        if parts[-1].cache is None:
+            parts[-1] = msgspec.structs.replace(parts[-1], cache=result.cache)
+    for i, part in enumerate(parts):
+        if isinstance(part, Media) and crossing.binary != "summarise":
+            parts[i] = _fitted_media(part, crossing, inside=True)
+        elif isinstance(part, Text):
+            parts[i] = _marked(part, crossing)
+    if any(new is not old for new, old in zip(parts, result.parts, strict=True)):
+        changes["parts"] = tuple(parts)
+    return msgspec.structs.replace(result, **changes) if changes else result
+
+
+def _fitted_media(media: Media, crossing: Crossing, *, inside: bool) -> Part:
+    """Media that Chat's writer would not write here: in a result, a video, a document by its address. Written whole."""
+    written: dict[str, Any] | None = None
+    if media.kind == "video" and (media.url or media.data):
+        url = {"url": media.url or data_url(media.mime, media.data)}
+        written = {"type": "video_url", "video_url": url}
+    elif media.kind == "document" and media.url and not media.data:
+        name = {"filename": media.name} if media.name else {}
+        written = {"type": "file", "file": {**name, "file_data": media.url}}
+    elif inside and not media.file:
+        written = write_media(media, crossing)
+    if written is None:
+        return _marked(media, crossing)
+    if media.seal is not None:
+        crossing.lose("seal.dropped", media.at)
+    if media.cache is not None:
+        written[MARK] = cache_mark(media.cache, media.at, crossing)
+    fields = (media.extra or {}).get(wire.CHAT, {})
+    return Opaque(wire.CHAT, str(written["type"]), jsontext.raw({**fields, **written}), at=media.at)

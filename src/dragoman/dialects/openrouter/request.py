@@ -1,0 +1,191 @@
+"""OpenRouter requests: read and written by Chat's code, with OpenRouter's own fields around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ...canon.request import Request
+from ...canon.turns import Turn
+from ...codec import jsontext
+from ...codec.admit import Admitted
+from ...codec.extras import carried, restore
+from ...crossing import Crossing
+from ..openai_chat import request as chat
+from . import wire
+from .details import own_thought, read_details, read_images, said, sealed_calls, tell
+from .fitted import fitted_turn, marks_homed, marks_taken
+from .settings import fitted_settings, own_settings, read_settings, take_own
+from .tools import choice_homed, fitted_tools, own_choice, own_tools, tools_homed
+
+_own_fields = wire.MESSAGE_OWN.values
+
+
+def read_request(body: bytes, crossing: Crossing) -> Request:
+    request, unknown, spelled = wire.REQUEST.admit(body)
+    fields = take_own(request, crossing)
+    taken = _take_messages(request.messages, crossing)
+    crossing.source = wire.CHAT
+    try:
+        read = chat.read_admitted(Admitted(request, unknown, spelled), crossing)
+    finally:
+        crossing.source = wire.NAME
+    marked = b'"cache_control"' in body
+    thoughtful = b'"reasoning' in body
+    turns = read.turns
+    if taken or marked or thoughtful:
+        turns = tuple([_own_turn(turn, taken, marked) for turn in turns])
+    tools = own_tools(read.tools, crossing)
+    choice = own_choice(read.choice, crossing)
+    settings = read_settings(read.settings, request)
+    extra = wire.with_own(read.extra, fields)
+    return Request(turns, read.model, tools, choice, settings, read.stream, extra)
+
+
+class Taken(msgspec.Struct, gc=False):
+    """What was taken out of a message before Chat's reader saw it."""
+
+    fields: dict[str, Raw]
+    thoughts: list[Part]
+    images: list[Part]
+    for_calls: dict[str, Any]
+
+
+def _take_messages(messages: list[wire.Message], crossing: Crossing) -> dict[int, Taken]:
+    """Own fields of messages by their number; they are no more in the message then."""
+    found: dict[int, Taken] = {}
+    for i, message in enumerate(messages):
+        if any(_own_fields(message)):
+            found[i] = take_message(message, ("messages", i), crossing)
+    return found
+
+
+def take_message(message: wire.Message, at: tuple[str | int, ...], crossing: Crossing) -> Taken:
+    fields = carried(message, wire.MESSAGE_EXTRAS) or {}
+    taken = Taken(fields, [], [], {})
+    if message.reasoning_details:
+        details = read_details(message.reasoning_details, at) if message.role in ("assistant", "") else None
+        if details is None:
+            fields["reasoning_details"] = message.reasoning_details
+        else:
+            taken.thoughts, taken.for_calls = details
+            if message.reasoning is not None:
+                words = said(taken.thoughts)
+                if words or not message.reasoning:
+                    # It repeats the details; where it does not, a second text of its own would be a loss elsewhere.
+                    again = {"reasoning": jsontext.raw(message.reasoning)}
+                    if message.reasoning != words:
+                        wire.report(crossing, at, again)
+                    taken.fields = {**fields, **again}
+                    message.reasoning = None
+        message.reasoning_details = wire.NONE
+    if message.images:
+        images = read_images(message.images, at) if message.role in ("assistant", "") else None
+        if images is None:
+            fields["images"] = message.images
+        else:
+            taken.images = images
+    wire.report(crossing, at, {name: value for name, value in fields.items() if name != "reasoning"})
+    return taken
+
+
+def _own_turn(turn: Turn, taken: dict[int, Taken], marked: bool) -> Turn:
+    """The turn with what was taken out of its message."""
+    if marked:
+        turn = marks_taken(turn)
+    if turn.role == "tool":
+        parts = tuple([_own_result(part, taken) for part in turn.parts])
+        return turn if parts == turn.parts else msgspec.structs.replace(turn, parts=parts)
+    number = turn.at[1] if len(turn.at) == 2 else -1
+    mine = taken.get(number) if isinstance(number, int) else None
+    parts = turn.parts
+    if turn.role == "assistant":
+        parts = own_parts(parts, mine)
+    if mine is None:
+        return turn if parts is turn.parts else msgspec.structs.replace(turn, parts=parts)
+    return Turn(turn.role, parts, turn.name, wire.with_own(turn.extra, mine.fields), turn.at)
+
+
+def own_parts(parts: tuple[Part, ...], taken: Taken | None) -> tuple[Part, ...]:
+    """An assistant's parts, with the thoughts and images that were taken out of the message."""
+    if any(isinstance(part, Reasoning) for part in parts):
+        parts = tuple([own_thought(part) if isinstance(part, Reasoning) else part for part in parts])
+    if taken is None or not (taken.thoughts or taken.images or taken.for_calls):
+        return parts
+    first = next((i for i, part in enumerate(parts) if not isinstance(part, Reasoning)), len(parts))
+    whole = (*parts[:first], *taken.thoughts, *parts[first:], *taken.images)
+    return sealed_calls(whole, taken.for_calls)
+
+
+def _own_result(part: Part, taken: dict[int, Taken]) -> Part:
+    number = part.at[1] if len(part.at) == 2 else -1
+    mine = taken.get(number) if isinstance(number, int) else None
+    if mine is None or not mine.fields:
+        return part
+    return msgspec.structs.replace(part, extra=wire.with_own(part.extra, mine.fields))
+
+
+def write_request(request: Request, crossing: Crossing) -> bytes:
+    mine = crossing.source == wire.NAME
+    came_from = crossing.source
+    turns = request.turns
+    if any(_hangs(turn) for turn in turns):
+        turns = tuple([told_turn(turn, crossing, mine) for turn in turns])
+    if mine:
+        settings, extra = own_settings(request)
+        tools, choice = tools_homed(request.tools), choice_homed(request.choice)
+    else:
+        settings, extra = fitted_settings(request, crossing)
+        tools, choice = fitted_tools(request, crossing)
+    request = Request(turns, request.model, tools, choice, settings, request.stream, extra)
+    # A document of its own is written as it came; one of Chat's is fitted like any other.
+    crossing.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
+    try:
+        return chat.write_request(request, crossing)
+    finally:
+        crossing.source = came_from
+
+
+def _hangs(turn: Turn) -> bool:
+    """Whether anything hangs on a turn, so that it is not simply texts, calls and results."""
+    if turn.extra is not None:
+        return True
+    for part in turn.parts:
+        if part.seal is not None or part.cache is not None or part.extra is not None:
+            return True
+        kind = type(part)
+        if kind is ToolCall:
+            if part.custom:  # type: ignore[attr-defined]
+                return True
+        elif kind is ToolResult:
+            for inner in part.parts:  # type: ignore[attr-defined]
+                if type(inner) is not Text or inner.cache is not None or inner.extra is not None:
+                    return True
+        elif kind is not Text:
+            return True
+    return False
+
+
+def told_turn(turn: Turn, crossing: Crossing, mine: bool) -> Turn:
+    """A turn as Chat's writer writes it into a request of this dialect."""
+    extra = wire.homed(turn.extra)
+    if turn.role != "assistant":
+        turn = Turn(turn.role, turn.parts, turn.name, extra, turn.at)
+        return marks_homed(turn) if mine else fitted_turn(turn, crossing)
+    told = tell(turn.parts, crossing, request=True, mine=mine)
+    fields: dict[str, Any] = {}
+    if told.details:
+        fields["reasoning_details"] = jsontext.raw(told.details)
+    if told.images:
+        fields["images"] = jsontext.raw(told.images)
+    if fields:
+        extra = wire.with_chat(extra, fields)
+        if not told.parts:
+            # Chat has no message of nothing but thoughts: it is written whole.
+            message = jsontext.raw(restore({"role": "assistant", "content": None}, extra, wire.CHAT))
+            return Turn("user", (Opaque(wire.CHAT, "assistant", message, at=turn.at),), "", None, turn.at)
+    turn = Turn("assistant", told.parts, turn.name, extra, turn.at)
+    return marks_homed(turn) if mine else fitted_turn(turn, crossing)

@@ -1,0 +1,213 @@
+"""OpenRouter answers: read and written by Chat's code, with OpenRouter's own fields around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Extra, Part, ToolCall
+from ...canon.request import Request
+from ...canon.response import Alternative, Response, Stop, Usage
+from ...codec import jsontext
+from ...codec.admit import Admitted
+from ...codec.extras import carried
+from ...crossing import Crossing
+from ...errors import WireError
+from ..openai_chat import response as chat
+from ..openai_chat.message import write_assistant
+from ..openai_chat.results import write_results_messages
+from . import wire
+from .details import tell
+from .fitted import fitted_turn, marks_homed
+from .request import Taken, own_parts, take_message
+
+_ERROR = Raw(b'"error"')
+_NULL = Raw(b"null")
+
+
+def read_response(body: bytes, crossing: Crossing) -> Response:
+    if b'"choices"' not in body:
+        message, unknown, _ = wire.MESSAGE.admit(body)
+        if message.role == "assistant" or message.tool_calls:
+            taken = take_message(message, (), crossing)
+            crossing.source = wire.CHAT
+            try:
+                response = chat.read_message(message, crossing, unknown)
+            finally:
+                crossing.source = wire.NAME
+            extra = wire.with_own(response.extra, _below(taken.fields, "choices/0/message/"))
+            return msgspec.structs.replace(response, parts=own_parts(response.parts, taken), extra=extra)
+        _refuse_fault(body)
+    answer, unknown, spelled = wire.COMPLETION.admit(body)
+    if not answer.choices:
+        _refuse_fault(body)
+    whole = carried(answer, wire.COMPLETION_EXTRAS) or {}
+    wire.report(crossing, (), whole)
+    found = [_take_choice(choice, i, crossing) for i, choice in enumerate(answer.choices)]
+    told = carried(answer.usage, wire.USAGE_EXTRAS) if answer.usage is not None else None
+    wire.report(crossing, ("usage",), told)
+    crossing.source = wire.CHAT
+    try:
+        response = chat.read_admitted(Admitted(answer, unknown, spelled), crossing)
+    finally:
+        crossing.source = wire.NAME
+    return _owned(response, found, whole, told)
+
+
+class _Choice(msgspec.Struct, gc=False):
+    """What was taken out of a choice before Chat's reader saw it."""
+
+    fields: dict[str, Raw]
+    taken: Taken
+    error: str
+
+
+def _take_choice(choice: wire.AnswerChoice, number: int, crossing: Crossing) -> _Choice:
+    at = ("choices", number)
+    fields = carried(choice, wire.CHOICE_EXTRAS) or {}
+    wire.report(crossing, at, {name: value for name, value in fields.items() if name != "error"})
+    taken = take_message(choice.message, (*at, "message"), crossing)
+    error = ""
+    if choice.error:
+        said = jsontext.plain(choice.error)
+        message = said.get("message") if isinstance(said, dict) else said
+        error = message if isinstance(message, str) else ""
+        if crossing.target != wire.NAME and not error:
+            wire.report(crossing, at, {"error": choice.error})
+        choice.finish_reason = choice.finish_reason or "error"
+    return _Choice({**fields, **_below(taken.fields, "message/")}, taken, error)
+
+
+def _owned(response: Response, found: list[_Choice], whole: dict[str, Raw], told: dict[str, Raw] | None) -> Response:
+    parts, stop, usage = response.parts, response.stop, response.usage
+    if found:
+        parts, stop = own_parts(parts, found[0].taken), _own_stop(stop, found[0])
+        whole |= _below(found[0].fields, "choices/0/")
+    if usage is not None and told:
+        usage = msgspec.structs.replace(usage, extra=wire.with_own(usage.extra, told))
+    others = [
+        Alternative(own_parts(one.parts, mine.taken), _own_stop(one.stop, mine), wire.with_own(one.extra, mine.fields))
+        for one, mine in zip(response.alternatives, found[1:], strict=True)
+    ]
+    return Response(
+        parts,
+        stop,
+        response.id,
+        response.model,
+        response.created,
+        usage,
+        tuple(others),
+        wire.with_own(response.extra, whole),
+    )
+
+
+def _own_stop(stop: Stop, choice: _Choice) -> Stop:
+    return msgspec.structs.replace(stop, reason="error", detail=choice.error) if choice.error else stop
+
+
+def _below(fields: dict[str, Raw], path: str) -> dict[str, Raw]:
+    return {path + name: value for name, value in fields.items()}
+
+
+def _refuse_fault(body: bytes) -> None:
+    """A fault that came with status 200 is no answer: it must not look like one. `read_fault` reads it."""
+    try:
+        said = jsontext.fields(body).get("error")
+        error = jsontext.decode(said) if said is not None else None
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return
+    if error:
+        message = error.get("message") if isinstance(error, dict) else error
+        raise WireError(wire.NAME, "/choices", "an answer", f"the fault {str(message)!r}")
+
+
+def write_response(response: Response, crossing: Crossing) -> bytes:
+    mine = crossing.source == wire.NAME
+    came_from = crossing.source
+    told = _told(response.parts, crossing, mine)
+    extra = wire.homed(response.extra)
+    if told[1]:
+        extra = wire.with_chat(extra, _below(told[1], "choices/0/message/"))
+    if not mine:
+        extra = wire.with_chat(extra, {"system_fingerprint": (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)})
+    others = []
+    for one in response.alternatives:
+        parts, fields = _told(one.parts, crossing, mine)
+        own = wire.homed(one.extra)
+        own = wire.with_chat(own, _below(fields, "message/")) if fields else own
+        others.append(Alternative(parts, written_stop(one.stop, crossing), own))
+    out = Response(
+        told[0],
+        written_stop(response.stop, crossing),
+        response.id,
+        response.model,
+        response.created,
+        homed_usage(response.usage),
+        tuple(others),
+        extra,
+    )
+    crossing.source = wire.CHAT if mine else came_from
+    try:
+        return chat.write_response(out, crossing)
+    finally:
+        crossing.source = came_from
+
+
+_PRINT = "system_fingerprint"
+
+
+def homed_usage(usage: Usage | None) -> Usage | None:
+    if usage is None or usage.extra is None or wire.NAME not in usage.extra:
+        return usage
+    return msgspec.structs.replace(usage, extra=wire.homed(usage.extra))
+
+
+def _told(parts: tuple[Part, ...], crossing: Crossing, mine: bool) -> tuple[tuple[Part, ...], dict[str, Any]]:
+    """The parts for Chat's writer, and the message's fields beside them."""
+    told = tell(parts, crossing, request=False, mine=mine)
+    fields: dict[str, Any] = {}
+    if told.details:
+        fields["reasoning"] = jsontext.raw(told.thought or None)
+        fields["reasoning_details"] = jsontext.raw(told.details)
+    if told.images:
+        fields["images"] = jsontext.raw(told.images)
+    return told.parts, fields
+
+
+def written_stop(stop: Stop, crossing: Crossing) -> Stop:
+    """The stop for Chat's writer: this dialect has a word for an answer that failed."""
+    extra: Extra | None = wire.homed(stop.extra)
+    if stop.reason in ("error", "bad_tool_call") and not (extra is not None and wire.CHAT in extra):
+        if stop.reason != "error" or stop.detail:
+            crossing.lose("stop.approximated", (), f"{stop.detail or stop.reason} is sent as error")
+        extra = wire.with_chat(extra, {"finish_reason": _ERROR})
+    return stop if extra is stop.extra else msgspec.structs.replace(stop, extra=extra)
+
+
+def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
+    """What to append to `messages`: the assistant's message with its details, then one message a result."""
+    came_from = crossing.source
+    mine = came_from == wire.NAME
+    told = tell(response.parts, crossing, request=False, mine=mine)  # what was shown is echoed, whoever sealed it
+    fields: dict[str, Any] = {}
+    if told.details:
+        fields["reasoning_details"] = told.details
+    if told.images:
+        fields["images"] = told.images
+    turns = [marks_homed(turn) if mine else fitted_turn(turn, crossing) for turn in results.turns]
+    crossing.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
+    try:
+        messages: list[Any] = []
+        assistant = write_assistant(told.parts, crossing, request=True)
+        if assistant is None and fields:
+            assistant = {"role": "assistant", "content": None}
+        if assistant is not None:
+            messages.append({**assistant, **fields})
+        calls = [part for part in response.parts if isinstance(part, ToolCall)]
+        for turn in turns:
+            write_results_messages(turn, calls, messages, crossing)
+    finally:
+        crossing.source = came_from
+    return jsontext.encode(messages)

@@ -1,0 +1,200 @@
+"""What OpenRouter documents are checked for: its own rules (ORT-...), and those of Chat Completions that hold here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from ...rule import Breach, Subject, rule, rules_of
+from ...rulekit import declarations, frames, given, items, listed, quoted, sub, whole, word
+from ..openai_chat.rules import RULES as CHAT
+
+_NOT_HERE = frozenset({"OAC-008", "OAC-014", "OAC-015", "OAC-016"})
+# Reported under ORT-001: what is otherwise here.
+_OTHERWISE = frozenset({"OAC-001", "OAC-006", "OAC-007", "OAC-009", "OAC-011", "OAC-017", "OAC-022", "OAC-S01"})
+# Of these, what the upstream behind OpenRouter decides: a warning.
+_PASSED_ON = frozenset({"OAC-006", "OAC-009", "OAC-011", "OAC-017"})
+_OWN_PARTS = ("video_url",)
+
+
+@rule("ORT-001", "error", "request", "response", "stream", "tools")
+def chat_rules(subject: Subject) -> Iterator[Breach]:
+    """What holds for Chat Completions holds here, but for OAC-008, OAC-014, OAC-015 and OAC-016.
+
+    Why: a tool message may hold any parts, and settings a model does not take are ignored by default. Most of the other
+    rules report under their own ids. This one reports those that are a little different: what the upstream behind
+    OpenRouter decides is a warning (length of ids, strict subsets, the word JSON), the model may be named otherwise,
+    parts may be videos, answers were recorded with arguments that are no object (warning), and streams with the
+    finish_reason said again beside the usage.
+
+    Good: `{"model": "openai/gpt-5.2", "messages": [{"role": "user", "content": "Hi"}]}`
+
+    Bad: `{"model": "openai/gpt-5.2", "messages": []}`
+
+    Source: protocols/openrouter.md section 8 [T], recorded, 2026-11.
+    """
+    seen = _said_once(subject) if subject.kind == "stream" else subject
+    for one in CHAT:
+        if one.id not in _OTHERWISE or subject.kind not in one.kinds:
+            continue
+        weak = one.id in _PASSED_ON or (one.id == "OAC-007" and subject.kind == "response")
+        for breach in one.check(seen):
+            if breach.at == ("model",) or _at(subject.document, breach) in _OWN_PARTS:
+                continue
+            severity = "warning" if weak else breach.severity or one.severity
+            yield Breach(breach.at, f"{one.id}: {breach.message}", breach.fix, severity)
+
+
+def _at(document: Any, breach: Breach) -> Any:
+    """The value a breach is about, None when there is none."""
+    for step in breach.at:
+        if isinstance(document, dict):
+            document = document.get(step)
+        else:
+            inside = isinstance(document, list) and isinstance(step, int) and 0 <= step < len(document)
+            document = document[step] if inside else None
+    return document
+
+
+def _said_once(subject: Subject) -> Subject:
+    """The stream without choices that only repeat the reason they have ended with."""
+    ended: dict[int, str] = {}
+    chunks = list(subject.document)
+    for i, chunk in frames(subject):
+        kept: list[Any] = []
+        for choice in listed(chunk, "choices"):
+            index, reason = whole(choice, "index") or 0, word(choice, "finish_reason")
+            if not reason or ended.get(index) != reason or given(sub(choice, "delta"), "tool_calls"):
+                kept.append(choice)
+            if reason:
+                ended.setdefault(index, reason)
+        if "choices" in chunk:
+            chunks[i] = {**chunk, "choices": kept}
+    return replace(subject, document=chunks)
+
+
+@rule("ORT-002", "error", "request", "tools")
+def functions_only(subject: Subject) -> Iterator[Breach]:
+    """No custom tools, and no choice of `allowed_tools`.
+
+    Why: OpenRouter's request knows function tools and its own server tools only.
+
+    Good: `{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}`
+
+    Bad: `{"type": "custom", "custom": {"name": "f"}}`
+
+    Source: protocols/openrouter.md section 2 [T], 2026-11.
+    """
+    for at, tool in declarations(subject):
+        if tool.get("type") == "custom":
+            yield Breach(at, "a custom tool", "wrap it as a function with one text parameter")
+    if sub(subject.document, "tool_choice").get("type") == "allowed_tools":
+        yield Breach(("tool_choice",), "a choice of allowed_tools", "offer only the tools that are allowed")
+
+
+@rule("ORT-003", "warning")
+def details_kept(subject: Subject) -> Iterator[Breach]:
+    """Assistant messages with calls carry their `reasoning_details` in a conversation that has some.
+
+    Why: signatures of thinking models travel there; without them the upstream may refuse to go on, or thinks anew.
+    What came in the answer before is compared where it is known.
+
+    Good: `{"role": "assistant", "tool_calls": [...], "reasoning_details": [{"type": "reasoning.text", ...}]}`
+
+    Bad: `{"role": "assistant", "tool_calls": [...], "reasoning": "Need f"}`
+
+    Source: protocols/openrouter.md section 3 [D], 2026-11.
+    """
+    messages = items(subject.document, "messages")
+    thinking = any(listed(message, "reasoning_details") for _, message in messages)
+    came = {
+        word(call, "id")
+        for _, choice in items(subject.before, "choices")
+        if listed(sub(choice, "message"), "reasoning_details")
+        for _, call in items(sub(choice, "message"), "tool_calls")
+    }
+    for at, message in messages:
+        calls = [word(call, "id") for _, call in items(message, "tool_calls")]
+        if not calls or message.get("role") != "assistant" or listed(message, "reasoning_details"):
+            continue
+        if thinking or word(message, "reasoning") or came.intersection(calls):
+            yield Breach(at, "calls without the reasoning_details they came with", "send them back unchanged")
+
+
+@rule("ORT-004", "error")
+def one_effort(subject: Subject) -> Iterator[Breach]:
+    """`reasoning.effort` and `reasoning_effort` do not differ.
+
+    Why: the second is a shorthand for the first, and a contradiction is refused.
+
+    Good: `{"reasoning": {"effort": "low"}}`
+
+    Bad: `{"reasoning": {"effort": "low"}, "reasoning_effort": "high"}`
+
+    Source: protocols/openrouter.md section 2 [T], 2026-11.
+    """
+    inner, outer = sub(subject.document, "reasoning").get("effort"), subject.document.get("reasoning_effort")
+    if inner is not None and outer is not None and inner != outer:
+        told = f"reasoning_effort {quoted(outer)} and reasoning.effort {quoted(inner)}"
+        yield Breach(("reasoning_effort",), told, "keep reasoning.effort")
+
+
+@rule("ORT-005", "warning")
+def own_details(subject: Subject) -> Iterator[Breach]:
+    """`reasoning_details` go back to the model family whose `format` they have.
+
+    Why: signatures and encrypted reasoning are bound to their provider; another one drops or refuses them.
+
+    Good: format anthropic-claude-v1 sent to anthropic/claude-sonnet-4.5
+
+    Bad: format anthropic-claude-v1 sent to openai/gpt-5.2
+
+    Source: protocols/openrouter.md section 3 [T], 2026-11. Families are rows of `profiles.json`.
+    """
+    known = subject.profile.seal_formats
+    for at, message in items(subject.document, "messages"):
+        for place, detail in items(message, "reasoning_details", at):
+            form = word(detail, "format")
+            if known and form and not form.startswith(known):
+                yield Breach((*place, "format"), f"reasoning of format {quoted(form)} for this model", "leave it out")
+
+
+@rule("ORT-006", "error")
+def model_named(subject: Subject) -> Iterator[Breach]:
+    """`model` or `models` is there.
+
+    Why: the router has to know whom to ask; `models` is a list of fallbacks and may stand alone.
+
+    Good: `{"models": ["openai/gpt-5.2", "anthropic/claude-sonnet-4.5"], "messages": [...]}`
+
+    Bad: `{"messages": [...]}`
+
+    Source: protocols/openrouter.md section 2 [T], 2026-11.
+    """
+    if not subject.model and not listed(subject.document, "models") and not given(subject.document, "model"):
+        yield Breach((), "neither model nor models", "name a model")
+
+
+@rule("ORT-S01", "error", "stream")
+def error_is_last(subject: Subject) -> Iterator[Breach]:
+    """An `error` chunk ends the stream; only `[DONE]` may follow.
+
+    Why: clients stop there, and what follows is lost on them. Lines that begin with a colon are comments, no frames.
+
+    Good: `{"choices": [...]}`, `{"error": {"code": 502, ...}, "choices": [...]}`, `[DONE]`
+
+    Bad: `{"error": {"code": 502, ...}}`, `{"choices": [...]}`
+
+    Source: protocols/openrouter.md section 5 [D], 2026-11.
+    """
+    chunks = frames(subject)
+    ends = [place for place, (_, chunk) in enumerate(chunks) if chunk.get("error") is not None]
+    if ends and ends[0] != len(chunks) - 1:
+        yield Breach((chunks[ends[0] + 1][0],), "a chunk after an error")
+
+
+_HELD = {one.id: one for one in CHAT if one.id not in _NOT_HERE | _OTHERWISE}
+
+RULES = rules_of(globals() | _HELD)

@@ -1,0 +1,173 @@
+"""Settings of an OpenRouter request beyond Chat's: the `reasoning` object, automatic caching, top_k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Extra, Path
+from ...canon.request import Request, Settings
+from ...codec import jsontext
+from ...codec.effort import wanted
+from ...codec.extras import carried
+from ...crossing import Crossing
+from ..openai_chat.tools import lifetime
+from . import wire
+
+_WISH: dict[str, Path] = {
+    "effort": ("reasoning", "effort"),
+    "budget": ("reasoning", "max_tokens"),
+    "thoughts": ("reasoning", "exclude"),
+}
+_KEEP = ("reasoning", "reasoning_effort", "include_reasoning", "cache_control")
+"""What the canon holds in another form: put back as it was, and no loss elsewhere."""
+_TTLS = {"30m": "5m", "12h": "1h", "24h": "1h"}
+_OWN_TTLS = ("", "5m", "1h")
+_CHAT_ONLY = frozenset({"web_search_options", "audio", "store", "moderation", "prompt_cache_retention"})
+_CHAT_NOISE = frozenset({"store", "prompt_cache_retention", "include_obfuscation"})
+_DOUBLED = frozenset({"user", "max_tokens"})
+"""Second names of what is said already."""
+
+
+def take_own(request: wire.ChatRequest, crossing: Crossing) -> dict[str, Raw]:
+    """The fields that only this dialect has, for its extra; those that are lost elsewhere are reported."""
+    fields = carried(request, wire.REQUEST_EXTRAS) or {}
+    wire.report(crossing, (), fields)
+    for name in _KEEP:
+        value = getattr(request, name)
+        if value is not None and value is not wire.NONE:
+            fields[name] = jsontext.raw(value)
+    return fields
+
+
+def read_settings(settings: Settings, request: wire.ChatRequest) -> Settings:
+    """Chat's settings, with what this dialect says otherwise or in addition."""
+    wish = request.reasoning
+    if wish is None and request.include_reasoning is None and not request.cache_control:
+        return settings
+    at: dict[str, Path] = dict(settings.at)
+    changes: dict[str, Any] = {}
+    if wish is not None:
+        effort, budget = wish.effort, wish.max_tokens
+        if effort is None and budget is None and settings.effort is None:
+            if wish.enabled is False:
+                effort = "none"
+                at["effort"] = ("reasoning", "enabled")
+            elif wish.enabled:
+                budget = -1
+                at["budget"] = ("reasoning", "enabled")
+        for name, value in (("effort", effort), ("budget", budget)):
+            if value is not None:
+                changes[name] = value
+                at.setdefault(name, _WISH[name]) if name == "budget" else at.update({name: at_of(at, name)})
+    shown, place = _shown(request)
+    if shown is not None:
+        changes["thoughts"] = shown
+        at["thoughts"] = place
+    if request.cache_control:
+        changes["cache"] = lifetime(request.cache_control)
+        at["cache"] = ("cache_control",)
+    return msgspec.structs.replace(settings, at=at, **changes)
+
+
+def at_of(at: Mapping[str, Path], name: str) -> Path:
+    """Where a wish stands: as noted already, else in the `reasoning` object."""
+    noted = at.get(name, ())
+    return noted if noted[:1] == ("reasoning",) else _WISH[name]
+
+
+def _shown(request: wire.ChatRequest) -> tuple[bool | None, Path]:
+    wish = request.reasoning
+    if wish is not None and wish.exclude is not None:
+        return not wish.exclude, _WISH["thoughts"]
+    if wish is not None and wish.summary is not None:
+        return True, ("reasoning", "summary")
+    return request.include_reasoning, ("include_reasoning",)
+
+
+def own_settings(request: Request) -> tuple[Settings, Extra | None]:
+    """For Chat's writer, of a request that came from this dialect: its own words stand in the extra."""
+    extra = wire.homed(request.extra)
+    own = wire.own(request.extra)
+    silent: dict[str, Any] = {}
+    if any(name in own for name in _KEEP[:3]):
+        silent = {"effort": None, "budget": None, "thoughts": None}
+    if "cache_control" in own:
+        silent["cache"] = None
+    return (msgspec.structs.replace(request.settings, **silent) if silent else request.settings), extra
+
+
+def fitted_settings(request: Request, crossing: Crossing) -> tuple[Settings, Extra | None]:
+    """For Chat's writer, of a request from elsewhere: what is said otherwise here stands in the extra."""
+    settings = request.settings
+    at = settings.at
+    fields: dict[str, Raw] = {}
+    changes: dict[str, Any] = {}
+    wish = _wish(settings, crossing)
+    if wish:
+        fields["reasoning"] = jsontext.raw(wish)
+    if settings.effort is not None or settings.budget is not None or settings.thoughts is not None:
+        changes = {"effort": None, "budget": None, "thoughts": None}
+    if settings.top_k is not None:
+        changes["top_k"] = None
+        whole = int(settings.top_k)
+        fields["top_k"] = jsontext.raw(whole if whole == settings.top_k else settings.top_k)
+    if settings.cache is not None:
+        changes["cache"] = None
+        fields["cache_control"] = jsontext.raw(cache_mark(settings.cache, at.get("cache", ()), crossing))
+    if settings.n is not None:
+        changes["n"] = None
+        if settings.n > 1:
+            crossing.lose("n.dropped", at.get("n", ()), f"n: {settings.n}")
+    if settings.user is not None and at.get("user") != ("user",):
+        crossing_at = {**at, "user": ("user",)}
+        changes["at"] = crossing_at
+    extra = _fitted_extra(request.extra, crossing)
+    if fields:
+        extra = wire.with_chat(extra, fields)
+    return (msgspec.structs.replace(settings, **changes) if changes else settings), extra
+
+
+def _wish(settings: Settings, crossing: Crossing) -> dict[str, Any]:
+    wish: dict[str, Any] = {}
+    if settings.effort is not None:
+        effort = wanted(settings, crossing)
+        if effort is not None:
+            wish["effort"] = effort
+    elif settings.budget is not None:
+        if settings.budget > 0:
+            wish["max_tokens"] = settings.budget
+        elif settings.budget == 0:
+            wish["effort"] = "none"
+        else:
+            wish["enabled"] = True
+    if settings.thoughts is not None:
+        wish["exclude"] = not settings.thoughts
+    return wish
+
+
+def cache_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str]:
+    """A cache mark with the lifetimes of this dialect, which are Anthropic's."""
+    own = ttl if ttl in _OWN_TTLS else _TTLS.get(ttl, "1h" if ttl.endswith("h") else "5m")
+    if own != ttl:
+        crossing.lose("cache.approximated", at, f"ttl {ttl} is sent as {own}")
+    return {"type": "ephemeral", "ttl": own} if own else {"type": "ephemeral"}
+
+
+def _fitted_extra(extra: Extra | None, crossing: Crossing) -> Extra | None:
+    """Chat's extras without what OpenRouter has no field for."""
+    if extra is None or wire.CHAT not in extra:
+        return extra
+    left: dict[str, Raw] = {}
+    for name, value in extra[wire.CHAT].items():
+        last = name.rpartition("/")[2]
+        if name in _CHAT_ONLY or last == "include_obfuscation":
+            if bytes(value) != b"null":
+                severity = "info" if last in _CHAT_NOISE else None
+                crossing.lose("field.dropped", tuple(name.split("/")), severity=severity)  # type: ignore[arg-type]
+        elif name not in _DOUBLED:
+            left[name] = value
+    return {**extra, wire.CHAT: left}

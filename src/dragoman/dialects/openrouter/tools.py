@@ -1,0 +1,161 @@
+"""Tool declarations of OpenRouter: Chat's functions with cache marks and deferred loading, and its own server tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Extra
+from ...canon.request import Request
+from ...canon.tools import Choice, HostedTool, Tool
+from ...codec import jsontext
+from ...codec.custom import wrap_tool
+from ...crossing import Crossing
+from ..openai_chat import tools as chat
+from . import wire
+from .fitted import MARK, mark_taken
+from .settings import cache_mark
+
+Tools = tuple[Tool | HostedTool, ...]
+
+_DEFER = ("defer_loading", "function/defer_loading")
+_TRUE = b"true"
+
+
+def read_tools(body: bytes, crossing: Crossing) -> Tools:
+    crossing.source = wire.CHAT
+    try:
+        tools = chat.read_tools(body, crossing)
+    finally:
+        crossing.source = wire.NAME
+    return own_tools(tools, crossing)
+
+
+def own_tools(tools: Tools, crossing: Crossing) -> Tools:
+    """Chat's reading of declarations, with what is this dialect's under its name."""
+    for tool in tools:
+        if type(tool) is HostedTool or tool.extra is not None:  # type: ignore[union-attr]
+            return tuple([_own_tool(tool, crossing) for tool in tools])
+    return tools
+
+
+def _own_tool(tool: Tool | HostedTool, crossing: Crossing) -> Tool | HostedTool:
+    if isinstance(tool, HostedTool):
+        return HostedTool(wire.NAME, tool.kind, tool.value, tool.at)
+    extra = mark_taken(tool.extra)
+    if extra is tool.extra and not any(name in (extra or {}).get(wire.CHAT, {}) for name in _DEFER):
+        return tool
+    deferred, extra = _deferred(tool, extra, crossing)
+    return msgspec.structs.replace(tool, deferred=deferred, extra=extra)
+
+
+def _deferred(tool: Tool, extra: Extra | None, crossing: Crossing) -> tuple[bool, Extra | None]:
+    """Whether it is loaded later; the field is this dialect's then, and no longer among those that nobody knows."""
+    fields = dict((extra or {}).get(wire.CHAT, {}))
+    found = {name: fields.pop(name) for name in _DEFER if name in fields}
+    if not found:
+        return False, extra
+    places = [(*tool.at, *name.split("/")) for name in found]
+    for at, kept in crossing.kept:
+        for name in [name for name in kept if (*at, name) in places]:
+            del kept[name]
+    rest = {name: value for name, value in (extra or {}).items() if name != wire.CHAT}
+    later = any(bytes(value) == _TRUE for value in found.values())
+    return later, wire.with_own({**rest, wire.CHAT: fields} if fields else rest, found)
+
+
+def own_choice(choice: Choice | None, crossing: Crossing) -> Choice | None:
+    """A choice in words of this dialect only, such as a server tool, is lost to Chat too."""
+    if choice is None or choice.extra is None or wire.CHAT not in choice.extra:
+        return choice
+    if crossing.target == wire.CHAT:
+        crossing.lose("choice.dropped", choice.at)
+    return msgspec.structs.replace(choice, extra={wire.NAME: choice.extra[wire.CHAT]})
+
+
+def choice_homed(choice: Choice | None) -> Choice | None:
+    if choice is None or choice.extra is None or wire.NAME not in choice.extra:
+        return choice
+    return msgspec.structs.replace(choice, extra=wire.homed(choice.extra))
+
+
+def tools_homed(tools: Tools) -> Tools:
+    """The tools of a document of this dialect, their own fields and server tools in Chat's name."""
+    for tool in tools:
+        if type(tool) is HostedTool or tool.extra is not None:  # type: ignore[union-attr]
+            return tuple([_homed(tool) for tool in tools])
+    return tools
+
+
+def _homed(tool: Tool | HostedTool) -> Tool | HostedTool:
+    if isinstance(tool, HostedTool):
+        return HostedTool(wire.CHAT, tool.kind, tool.value, tool.at) if tool.dialect == wire.NAME else tool
+    if tool.extra is None:
+        return tool
+    return msgspec.structs.replace(tool, deferred=False, extra=wire.homed(tool.extra))
+
+
+def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
+    given = tuple(tools)
+    came_from = crossing.source
+    if came_from == wire.NAME:
+        given, crossing.source = tools_homed(given), wire.CHAT
+    else:
+        given, crossing.source = _fitted(given, crossing), wire.NAME if came_from == wire.CHAT else came_from
+    try:
+        return chat.write_tools(given, crossing)
+    finally:
+        crossing.source = came_from
+
+
+def fitted_tools(request: Request, crossing: Crossing) -> tuple[Tools, Choice | None]:
+    """Tools and choice of a request from elsewhere. There is no choice of a subset: the others are not offered."""
+    tools, choice = request.tools, request.choice
+    if choice is not None and choice.extra is not None and wire.CHAT in choice.extra:
+        crossing.lose("choice.dropped", choice.at)
+        choice = None
+    if choice is not None and choice.names and choice.mode in ("auto", "required"):
+        kept: list[Tool | HostedTool] = []
+        for tool in tools:
+            if isinstance(tool, HostedTool) or tool.name in choice.names:
+                kept.append(tool)
+            else:
+                crossing.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
+        crossing.lose("choice.by_filter", choice.at)
+        tools, choice = tuple(kept), Choice(choice.mode, at=choice.at)
+    return _fitted(tools, crossing), choice
+
+
+def _fitted(tools: Tools, crossing: Crossing) -> Tools:
+    for tool in tools:
+        if type(tool) is HostedTool or tool.custom or tool.deferred or tool.cache is not None:  # type: ignore[union-attr]
+            break
+    else:
+        return tools
+    out: list[Tool | HostedTool] = []
+    for tool in tools:
+        if isinstance(tool, HostedTool):
+            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+        else:
+            out.append(_fitted_tool(tool, crossing))
+    return tuple(out)
+
+
+def _fitted_tool(tool: Tool, crossing: Crossing) -> Tool:
+    fields: dict[str, Raw] = {}
+    changes: dict[str, Any] = {}
+    if tool.custom:
+        tool = wrap_tool(tool, chat.NAMES.send(tool.name, tool.namespace, crossing, tool.at), crossing)
+    if tool.deferred:
+        changes["deferred"] = False
+        fields["defer_loading"] = Raw(_TRUE)
+    if tool.cache is not None:
+        changes["cache"] = None
+        if MARK not in (tool.extra or {}).get(wire.CHAT, {}):
+            fields[MARK] = jsontext.raw(cache_mark(tool.cache, tool.at, crossing))
+    if fields:
+        changes["extra"] = wire.with_chat(tool.extra, fields)
+    return msgspec.structs.replace(tool, **changes) if changes else tool

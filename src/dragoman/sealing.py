@@ -1,0 +1,111 @@
+"""Which way seals travel: by what the caller chose, and by what the client's dialect sends back.
+
+native   in slots that the client's dialect echoes; where it has none, nothing but what the writer finds a place for
+id       packed into the ids of calls, which every dialect echoes; they become long, far beyond 64 characters
+vault    kept in the caller's vault, under the ids of calls
+skip     nowhere: an upstream that demands seals gets its documented dummy
+auto     native where the client's dialect echoes them, else the vault if there is one, else skip
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from .canon.parts import Part, Seal
+from .canon.request import Request
+from .canon.turns import Turn
+from .codec import seals
+from .codec.carriage import Plan, Way
+from .codec.origins import Origin
+from .codec.recovery import Port, laden, recover
+from .codec.vault import Vault
+from .crossing import Crossing
+from .dialect import Dialect
+from .errors import ConfigError
+
+Strategy = Literal["auto", "native", "id", "vault", "skip"]
+
+STRATEGIES: tuple[Strategy, ...] = ("auto", "native", "id", "vault", "skip")
+
+
+def check_strategy(strategy: Strategy, vault: Vault | None) -> None:
+    """ConfigError for an unknown strategy, and for a vault that is chosen and not there."""
+    if strategy not in STRATEGIES:
+        raise ConfigError("seals", str(strategy), STRATEGIES)
+    if strategy == "vault" and vault is None:
+        raise ConfigError("seals", "vault without vault=", tuple(word for word in STRATEGIES if word != "vault"))
+
+
+def outward(strategy: Strategy, vault: Vault | None, source: Dialect, target: Dialect, model: str) -> Plan | None:
+    """How the seals of an upstream's answer travel to the client; None when nothing has to be done for them."""
+    check_strategy(strategy, vault)
+    if not source.sealed:
+        return None
+    name = source.origin or source.name
+    way: Way = "left"
+    if strategy == "skip":
+        way = "drop"
+    elif strategy == "id":
+        way = "id"
+    elif strategy == "vault" or (strategy == "auto" and vault is not None and not target.echoes):
+        way = "vault"
+    elif (target.origin or target.name) == name:
+        return None
+    elif target.echoes:
+        way = "thoughts" if "reasoning" in target.echoes else "parts"
+    slots = target.call_slots if strategy in ("auto", "native") else frozenset()
+    if way == "left" and not (slots and "call" in source.sealed):
+        return None
+    return Plan(
+        way,
+        Origin(name, model),
+        source.name,
+        slots,
+        target.interleaves,
+        way in ("parts", "id", "vault") or "text" in source.sealed or not target.interleaves,
+        vault,
+    )
+
+
+def homeward(
+    request: Request,
+    strategy: Strategy,
+    vault: Vault | None,
+    target: Dialect,
+    model: str,
+    crossing: Crossing,
+) -> Request:
+    """The request with the seals of its upstream where they belong, and without what only carried them."""
+    check_strategy(strategy, vault)
+    if strategy not in ("auto", "vault"):
+        vault = None
+    if vault is None and not laden(request.turns):
+        return request
+    origin = Origin(target.origin or target.name, model)
+    return recover(request, Port(origin, target.name, vault, strategy == "skip"), crossing)
+
+
+def marked_turn(turn: Turn, dialect: Dialect) -> Turn:
+    """The turn with the seals of other upstreams under their mark, in the slots they came in: this dialect's client
+    brings them along for somebody else, and the writer would keep them from its upstream."""
+    parts = marked(turn.parts, dialect)
+    return turn if parts is turn.parts else msgspec.structs.replace(turn, parts=parts)
+
+
+def marked(parts: tuple[Part, ...], dialect: Dialect) -> tuple[Part, ...]:
+    """The same with the parts of an answer."""
+    if not any(_is_foreign(part.seal, dialect) for part in parts):
+        return parts
+    return tuple([_marked(part, dialect) for part in parts])
+
+
+def _is_foreign(seal: Seal | None, dialect: Dialect) -> bool:
+    return seal is not None and seal.dialect not in (dialect.name, dialect.origin, *dialect.call_slots)
+
+
+def _marked(part: Part, dialect: Dialect) -> Part:
+    if part.seal is None or not _is_foreign(part.seal, dialect):
+        return part
+    return msgspec.structs.replace(part, seal=Seal(dialect.origin or dialect.name, seals.pack(part.seal)))

@@ -1,0 +1,110 @@
+"""Adding a dialect touches one folder: an eighth one, from outside of the package, is found by its entry point.
+
+It takes part in everything, without a line changed here."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dragoman
+from dragoman.dialects import get, names
+from dragoman.errors import ConfigError
+
+TOY = Path(__file__).parents[2] / "examples" / "toy_dialect"
+QUESTION = {
+    "model": "toy-1",
+    "lines": [
+        {"from": "system", "text": "Be brief."},
+        {"from": "user", "text": "Weather in Oslo?"},
+        {"from": "model", "text": "I look."},
+        {"from": "model", "call": {"name": "weather", "id": "c1", "input": {"city": "Oslo"}}},
+        {"from": "tool", "id": "c1", "text": "rain"},
+    ],
+    "tools": [{"name": "weather", "about": "The weather.", "input": {"type": "object", "properties": {}}}],
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What pip writes: the module on the path, and beside it the metadata with the entry point."""
+    site = tmp_path_factory.mktemp("site")
+    project = tomllib.loads((TOY / "pyproject.toml").read_text())["project"]
+    points = project["entry-points"]["dragoman.dialects"]
+    metadata = site / "dragoman_toy-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 1.0\n")
+    lines = [f"{name} = {where}" for name, where in points.items()]
+    (metadata / "entry_points.txt").write_text("\n".join(["[dragoman.dialects]", *lines, ""]))
+    (site / "dragoman_toy.py").write_text((TOY / "dragoman_toy.py").read_text())
+    sys.path.insert(0, str(site))
+    get.cache_clear()
+    yield
+    sys.path.remove(str(site))
+    sys.modules.pop("dragoman_toy", None)
+    get.cache_clear()
+
+
+def test_it_is_found_by_its_entry_point_alone() -> None:
+    assert "toy" not in names()
+    assert get("toy").title == "Toy"
+    with pytest.raises(ConfigError):
+        get("toys")
+
+
+@pytest.mark.parametrize("other", names())
+def test_requests_cross_both_ways_with_every_loss_said(other: str) -> None:
+    there = dragoman.translate_request(QUESTION, source="toy", target=other, model="some-model")
+    back = dragoman.translate_request(there.body, source=other, target="toy", model="toy-1")
+    assert [line for line in back.json()["lines"] if "call" in line] == [QUESTION["lines"][3]]
+    assert [line["text"] for line in back.json()["lines"] if line["from"] == "tool"] == ["rain"]
+    assert back.json()["tools"][0]["name"] == "weather"
+
+
+@pytest.mark.parametrize("other", names())
+def test_answers_and_streams_cross_both_ways(other: str) -> None:
+    answer = {
+        "lines": [{"from": "model", "text": "I look."}, QUESTION["lines"][3]],
+        "end": "tools",
+        "tokens": [10, 5],
+    }
+    there = dragoman.translate_response(answer, source="toy", target=other)
+    back = dragoman.translate_response(there.body, source=other, target="toy").json()
+    assert (back["end"], back["tokens"]) == ("tools", [10, 5])
+    assert back["lines"][-1]["call"]["input"] == {"city": "Oslo"}
+
+    pieces = [{"text": "I "}, {"text": "look."}, {"call": QUESTION["lines"][3]["call"]}, {"end": "tools"}]
+    stream = b"".join(json.dumps(piece).encode() + b"\n" for piece in pieces)
+    whole = dragoman.StreamTranslator(source="toy", target=other)
+    out = whole.feed(stream) + whole.close()
+    again = dragoman.StreamTranslator(source=other, target="toy")
+    lines = [json.loads(line) for line in (again.feed(out) + again.close()).splitlines()]
+    assert "".join(line.get("text", "") for line in lines) == "I look."
+    assert [line["call"]["name"] for line in lines if "call" in line] == ["weather"]
+    assert lines[-1]["end"] == "tools"
+
+
+def test_a_cut_stream_ends_with_its_fault_and_an_image_is_a_loss() -> None:
+    cut = dragoman.StreamTranslator(source="openai-chat", target="toy")
+    assert json.loads(cut.close()) == {"problem": "the upstream's stream ended before the answer did"}
+    image = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    body = {"model": "m", "messages": [{"role": "user", "content": [image]}]}
+    found = dragoman.translate_request(body, source="openai-chat", target="toy").losses
+    assert [(loss.code, loss.path) for loss in found] == [("part.dropped", "/messages/0/content/0")]
+
+
+def test_calls_results_tools_and_faults_work_too() -> None:
+    answer = {"lines": [QUESTION["lines"][3]], "end": "tools"}
+    (call,) = dragoman.tool_calls(answer, dialect="toy")
+    assert (call.id, call.name, call.input) == ("c1", "weather", {"city": "Oslo"})
+    assert dragoman.tool_results(answer, {"c1": "rain"}, dialect="toy")[-1] == QUESTION["lines"][4]
+    tools = dragoman.translate_tools(QUESTION["tools"], source="toy", target="anthropic")
+    assert tools.json()[0]["name"] == "weather"
+    fault = dragoman.translate_fault({"problem": "slow down"}, status=429, source="toy", target="anthropic")
+    assert (fault.status, fault.json()["error"]["message"]) == (429, "slow down")
+    assert fault.json()["error"]["type"] == "rate_limit_error"

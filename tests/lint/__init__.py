@@ -1,0 +1,1 @@
+"""The linter: its rules by fixtures, over the recorded traffic, over our own output, against hostile input."""

@@ -1,0 +1,96 @@
+"""What the tests of this folder share: documents in and out of the envelope, and the losses on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from dragoman.canon.events import Event
+from dragoman.canon.request import Request
+from dragoman.canon.response import Response
+from dragoman.crossing import Crossing, Profile
+from dragoman.dialects import get
+from dragoman.dialects.code_assist import DIALECT
+
+NAME = "code-assist"
+SEAL = "c2VhbA=="
+
+Losses = list[tuple[str, str]]
+
+
+def losses(crossing: Crossing, source: str = NAME) -> Losses:
+    """(code, path) of every loss, as a translation would report them."""
+    if source not in get(crossing.target).kin:
+        crossing.settle(get(source).noise)
+    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+
+
+def wrapped(*contents: Any, **fields: Any) -> dict[str, Any]:
+    return {"model": "gemini-3-pro", "request": {"contents": list(contents), **fields}}
+
+
+def said(text: str, role: str = "user") -> dict[str, Any]:
+    return {"role": role, "parts": [{"text": text}]}
+
+
+def read(body: Any, target: str = "openai-chat") -> tuple[Request, Losses]:
+    crossing = Crossing(NAME, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
+    return request, losses(crossing)
+
+
+def write(request: Request, source: str = "openai-chat", profile: Profile | None = None, model: str = "m") -> Any:
+    crossing = Crossing(source, NAME, profile=profile, model=model)
+    body = DIALECT.write_request(request, crossing)
+    return msgspec.json.decode(body), losses(crossing, source)
+
+
+def again(body: Any) -> Any:
+    """A request read and written in its own dialect, which must lose nothing."""
+    crossing = Crossing(NAME, NAME)
+    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), crossing), crossing)
+    assert crossing.losses.all() == ()
+    return msgspec.json.decode(written)
+
+
+def read_answer(body: Any, target: str = "openai-chat") -> tuple[Response, Losses]:
+    crossing = Crossing(NAME, target)
+    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
+    return response, losses(crossing)
+
+
+def write_answer(response: Response, source: str = "openai-chat") -> tuple[Any, Losses]:
+    crossing = Crossing(source, NAME)
+    body = DIALECT.write_response(response, crossing)
+    return msgspec.json.decode(body), losses(crossing, source)
+
+
+def answer_again(body: Any) -> Any:
+    crossing = Crossing(NAME, NAME)
+    written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), crossing), crossing)
+    assert crossing.losses.all() == ()
+    return msgspec.json.decode(written)
+
+
+def frames(*chunks: Any) -> bytes:
+    return b"".join([b"data: " + msgspec.json.encode(chunk) + b"\r\n\r\n" for chunk in chunks])
+
+
+def read_stream(raw: bytes, target: str = "openai-chat") -> tuple[list[Event], Losses]:
+    crossing = Crossing(NAME, target)
+    reader = DIALECT.reader(crossing)
+    events = reader.feed(raw) + reader.close()
+    return events, losses(crossing)
+
+
+def write_stream(events: Iterable[Event], source: str = "openai-chat") -> tuple[list[Any], Losses]:
+    crossing = Crossing(source, NAME)
+    writer = DIALECT.writer(crossing)
+    raw = b"".join([writer.send(event) for event in events]) + writer.close()
+    return chunks(raw), losses(crossing, source)
+
+
+def chunks(raw: bytes) -> list[Any]:
+    return [msgspec.json.decode(frame.removeprefix(b"data: ")) for frame in raw.split(b"\r\n\r\n")[:-1]]

@@ -1,0 +1,105 @@
+"""What the tests of this folder share: read and write with a crossing of one's own, and look at its losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from dragoman.canon.events import Event
+from dragoman.canon.request import Request
+from dragoman.canon.response import Response
+from dragoman.crossing import Crossing, Profile
+from dragoman.dialects.ollama import DIALECT
+
+OLLAMA = "ollama"
+TIME = "2026-11-15T00:00:00Z"
+UNIX = 1_794_700_800
+
+Losses = list[tuple[str, str]]
+
+
+def losses(crossing: Crossing) -> Losses:
+    """(code, path) of every loss, those of fields only the source knows included."""
+    crossing.settle(DIALECT.noise)
+    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+
+
+def read(body: Any, target: str = "openai-chat") -> tuple[Request, Losses]:
+    crossing = Crossing(OLLAMA, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
+    return request, losses(crossing)
+
+
+def read_messages(*messages: Any) -> tuple[Request, Losses]:
+    return read({"model": "m", "messages": list(messages), "stream": False})
+
+
+def write(request: Request, source: str = "openai-chat", profile: Profile | None = None, **options: Any) -> Any:
+    crossing = Crossing(source, OLLAMA, profile=profile, **options)
+    body = DIALECT.write_request(request, crossing)
+    return msgspec.json.decode(body), losses(crossing)
+
+
+def again(body: Any) -> Any:
+    """A request read and written in its own dialect, which must lose nothing."""
+    crossing = Crossing(OLLAMA, OLLAMA)
+    written = DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), crossing), crossing)
+    assert crossing.losses.all() == ()
+    return msgspec.json.decode(written)
+
+
+def read_answer(body: Any, target: str = "openai-chat", **options: Any) -> tuple[Response, Losses]:
+    crossing = Crossing(OLLAMA, target, **options)
+    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
+    return response, losses(crossing)
+
+
+def write_answer(response: Response, source: str = "openai-chat", **options: Any) -> tuple[Any, Losses]:
+    crossing = Crossing(source, OLLAMA, **options)
+    body = DIALECT.write_response(response, crossing)
+    return msgspec.json.decode(body), losses(crossing)
+
+
+def answer_again(body: Any) -> Any:
+    crossing = Crossing(OLLAMA, OLLAMA)
+    written = DIALECT.write_response(DIALECT.read_response(msgspec.json.encode(body), crossing), crossing)
+    assert crossing.losses.all() == ()
+    return msgspec.json.decode(written)
+
+
+def line(done: bool = False, **message: Any) -> dict[str, Any]:
+    """One line of a stream."""
+    said = {"role": "assistant", "content": "", **message}
+    return {"model": "m", "created_at": TIME, "message": said, "done": done}
+
+
+def end(**fields: Any) -> dict[str, Any]:
+    """The last line."""
+    return {**line(True), "done_reason": "stop", "prompt_eval_count": 3, "eval_count": 1, **fields}
+
+
+def lines(*values: Any) -> bytes:
+    return b"".join([msgspec.json.encode(value) + b"\n" for value in values])
+
+
+def events_of(stream: bytes, step: int = 0) -> tuple[list[Event], Losses]:
+    """The events of a stream, fed whole or in pieces of `step` bytes."""
+    crossing = Crossing(OLLAMA, "openai-chat")
+    reader = DIALECT.reader(crossing)
+    found: list[Event] = []
+    for i in range(0, len(stream), step or len(stream) or 1):
+        found += reader.feed(stream[i : i + (step or len(stream))])
+    found += reader.close()
+    return found, losses(crossing)
+
+
+def lines_of(events: Iterable[Event], source: str = "openai-chat", **options: Any) -> tuple[list[Any], Losses]:
+    """What the writer sends, decoded: every value must stand on one line."""
+    crossing = Crossing(source, OLLAMA, **options)
+    writer = DIALECT.writer(crossing)
+    written = b"".join([writer.send(event) for event in events]) + writer.close()
+    found = written.split(b"\n")
+    assert found.pop() == b""
+    return [msgspec.json.decode(one) for one in found], losses(crossing)

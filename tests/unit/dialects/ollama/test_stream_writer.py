@@ -1,0 +1,123 @@
+"""Ollama streams, written: every line legal by itself, calls whole, one last line, or an error instead of it."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import Raw
+
+from dragoman.canon import Media, Opaque, Reasoning, Seal, Stop, Text, ToolCall, Usage
+from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from dragoman.canon.parts import Citation
+from tests.unit.dialects.ollama.desk import UNIX, end, line, lines_of
+
+START = Start("r1", "m", UNIX)
+DONE = Finish(Stop("stop"), Usage(3, 1))
+
+
+def test_thoughts_words_calls_and_the_end() -> None:
+    events: list[Event] = [
+        START,
+        PartStart(0, Reasoning()),
+        PartDelta(0, "hm"),
+        PartEnd(0),
+        PartStart(1, Text("")),
+        PartDelta(1, "Hi"),
+        PartDelta(1, ' "\n'),
+        PartEnd(1),
+        PartStart(2, ToolCall("call_f", "f")),
+        PartDelta(2, '{"x"'),
+        PartDelta(2, ":\n1}"),
+        PartEnd(2),
+        PartStart(3, ToolCall("call_g", "g")),
+        PartEnd(3),
+        Finish(Stop("tool_calls"), Usage(3, 1)),
+    ]
+    found, lost = lines_of(events)
+    assert found == [
+        line(thinking="hm"),
+        line(content="Hi"),
+        line(content=' "\n'),
+        line(tool_calls=[{"id": "call_f", "function": {"index": 0, "name": "f", "arguments": {"x": 1}}}]),
+        line(tool_calls=[{"id": "call_g", "function": {"index": 1, "name": "g", "arguments": {}}}]),
+        end(),
+    ]
+    assert lost == [("id.dropped", "/id")]
+
+
+def test_a_model_and_a_time_of_its_own() -> None:
+    found, _ = lines_of([Start(), DONE], model="mine", created=UNIX)
+    assert found == [{**end(), "model": "mine"}]
+
+
+def test_half_a_call_is_never_a_whole_one() -> None:
+    begun: list[Event] = [START, PartStart(0, ToolCall("call_f", "f", at=("c",))), PartDelta(0, '{"x": ')]
+    found, _ = lines_of([*begun, Fault("overloaded", "busy", 503)])
+    assert found == [{"error": "busy", "status": 503}]
+    found, lost = lines_of([*begun, PartEnd(0), Finish(Stop("length"))])
+    assert found[0]["message"]["tool_calls"][0]["function"]["arguments"] == {"__raw": '{"x": '}
+    assert (found[1]["done_reason"], lost) == ("length", [("id.dropped", "/id"), ("arguments.invalid", "/c")])
+
+
+def test_after_a_fault_nothing_ends_the_stream() -> None:
+    found, _ = lines_of([START, PartStart(0, Text("")), PartDelta(0, "a"), Fault("server", "boom"), DONE])
+    assert found == [line(content="a"), {"error": "boom", "status": 500}]
+
+
+def test_what_cannot_be_told() -> None:
+    seal = Seal("gemini", "c2ln")
+    events: list[Event] = [
+        PartStart(0, Reasoning(seal=seal, at=("p", 0))),
+        PartDelta(0, "", seal),
+        PartEnd(0),
+        PartStart(1, Text("", True, at=("p", 1))),
+        PartDelta(1, "no", None, (Citation("https://example.com"),)),
+        PartEnd(1),
+        PartStart(2, Media("image", "image/png", "AAAA", at=("p", 2))),
+        PartEnd(2),
+        PartStart(3, Media("audio", "audio/wav", "AAAA", at=("p", 3))),
+        PartEnd(3),
+        PartStart(4, Opaque("gemini", "executableCode", Raw(b"{}"), at=("p", 4))),
+        PartEnd(4),
+        PartStart(5, Opaque("ollama", "odd", Raw(b'{"type":"odd"}'))),
+        PartEnd(5),
+    ]
+    found, lost = lines_of([Start("", "m", UNIX), *events, Finish(Stop("pause"))])
+    assert found == [
+        line(content="no"),
+        line(images=["AAAA"]),
+        line(content="Binary content of type audio/wav was processed."),
+        line(tool_calls=[{"type": "odd"}]),
+        {**line(True), "done_reason": "stop"},
+    ]
+    assert lost == [
+        ("seal.dropped", "/p/0"),
+        ("refusal.as_text", "/p/1"),
+        ("citation.dropped", "/p/1"),
+        ("media.dropped", "/p/3"),
+        ("hosted.dropped", "/p/4"),
+        ("stop.approximated", ""),
+    ]
+
+
+@pytest.mark.parametrize("last", [1, 0])
+def test_of_several_answers_the_first_is_told(last: int) -> None:
+    events: list[Event] = [
+        Start("", "m", UNIX),
+        PartStart(0, Text(""), 0),
+        PartStart(1, Text(""), 1),
+        PartDelta(0, "a"),
+        PartDelta(1, "b"),
+        PartEnd(0),
+        PartEnd(1),
+        Finish(Stop("length" if last else "stop"), None, 1 - last, False),
+        Finish(Stop("stop" if last else "length"), Usage(3, 1), last, True),
+    ]
+    found, lost = lines_of(events)
+    assert found == [line(content="a"), end(done_reason="length")]
+    assert lost == [("answer.dropped", "")]
+
+
+def test_own_fields_come_back() -> None:
+    extra = {"ollama": {"total_duration": Raw(b"9"), "created_at": Raw(b'"2026-11-15T00:00:00.5Z"')}}
+    found, _ = lines_of([Start("", "m", UNIX, extra=extra), DONE], source="ollama")
+    assert found == [{**end(), "total_duration": 9, "created_at": "2026-11-15T00:00:00.5Z"}]

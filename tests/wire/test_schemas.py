@@ -1,0 +1,62 @@
+"""The tools of every recorded request, sent to every target: no schema holds a word that the target refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman.dialects import names as dialects
+from tests.judges.corpus import require_shared
+from tests.judges.keywords import LAWS, breaches
+
+TARGETS = [name for name in dialects() if name in LAWS]
+
+# One upstream speaks both: it judges a schema the same in either, so what its client sent is left as it is.
+SAME = ({"openai-chat", "openai-responses"}, {"gemini", "code-assist"})
+
+
+def tool_lists() -> list[tuple[str, bytes]]:
+    """Every different list of tools in the records, with the dialect it is in."""
+    found: dict[tuple[str, bytes], None] = {}
+    for file in sorted(require_shared("wire").glob("*.jsonl")):
+        for line in file.read_bytes().splitlines():
+            request = json.loads(line)["request"]
+            tools = (request or {}).get("tools") or ((request or {}).get("config") or {}).get("tools")
+            if file.stem in dialects() and isinstance(tools, list) and tools:
+                found.setdefault((file.stem, json.dumps(tools).encode()))
+    return list(found)
+
+
+def schemas(target: str, tools: Any) -> Iterator[tuple[str, bool, Any]]:
+    """The schemas of declared functions: the tool's name, whether it is strict, its schema."""
+    for tool in tools:
+        for declared in tool.get("functionDeclarations", ()):
+            yield declared["name"], False, declared.get("parametersJsonSchema")
+        for inner in tool.get("tools", ()):
+            yield inner["name"], bool(inner.get("strict")), inner.get("parameters")
+        function = tool.get("function", tool)
+        if "parameters" in function or "input_schema" in function:
+            schema = function.get("parameters", function.get("input_schema"))
+            yield function["name"], bool(function.get("strict")), schema
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_recorded_tool_has_a_word_its_target_refuses(target: str) -> None:
+    lists = tool_lists()
+    assert len(lists) > 200
+    bad = []
+    count = 0
+    for source, tools in lists:
+        if source == target or {source, target} in SAME:
+            continue
+        out = dragoman.translate_tools(tools, source=source, target=target)
+        for name, strict, schema in schemas(target, out.json()):
+            if schema is not None:
+                count += 1
+                bad += [(source, name, text) for text in breaches(schema, LAWS[target][strict])]
+    assert bad == []
+    assert count > 100
