@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: help setup run test lint types layers unit format bench bench-peers clean
+.PHONY: help setup run test lint types layers unit format conform golden bench bench-peers clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -40,6 +40,13 @@ unit: $(READY)
 format: $(READY)  ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+conform: $(READY)  ## Run the conformance cases against the library
+	$(BIN)/dragoman conform
+
+golden: $(READY)  ## Rewrite the conformance cases from their sources, the golden files and the matrix; review the diff
+	$(BIN)/python -m conformance.source
+	$(BIN)/python -m tests.golden
 
 bench: $(READY)  ## Cost of translation, against JSON libraries and (after bench-peers) other translators
 	$(BIN)/python -m bench.translate

@@ -34,6 +34,7 @@ MODELS = {
     "anthropic": "claude-sonnet-4-5",
     "gemini": "gemini-2.5-flash",
     "ollama": "qwen3:8b",
+    "openrouter": "openai/gpt-4.1",
     "code-assist": "gemini-2.5-flash",
 }
 CREATED = 1_790_925_900
@@ -474,6 +475,29 @@ def ollama_response() -> Json:
     return ollama_line({"content": ANSWER_TEXT, "tool_calls": calls}) | OLLAMA_END
 
 
+def openrouter_request(steps: Iterable[Step], stream: bool, tools: Sequence[ToolSpec] = TOOLS) -> Json:
+    """Chat's request, with what most clients of OpenRouter add."""
+    own = {"model": MODELS["openrouter"], "provider": {"require_parameters": True}, "usage": {"include": True}}
+    return chat_request(steps, stream, tools) | own
+
+
+def openrouter_usage() -> Json:
+    costs = {
+        "upstream_inference_cost": 0.003674,
+        "upstream_inference_prompt_cost": 0.001746,
+        "upstream_inference_completions_cost": 0.001928,
+    }
+    return chat_usage() | {"cost": 0.003674, "is_byok": False, "cost_details": costs}
+
+
+def openrouter_response() -> Json:
+    answer = chat_response() | {"model": MODELS["openrouter"], "provider": "OpenAI", "usage": openrouter_usage()}
+    answer["id"] = "gen-1790925900-" + token("answer", 20)
+    answer["choices"][0]["native_finish_reason"] = "completed"
+    answer["choices"][0]["message"]["reasoning"] = None
+    return answer
+
+
 # --- bytes ------------------------------------------------------------------------------------------------------
 
 _REQUESTS: dict[str, Callable[[Iterable[Step], bool, Sequence[ToolSpec]], Json]] = {
@@ -482,6 +506,7 @@ _REQUESTS: dict[str, Callable[[Iterable[Step], bool, Sequence[ToolSpec]], Json]]
     "anthropic": messages_request,
     "gemini": gemini_request,
     "ollama": ollama_request,
+    "openrouter": openrouter_request,
     "code-assist": code_assist_request,
 }
 _RESPONSES: dict[str, tuple[Callable[[], Json], bool]] = {
@@ -490,6 +515,7 @@ _RESPONSES: dict[str, tuple[Callable[[], Json], bool]] = {
     "anthropic": (messages_response, False),
     "gemini": (gemini_response, True),
     "ollama": (ollama_response, False),
+    "openrouter": (openrouter_response, False),
     "code-assist": (code_assist_response, True),
 }
 

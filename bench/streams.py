@@ -162,12 +162,42 @@ def _ollama(lines: int) -> Iterator[str]:
     yield compact(p.ollama_line({"content": ""}) | p.OLLAMA_END) + "\n"
 
 
+def _openrouter(argument_pieces: int) -> Iterator[str]:
+    """Chat's chunks with OpenRouter's fields; the figures stand in the last of them."""
+
+    def frame(delta: Json, finish: str | None = None, **more: Json) -> str:
+        native = "completed" if finish else None
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "native_finish_reason": native, "logprobs": None}
+        head: Json = {
+            "id": "gen-1790925900-" + token("answer", 20),
+            "provider": "OpenAI",
+            "model": p.MODELS["openrouter"],
+            "object": "chat.completion.chunk",
+            "created": p.CREATED,
+        }
+        return f"data: {compact(head | {'choices': [choice]} | more)}\n\n"
+
+    yield frame({"role": "assistant", "content": ""})
+    for piece in pieces(ANSWER_TEXT, TEXT_PIECES):
+        yield frame({"role": "assistant", "content": piece})
+    opening = {"name": CALL.name, "arguments": ""}
+    call = {"index": 0, "id": p.chat_id(CALL.key), "type": "function", "function": opening}
+    yield frame({"role": "assistant", "content": None, "tool_calls": [call]})
+    for piece in pieces(ARGUMENTS, argument_pieces):
+        more = {"index": 0, "type": "function", "function": {"arguments": piece}}
+        yield frame({"role": "assistant", "content": None, "tool_calls": [more]})
+    yield frame({"role": "assistant", "content": ""}, "tool_calls")
+    yield frame({"role": "assistant", "content": ""}, "tool_calls", usage=p.openrouter_usage())
+    yield "data: [DONE]\n\n"
+
+
 _STREAMS: dict[str, Callable[[int], Iterator[str]]] = {
     "openai-chat": _chat,
     "openai-responses": _responses,
     "anthropic": _messages,
     "gemini": _gemini,
     "ollama": _ollama,
+    "openrouter": _openrouter,
     "code-assist": _code_assist,
 }
 

@@ -24,6 +24,7 @@ from bench.clock import Case, restlessness, same, take_turns
 from bench.floors import KINDS, LIBRARIES, floor_cases
 from bench.streams import frames
 from bench.tables import against, micro, number, table
+from dragoman.codec.recall import forget_all
 from dragoman.dialects import names as dialect_names
 from dragoman.errors import DragomanError
 
@@ -68,6 +69,16 @@ def fresh_requests(source: str) -> Callable[[int], Sequence[bytes]]:
     return lambda count: payloads.restamp(body, [next(_fresh) for _ in range(count)])
 
 
+def first_sight(call: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """The call with nothing remembered: its messages are those of the warm case."""
+
+    def run(body: bytes) -> Any:
+        forget_all()
+        return call(body)
+
+    return run
+
+
 def pair_cases(source: str, target: str, kinds: Sequence[str], floors: dict[tuple[str, str], Case]) -> Iterator[Case]:
     """The cases of one pair; the first part of the key names the column they fill."""
 
@@ -77,7 +88,7 @@ def pair_cases(source: str, target: str, kinds: Sequence[str], floors: dict[tupl
     if "request" in kinds:
         call = request_call(source, target)
         yield case("request", "request", call, same(payloads.request(source)))
-        yield case("cold", "request", call, fresh_requests(source))
+        yield case("cold", "request", first_sight(call), fresh_requests(source))
     if "response" in kinds:
         yield case("response", "response", response_call(source, target), same(payloads.response(source)))
     if "stream" in kinds:
@@ -164,7 +175,7 @@ def show_floors(rows: Sequence[dict[str, Any]]) -> str:
 
 
 TITLES = {
-    "request": "Requests: 6 KB, 12 turns, 10 tools (warm: same tool schemas again; cold: schemas never seen before)",
+    "request": "Requests: 6 KB, 12 turns, 10 tools (warm: turns and tools were seen before; cold: nothing was)",
     "response": "Responses: text and two tool calls, with the request's translation at hand",
     "stream": "Streams: 200 events, one feed for each event (whole: one feed for all of them)",
 }

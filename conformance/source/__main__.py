@@ -4,14 +4,47 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from pathlib import Path
 
-from . import caching, calls, clients, controls, counts, custom, faults, limits, media, schemas, seals, unknown
+from . import (
+    caching,
+    calls,
+    clients,
+    controls,
+    counts,
+    custom,
+    faults,
+    hard,
+    limits,
+    media,
+    quirks,
+    schemas,
+    seals,
+    unknown,
+)
+from .desk import DIALECTS, reply, request
 from .kit import DATE
+from .streams import frames
 
 HOME = Path(__file__).resolve().parents[1] / DATE
-MODULES = (calls, seals, schemas, media, controls, custom, clients, caching, counts, faults, limits, unknown)
+MODULES = (
+    calls,
+    seals,
+    schemas,
+    media,
+    controls,
+    custom,
+    clients,
+    caching,
+    counts,
+    faults,
+    limits,
+    unknown,
+    hard,
+    quirks,
+)
 
 
 def written() -> dict[str, bytes]:
@@ -24,13 +57,25 @@ def written() -> dict[str, bytes]:
     listed = []
     for topic, group in sorted(topics.items()):
         # A case per line: a change of one case is one line of a diff.
-        lines = ",\n".join([json.dumps(one, ensure_ascii=False, separators=(", ", ": ")) for one in group])
+        lines = ",\n".join([_line(one) for one in group])
         name = f"cases/{topic}.json"
         files[name] = f"[\n{lines}\n]\n".encode()
         listed.append({"file": name, "cases": len(group), "sha256": hashlib.sha256(files[name]).hexdigest()})
+    documents = {one: _plain(one) for one in DIALECTS}
+    files["plain.json"] = (json.dumps(documents, indent=1) + "\n").encode()
     manifest = {"date": DATE, "cases": sum(len(group) for group in topics.values()), "files": listed}
     files["suite.json"] = (json.dumps(manifest, indent=2) + "\n").encode()
     return files
+
+
+def _plain(dialect: str) -> object:
+    """The plainest documents of a dialect, for cases that are about something else."""
+    return {"request": request(dialect), "reply": reply(dialect, "Hi."), "frames": frames(dialect, "Hi.")}
+
+
+def _line(one: object) -> str:
+    """A case as JSON; "@number:1.50" stands for a number in that spelling, which Python would change."""
+    return re.sub(r'"@number:([0-9.e+-]+)"', r"\1", json.dumps(one, ensure_ascii=False))
 
 
 def main() -> int:
@@ -48,7 +93,7 @@ def main() -> int:
     for name in changed:
         (HOME / name).write_bytes(files[name])
     total = json.loads(files["suite.json"])["cases"]
-    print(f"{total} cases in {len(files) - 1} files; {len(changed)} written, {len(stale)} removed")
+    print(f"{total} cases in {len(files) - 2} files; {len(changed)} written, {len(stale)} removed")
     return 0
 
 

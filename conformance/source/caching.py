@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from . import paths
-from .calls import A, B, asked
+from .calls import A, B, asked, tools_of
 from .desk import Doc, reply, request
-from .kit import CLEAN, Cases, case, pairs, src
+from .kit import CLEAN, Cases, case, others, pairs, src
 
 TOPIC = "prompt-caching"
 
 
 def cases() -> Cases:
     says = (
-        "What was sent in one turn stands at the beginning of the next turn byte for byte, the tools and the system prompt "
+        "What was sent in one turn stands at the beginning of the next turn byte for byte, "
+        "the tools and the system prompt "
         "too: else no cache ever hits."
     )
     sources = [src("crosswalk", "11 Caching hints", "T"), src("anthropic", "5 Thinking rules, 4", "D")]
@@ -29,57 +30,141 @@ def cases() -> Cases:
             facts.append({"prefix": [before + paths.history(upstream), after + paths.history(upstream)]})
             facts.append({"same": [f"{before}{inner}/tools", f"{after}{inner}/tools"]})
         yield case(
-            TOPIC, "prefix", "conversation", client, upstream, says=says, sources=sources,
-            given={"request": asked(client), "steps": steps}, expect=[*facts, CLEAN],
-        )  # fmt: skip
+            TOPIC,
+            "prefix",
+            "conversation",
+            client,
+            upstream,
+            says=says,
+            sources=sources,
+            given={"request": asked(client), "steps": steps},
+            expect=[*facts, CLEAN],
+        )
     yield from _marks(sources)
+    yield from _without_ids(sources)
 
 
 def _marks(sources: list[Doc]) -> Cases:
     says = "The client's cache marks reach an upstream that has them."
     mark = {"type": "ephemeral"}
-    given = request("anthropic", tools=asked("anthropic")["tools"])
+    given = request("anthropic", tools=tools_of("anthropic"))
     given["system"] = [{"type": "text", "text": "Be careful.", "cache_control": mark}]
     content = [{"type": "text", "text": "Go.", "cache_control": mark}]
     given["messages"] = [{"role": "user", "content": content}]
     yield case(
-        TOPIC, "marks", "request", "anthropic", "openrouter", says=says, sources=sources, given=given,
+        TOPIC,
+        "marks",
+        "request",
+        "anthropic",
+        "openrouter",
+        says=says,
+        sources=sources,
+        given=given,
         expect=[{"path": "/messages/*/content/*/cache_control", "count": 2}, CLEAN],
-    )  # fmt: skip
+    )
     yield case(
-        TOPIC, "marks", "request", "openrouter", "anthropic", says=says, sources=sources,
-        given=request("openrouter") | {"messages": [
-            {"role": "system", "content": [{"type": "text", "text": "Be careful.", "cache_control": mark}]},
-            {"role": "user", "content": content},
-        ]},
+        TOPIC,
+        "marks",
+        "request",
+        "openrouter",
+        "anthropic",
+        says=says,
+        sources=sources,
+        given=request("openrouter")
+        | {
+            "messages": [
+                {"role": "system", "content": [{"type": "text", "text": "Be careful.", "cache_control": mark}]},
+                {"role": "user", "content": content},
+            ]
+        },
         expect=[
-            {"path": "/system/*/cache_control", "count": 1}, {"path": "/messages/*/content/*/cache_control", "count": 1},
+            {"path": "/system/*/cache_control", "count": 1},
+            {"path": "/messages/*/content/*/cache_control", "count": 1},
             CLEAN,
         ],
-    )  # fmt: skip
+    )
     yield case(
-        TOPIC, "marks", "request", "anthropic", "openai-responses", says=says, sources=sources, given=given,
-        expect=[{"path": "/input/*/content/*/prompt_cache_breakpoint", "present": True}, CLEAN], model="gpt-5.6-sol",
-    )  # fmt: skip
+        TOPIC,
+        "marks",
+        "request",
+        "anthropic",
+        "openai-responses",
+        says=says,
+        sources=sources,
+        given=given,
+        expect=[{"path": "/input/*/content/*/prompt_cache_breakpoint", "present": True}, CLEAN],
+        model="gpt-5.6-sol",
+    )
     says = "No request to Claude has more than four cache marks, however many the client set."
     many = request("openrouter")
     parts = [{"type": "text", "text": f"Part {i}.", "cache_control": mark} for i in range(6)]
     many["messages"] = [{"role": "user", "content": parts}]
     yield case(
-        TOPIC, "four", "request", "openrouter", "anthropic", says=says, sources=[src("anthropic", "10 Limits", "D")],
-        given=many, expect=[{"path": "/messages/*/content/*/cache_control", "count": 4}, CLEAN],
-    )  # fmt: skip
+        TOPIC,
+        "four",
+        "request",
+        "openrouter",
+        "anthropic",
+        says=says,
+        sources=[src("anthropic", "10 Limits", "D")],
+        given=many,
+        expect=[{"path": "/messages/*/content/*/cache_control", "count": 4}, CLEAN],
+    )
     breakpoints = [
         {"type": "text", "text": f"Part {i}.", "prompt_cache_breakpoint": {"mode": "explicit"}} for i in range(6)
     ]
     yield case(
-        TOPIC, "four", "request", "openai-chat", "anthropic", says=says, sources=[src("anthropic", "10 Limits", "D")],
+        TOPIC,
+        "four",
+        "request",
+        "openai-chat",
+        "anthropic",
+        says=says,
+        sources=[src("anthropic", "10 Limits", "D")],
         given=request("openai-chat") | {"messages": [{"role": "user", "content": breakpoints}]},
         expect=[{"path": "/messages/*/content/*/cache_control", "count": 4}, CLEAN],
-    )  # fmt: skip
+    )
     says = "An upstream without cache marks gets none, and the request is otherwise whole."
     for upstream in ("gemini", "ollama"):
         yield case(
-            TOPIC, "none", "request", "anthropic", upstream, says=says, sources=sources, given=given,
+            TOPIC,
+            "none",
+            "request",
+            "anthropic",
+            upstream,
+            says=says,
+            sources=sources,
+            given=given,
             expect=[{"no_key": "cache_control"}, {"somewhere": "Be careful."}, {"loss": "cache.dropped"}, CLEAN],
-        )  # fmt: skip
+        )
+
+
+def _without_ids(sources: list[Doc]) -> Cases:
+    says = "Ids that had to be made up are the same in later turns: the prefix stays, and every result has its call."
+    for upstream, model in (("gemini", "gemini-2.5-flash"), ("ollama", "qwen3")):
+        bare = [reply(upstream, "", (A._replace(id=""), B._replace(id=""))), reply(upstream, "", (A._replace(id=""),))]
+        if upstream == "ollama":
+            for answer in bare:
+                for call in answer["message"]["tool_calls"]:
+                    del call["id"]
+        steps: list[Doc] = [{"reply": bare[0], "outputs": ["12", "20"]}, {"reply": bare[1], "outputs": ["5"]}, {}]
+        for client in others(upstream, "code-assist"):
+            turns = [f"/requests/{step}{paths.history(upstream)}" for step in (1, 2)]
+            facts: list[Doc] = [
+                {"prefix": turns},
+                {"path": paths.calls(upstream, before="/requests/2"), "count": 3},
+                {"path": paths.results(upstream, before="/requests/2"), "count": 3},
+                CLEAN,
+            ]
+            yield case(
+                TOPIC,
+                "no-ids",
+                "conversation",
+                client,
+                upstream,
+                says=says,
+                sources=sources,
+                model=model,
+                given={"request": asked(client), "steps": steps},
+                expect=facts,
+            )

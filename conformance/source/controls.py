@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import paths
-from .calls import asked
+from .calls import tools_of
 from .desk import GEMINIS, Doc, request, tool, toolset
 from .kit import CLEAN, Cases, case, others, src
 
@@ -65,30 +65,34 @@ def _honoured(upstream: str, choice: str) -> list[Doc]:
 
 def cases() -> Cases:
     spoken: dict[str, dict[str, Any]] = {
-        "required": {client: fields for client, (fields, _) in REQUIRED.items()}, "one": ONE, "none": NONE,
-    }  # fmt: skip
+        "required": {client: fields for client, (fields, _) in REQUIRED.items()},
+        "one": ONE,
+        "none": NONE,
+    }
     words = {
         "required": "The client demands a tool call: the upstream is told so, or the report says that it was not.",
-        "one": "The client demands one tool by name: the upstream is told so, or has only that tool, or it is reported.",
+        "one": "The client demands one tool by name: the upstream is told so, or has only "
+        "that tool, or it is reported.",
         "none": "The client forbids tool calls: the upstream is told so, or gets no tools, and that is reported.",
     }
     for choice, clients in spoken.items():
         for client, fields in clients.items():
             for upstream in others(client):
                 yield case(
-                    TOPIC, f"choice-{choice}", "request", client, upstream, says=words[choice], sources=[CHOICE],
-                    given=request(client, tools=asked(client)["tools"] if client != "code-assist" else _tools(), **fields),
+                    TOPIC,
+                    f"choice-{choice}",
+                    "request",
+                    client,
+                    upstream,
+                    says=words[choice],
+                    sources=[CHOICE],
+                    given=request(client, tools=tools_of(client), **fields),
                     expect=[*_honoured(upstream, choice), CLEAN],
-                )  # fmt: skip
+                )
     yield from _refused()
     yield from _parallel()
     yield from _subset()
     yield from _settings()
-
-
-def _tools() -> list[Doc]:
-    tools: list[Doc] = asked("code-assist")["request"]["tools"]
-    return tools
 
 
 def _refused() -> Cases:
@@ -97,10 +101,21 @@ def _refused() -> Cases:
     for client in ("openai-chat", "openai-responses", "gemini"):
         fields, _ = REQUIRED[client]
         yield case(
-            TOPIC, "choice-refused", "request", client, "anthropic", says=says, sources=sources, model="claude-opus-5-5",
-            given=request(client, tools=asked(client)["tools"], **fields),
-            expect=[{"path": "/tool_choice/type", "equals": "auto", "optional": True}, {"loss": "choice.weakened"}, CLEAN],
-        )  # fmt: skip
+            TOPIC,
+            "choice-refused",
+            "request",
+            client,
+            "anthropic",
+            says=says,
+            sources=sources,
+            model="claude-opus-5-5",
+            given=request(client, tools=tools_of(client), **fields),
+            expect=[
+                {"path": "/tool_choice/type", "equals": "auto", "optional": True},
+                {"loss": "choice.weakened"},
+                CLEAN,
+            ],
+        )
 
 
 def _parallel() -> Cases:
@@ -119,9 +134,16 @@ def _parallel() -> Cases:
             else:
                 facts = [{"path": "/parallel_tool_calls", "equals": False}]
             yield case(
-                TOPIC, "parallel-off", "request", client, upstream, says=says, sources=[CHOICE],
-                given=request(client, tools=asked(client)["tools"], **fields), expect=[*facts, CLEAN],
-            )  # fmt: skip
+                TOPIC,
+                "parallel-off",
+                "request",
+                client,
+                upstream,
+                says=says,
+                sources=[CHOICE],
+                given=request(client, tools=tools_of(client), **fields),
+                expect=[*facts, CLEAN],
+            )
 
 
 def _subset() -> Cases:
@@ -129,66 +151,125 @@ def _subset() -> Cases:
     allowed = [{"type": "function", "function": {"name": NAME}}, {"type": "function", "function": {"name": "get_time"}}]
     fields = {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": allowed}}}
     names = [NAME, "get_time", "delete_all"]
-    given = request("openai-chat", tools=toolset("openai-chat", *[tool("openai-chat", name) for name in names]), **fields)
+    given = request(
+        "openai-chat", tools=toolset("openai-chat", *[tool("openai-chat", name) for name in names]), **fields
+    )
     for upstream in others("openai-chat"):
         if upstream == "openai-responses":
-            facts: list[Doc] = [{"path": "/tool_choice/tools", "equals": [{"type": "function", "name": n} for n in names[:2]]}]
+            facts: list[Doc] = [
+                {"path": "/tool_choice/tools", "equals": [{"type": "function", "name": n} for n in names[:2]]}
+            ]
         elif upstream in GEMINIS:
             facts = [
                 {"path": _config(upstream, "allowedFunctionNames"), "equals": names[:2]},
                 {"path": _config(upstream, "mode"), "equals": "VALIDATED"},
             ]
         else:
-            facts = [{"nowhere": "delete_all"}, {"path": paths.declared(upstream), "count": 2}, {"loss": "choice.by_filter"}]
+            facts = [
+                {"nowhere": "delete_all"},
+                {"path": paths.declared(upstream), "count": 2},
+                {"loss": "choice.by_filter"},
+            ]
         yield case(
-            TOPIC, "choice-subset", "request", "openai-chat", upstream, says=says, sources=[CHOICE], given=given,
+            TOPIC,
+            "choice-subset",
+            "request",
+            "openai-chat",
+            upstream,
+            says=says,
+            sources=[CHOICE],
+            given=given,
             expect=[*facts, CLEAN],
-        )  # fmt: skip
+        )
 
 
 def _settings() -> Cases:
     sources = [src("crosswalk", "8 Sampling and limits", "T")]
     says = "The limit on tokens crosses under the name the upstream knows."
     places = {
-        "anthropic": "/max_tokens", "gemini": "/generationConfig/maxOutputTokens", "openai-responses": "/max_output_tokens",
-        "code-assist": "/request/generationConfig/maxOutputTokens", "ollama": "/options/num_predict",
+        "anthropic": "/max_tokens",
+        "gemini": "/generationConfig/maxOutputTokens",
+        "openai-responses": "/max_output_tokens",
+        "code-assist": "/request/generationConfig/maxOutputTokens",
+        "ollama": "/options/num_predict",
         "openrouter": "/max_completion_tokens",
-    }  # fmt: skip
+    }
     for upstream, path in places.items():
         fact: Doc = {"path": path, "equals": 777}
         if upstream == "openrouter":
             fact = {"somewhere": "max"}
         yield case(
-            TOPIC, "limit", "request", "openai-chat", upstream, says=says, sources=sources,
-            given=request("openai-chat", max_completion_tokens=777), expect=[fact, CLEAN],
-        )  # fmt: skip
+            TOPIC,
+            "limit",
+            "request",
+            "openai-chat",
+            upstream,
+            says=says,
+            sources=sources,
+            given=request("openai-chat", max_completion_tokens=777),
+            expect=[fact, CLEAN],
+        )
     says = "Anthropic demands a limit: one is written where the client gave none, and reported as made up."
     for client in ("openai-chat", "gemini", "ollama"):
         yield case(
-            TOPIC, "limit-missing", "request", client, "anthropic", says=says, sources=sources, given=request(client),
+            TOPIC,
+            "limit-missing",
+            "request",
+            client,
+            "anthropic",
+            says=says,
+            sources=sources,
+            given=request(client),
             expect=[{"path": "/max_tokens", "present": True}, {"loss": "limit.invented"}, CLEAN],
-        )  # fmt: skip
+        )
     says = "Stop sequences that the upstream has no place for are reported, since the model will not stop there."
     yield case(
-        TOPIC, "stop", "request", "openai-chat", "openai-responses", says=says, sources=sources,
-        given=request("openai-chat", stop=["END"]), expect=[{"path": "/stop", "absent": True}, {"loss": "stop.dropped"}, CLEAN],
-    )  # fmt: skip
+        TOPIC,
+        "stop",
+        "request",
+        "openai-chat",
+        "openai-responses",
+        says=says,
+        sources=sources,
+        given=request("openai-chat", stop=["END"]),
+        expect=[{"path": "/stop", "absent": True}, {"loss": "stop.dropped"}, CLEAN],
+    )
     says = "Sampling settings that the model refuses are left out and reported."
     yield case(
-        TOPIC, "sampling", "request", "openai-chat", "anthropic", says=says,
-        sources=[src("anthropic", "1 Endpoint and headers", "R")], given=request("openai-chat", temperature=0.2),
+        TOPIC,
+        "sampling",
+        "request",
+        "openai-chat",
+        "anthropic",
+        says=says,
+        sources=[src("anthropic", "1 Endpoint and headers", "R")],
+        given=request("openai-chat", temperature=0.2),
         expect=[{"path": "/temperature", "absent": True}, {"loss": "sampling.dropped"}, CLEAN],
-    )  # fmt: skip
+    )
     says = "Several answers at once are a wish that most upstreams cannot fulfil: reported, not forgotten."
     for upstream in ("anthropic", "openai-responses", "ollama"):
         yield case(
-            TOPIC, "n", "request", "openai-chat", upstream, says=says, sources=sources, given=request("openai-chat", n=3),
+            TOPIC,
+            "n",
+            "request",
+            "openai-chat",
+            upstream,
+            says=says,
+            sources=sources,
+            given=request("openai-chat", n=3),
             expect=[{"path": "/n", "absent": True}, {"loss": "n.dropped"}, CLEAN],
-        )  # fmt: skip
+        )
     says = "A tool that the provider runs itself is not passed on as something the upstream does not know."
-    given = request("anthropic", tools=[*asked("anthropic")["tools"], {"type": "memory_20250818", "name": "memory"}])
+    given = request("anthropic", tools=[*tools_of("anthropic"), {"type": "memory_20250818", "name": "memory"}])
     for upstream in others("anthropic"):
         yield case(
-            TOPIC, "hosted", "request", "anthropic", upstream, says=says, sources=[src("anthropic", "4 Tools", "T")],
-            given=given, expect=[{"nowhere": "memory_20250818"}, {"loss": "tool.hosted.dropped", "path": "/tools/2"}, CLEAN],
-        )  # fmt: skip
+            TOPIC,
+            "hosted",
+            "request",
+            "anthropic",
+            upstream,
+            says=says,
+            sources=[src("anthropic", "4 Tools", "T")],
+            given=given,
+            expect=[{"nowhere": "memory_20250818"}, {"loss": "tool.hosted.dropped", "path": "/tools/2"}, CLEAN],
+        )

@@ -1,4 +1,4 @@
-"""Free-form tools: text and grammar tools become functions where the upstream has none, and text again on the way back."""
+"""Free-form tools: they become functions where the upstream has none, and text again on the way back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .streams import frames, text_of
 
 TOPIC = "free-form-tools"
 GRAMMAR_TEXT = 'start: "*** Begin Patch" LF hunk+ "*** End Patch"'
-PATCH = "*** Begin Patch\n*** Update File: a.txt\n-old \"quoted\"\n+new\n*** End Patch"
+PATCH = '*** Begin Patch\n*** Update File: a.txt\n-old "quoted"\n+new\n*** End Patch'
 RESPONSES_TOOL: Doc = {
     "type": "custom",
     "name": "apply_patch",
@@ -45,6 +45,7 @@ def cases() -> Cases:
         yield from _answered(client)
     yield from _between()
     yield from _history()
+    yield from _conversation()
 
 
 def _declared(client: str) -> Cases:
@@ -53,23 +54,44 @@ def _declared(client: str) -> Cases:
         facts: list[Doc] = [
             {"path": paths.declared(upstream, "name"), "equals": "apply_patch"},
             {"path": paths.declared(upstream, "schema") + "/properties/input/type", "equals": "string"},
-            {"somewhere": "*** Begin Patch"}, {"loss": "tool.custom.wrapped"}, CLEAN,
-        ]  # fmt: skip
+            {"somewhere": "*** Begin Patch"},
+            {"loss": "tool.custom.wrapped"},
+            CLEAN,
+        ]
         yield case(
-            TOPIC, "declared", "request", client, upstream, says=says, sources=SOURCES, given=_asked(client), expect=facts,
-        )  # fmt: skip
+            TOPIC,
+            "declared",
+            "request",
+            client,
+            upstream,
+            says=says,
+            sources=SOURCES,
+            given=_asked(client),
+            expect=facts,
+        )
 
 
 def _answered(client: str) -> Cases:
     says = "The call comes back as free text, exactly as the model wrote it."
     for upstream in others(*TOOLS):
-        facts: list[Doc] = [{"path": _call_text(client), "equals": PATCH}, {"path": paths.answered(client) + "/input", "absent": True}]
+        facts: list[Doc] = [
+            {"path": _call_text(client), "equals": PATCH},
+            {"path": paths.answered(client) + "/input", "absent": True},
+        ]
         if client == "openai-chat":
             facts = facts[:1]
         yield case(
-            TOPIC, "answered", "response", upstream, client, says=says, sources=SOURCES,
-            given=reply(upstream, "", (WRAPPED,)), request=_asked(client), expect=facts,
-        )  # fmt: skip
+            TOPIC,
+            "answered",
+            "response",
+            upstream,
+            client,
+            says=says,
+            sources=SOURCES,
+            given=reply(upstream, "", (WRAPPED,)),
+            request=_asked(client),
+            expect=facts,
+        )
     if client == "openai-chat":
         return  # the shape of streamed custom calls is unknown there
     says = "In a stream too: the text arrives as text, in the events of a free-form call."
@@ -78,22 +100,43 @@ def _answered(client: str) -> Cases:
             {"path": _call_text(client, "/response"), "equals": PATCH},
             {"path": "/frames/[type=response.custom_tool_call_input.done]", "count": 1},
             {"path": "/frames/[type=response.function_call_arguments.delta]", "absent": True},
-            GRAMMAR, WELL, CUT,
-        ]  # fmt: skip
+            GRAMMAR,
+            WELL,
+            CUT,
+        ]
         yield case(
-            TOPIC, "streamed", "stream", upstream, client, says=says, sources=SOURCES,
-            given=frames(upstream, "", (WRAPPED,)), request=_asked(client, True), expect=facts,
-        )  # fmt: skip
+            TOPIC,
+            "streamed",
+            "stream",
+            upstream,
+            client,
+            says=says,
+            sources=SOURCES,
+            given=frames(upstream, "", (WRAPPED,)),
+            request=_asked(client, True),
+            expect=facts,
+        )
 
 
 def _between() -> Cases:
     says = "Between Chat and Responses a grammar tool stays one; only its nesting differs."
     for client, upstream in (("openai-chat", "openai-responses"), ("openai-responses", "openai-chat")):
-        path = "/tools/0/format/definition" if upstream == "openai-responses" else "/tools/0/custom/format/grammar/definition"
+        path = (
+            "/tools/0/format/definition"
+            if upstream == "openai-responses"
+            else "/tools/0/custom/format/grammar/definition"
+        )
         yield case(
-            TOPIC, "kept", "request", client, upstream, says=says, sources=SOURCES, given=_asked(client),
+            TOPIC,
+            "kept",
+            "request",
+            client,
+            upstream,
+            says=says,
+            sources=SOURCES,
+            given=_asked(client),
             expect=[{"path": path, "equals": GRAMMAR_TEXT}, CLEAN],
-        )  # fmt: skip
+        )
 
 
 def _history() -> Cases:
@@ -112,16 +155,67 @@ def _history() -> Cases:
             CLEAN,
         ]
         yield case(
-            TOPIC, "history", "request", "openai-responses", upstream, says=says, sources=SOURCES, given=given, expect=facts,
-        )  # fmt: skip
+            TOPIC,
+            "history",
+            "request",
+            "openai-responses",
+            upstream,
+            says=says,
+            sources=SOURCES,
+            given=given,
+            expect=facts,
+        )
     says = "Tools of a namespace reach an upstream without namespaces under names that can be told apart."
     inner = {"type": "function", "name": "get", "description": "?", "parameters": {"type": "object", "properties": {}}}
     spaces = [{"type": "namespace", "name": name, "description": "?", "tools": [inner]} for name in ("crm", "erp")]
     for upstream in others("openai-responses"):
-        facts = [{"path": paths.declared(upstream, "name"), "distinct": True}, {"path": paths.declared(upstream), "count": 2}]
+        facts = [
+            {"path": paths.declared(upstream, "name"), "distinct": True},
+            {"path": paths.declared(upstream), "count": 2},
+        ]
         yield case(
-            TOPIC, "namespace", "request", "openai-responses", upstream, says=says, sources=SOURCES,
-            given=request("openai-responses", tools=spaces), expect=[*facts, {"loss": "tool.namespace.prefixed"}, CLEAN],
-        )  # fmt: skip
+            TOPIC,
+            "namespace",
+            "request",
+            "openai-responses",
+            upstream,
+            says=says,
+            sources=SOURCES,
+            given=request("openai-responses", tools=spaces),
+            expect=[*facts, {"loss": "tool.namespace.prefixed"}, CLEAN],
+        )
 
 
+def _conversation() -> Cases:
+    later = {"before": "/requests/1"}
+    says = "A whole tool loop over a free-form tool: the client answers the free-form call, the upstream gets a pair."
+    for upstream in others(*TOOLS):
+        for what, step in (
+            ("loop", {"reply": reply(upstream, "", (WRAPPED,))}),
+            ("loop-stream", {"frames": frames(upstream, "", (WRAPPED,))}),
+        ):
+            facts: list[Doc] = [
+                {"path": "/answers/0/output/[type=custom_tool_call]/#0/input", "equals": PATCH},
+                {
+                    "path": paths.call(upstream, 0, "args", **later),
+                    "same_json_text_as": text_of({"input": PATCH}),
+                },
+                {
+                    "same": [
+                        paths.call(upstream, 0, "id", before="/requests/1"),
+                        paths.result_id(upstream, 0, before="/requests/1"),
+                    ]
+                },
+                CLEAN,
+            ]
+            yield case(
+                TOPIC,
+                what,
+                "conversation",
+                "openai-responses",
+                upstream,
+                says=says,
+                sources=SOURCES,
+                given={"request": _asked("openai-responses"), "steps": [{**step, "outputs": ["Done."]}, {}]},
+                expect=facts,
+            )

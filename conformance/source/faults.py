@@ -19,17 +19,21 @@ def fault(dialect: str, kind: str) -> Doc:
         headers["retry-after"] = "7"
     if dialect == "anthropic":
         status, word = {
-            "rate": (429, "rate_limit_error"), "invalid": (400, "invalid_request_error"),
-            "auth": (401, "authentication_error"), "overloaded": (529, "overloaded_error"),
-        }[kind]  # fmt: skip
+            "rate": (429, "rate_limit_error"),
+            "invalid": (400, "invalid_request_error"),
+            "auth": (401, "authentication_error"),
+            "overloaded": (529, "overloaded_error"),
+        }[kind]
         body: Doc = {"type": "error", "error": {"type": word, "message": WORDS}, "request_id": "req_1"}
         return {"status": status, "headers": headers, "body": body}
     status = {"rate": 429, "invalid": 400, "auth": 401, "overloaded": 503}[kind]
     if dialect in GEMINIS:
         word = {
-            "rate": "RESOURCE_EXHAUSTED", "invalid": "INVALID_ARGUMENT", "auth": "UNAUTHENTICATED",
+            "rate": "RESOURCE_EXHAUSTED",
+            "invalid": "INVALID_ARGUMENT",
+            "auth": "UNAUTHENTICATED",
             "overloaded": "UNAVAILABLE",
-        }[kind]  # fmt: skip
+        }[kind]
         error: Doc = {"code": status, "message": WORDS, "status": word}
         if kind == "rate":
             del headers["retry-after"]
@@ -39,15 +43,19 @@ def fault(dialect: str, kind: str) -> Doc:
         return {"status": status, "headers": headers, "body": {"error": WORDS}}
     if dialect == "openrouter":
         word = {
-            "rate": "rate_limit_exceeded", "invalid": "invalid_request", "auth": "authentication",
+            "rate": "rate_limit_exceeded",
+            "invalid": "invalid_request",
+            "auth": "authentication",
             "overloaded": "provider_overloaded",
-        }[kind]  # fmt: skip
+        }[kind]
         error = {"code": status, "message": WORDS, "metadata": {"error_type": word}}
         return {"status": status, "headers": headers, "body": {"error": error}}
     word = {
-        "rate": "rate_limit_error", "invalid": "invalid_request_error", "auth": "authentication_error",
+        "rate": "rate_limit_error",
+        "invalid": "invalid_request_error",
+        "auth": "authentication_error",
         "overloaded": "server_error",
-    }[kind]  # fmt: skip
+    }[kind]
     error = {"message": WORDS, "type": word, "param": None, "code": None}
     return {"status": status, "headers": headers, "body": {"error": error}}
 
@@ -62,16 +70,20 @@ def _shape(client: str, kind: str) -> list[Doc]:
         facts.append({"path": "/status", "one_of": [503, 529]})
     if client == "anthropic":
         words = {
-            "rate": "rate_limit_error", "invalid": "invalid_request_error", "auth": "authentication_error",
+            "rate": "rate_limit_error",
+            "invalid": "invalid_request_error",
+            "auth": "authentication_error",
             "overloaded": "overloaded_error",
-        }  # fmt: skip
+        }
         facts += [{"path": "/body/type", "equals": "error"}, {"path": "/body/error/type", "equals": words[kind]}]
         facts.append({"path": "/body/error/message", "contains": WORDS})
     elif client in GEMINIS:
         states = {
-            "rate": "RESOURCE_EXHAUSTED", "invalid": "INVALID_ARGUMENT", "auth": "UNAUTHENTICATED",
+            "rate": "RESOURCE_EXHAUSTED",
+            "invalid": "INVALID_ARGUMENT",
+            "auth": "UNAUTHENTICATED",
             "overloaded": "UNAVAILABLE",
-        }  # fmt: skip
+        }
         facts += [{"path": "/body/error/status", "equals": states[kind]}, {"same": ["/status", "/body/error/code"]}]
     elif client == "ollama":
         facts.append({"path": "/body/error", "contains": WORDS})
@@ -99,26 +111,41 @@ def cases() -> Cases:
     for kind in STATUSES:
         for upstream, client in pairs():
             yield case(
-                "fault-shape", kind, "fault", upstream, client, says=says[kind],
+                "fault-shape",
+                kind,
+                "fault",
+                upstream,
+                client,
+                says=says[kind],
                 sources=[src(client, pages[client], "T"), src("crosswalk", "6 Finish reasons", "T")],
-                given=fault(upstream, kind), request=asked(client), expect=_shape(client, kind),
-            )  # fmt: skip
+                given=fault(upstream, kind),
+                request=asked(client),
+                expect=_shape(client, kind),
+            )
     said = "A fault that is no JSON (a proxy's page) still becomes a fault of the client's dialect with its status."
     for client in DIALECTS:
         upstream = "openai-chat" if client != "openai-chat" else "anthropic"
         page = {"status": 502, "headers": {"content-type": "text/html"}, "body": "<html>Bad gateway</html>"}
         yield case(
-            "fault-shape", "page", "fault", upstream, client, says=said, sources=[src(client, pages[client], "T")],
-            given=page, request=asked(client),
+            "fault-shape",
+            "page",
+            "fault",
+            upstream,
+            client,
+            says=said,
+            sources=[src(client, pages[client], "T")],
+            given=page,
+            request=asked(client),
             expect=[{"path": "/status", "one_of": [500, 502, 503]}, {"path": "/body/error", "present": True}],
-        )  # fmt: skip
+        )
     yield from broken()
 
 
 def broken() -> Cases:
     half = Call("call_a", "get_weather", '{"city":"Par')
     says = (
-        "A stream that the upstream cuts off in the middle of a call ends for the client with a fault: no stop reason, no "
+        "A stream that the upstream cuts off in the middle of a call ends for the client with "
+        "a fault: no stop reason, no "
         "closing event, no completed call."
     )
     for upstream, client in pairs():
@@ -139,18 +166,35 @@ def broken() -> Cases:
         if client in CHATS:
             facts.append({"path": "/frames/*/choices/[finish_reason=stop]", "absent": True})
         yield case(
-            "broken-streams", "cut", "stream", upstream, client, says=says, sources=[GRAMMARS[upstream], GRAMMARS[client]],
-            given=cut, request=asked(client, True), expect=facts,
-        )  # fmt: skip
-    says = "A fault that the upstream says in mid-stream reaches the client as a fault that ends the stream, with its words."
+            "broken-streams",
+            "cut",
+            "stream",
+            upstream,
+            client,
+            says=says,
+            sources=[GRAMMARS[upstream], GRAMMARS[client]],
+            given=cut,
+            request=asked(client, True),
+            expect=facts,
+        )
+    says = (
+        "A fault that the upstream says in mid-stream reaches the client as a fault that ends "
+        "the stream, with its words."
+    )
     for upstream, client in pairs():
         sent = [*begin(upstream, "Let me look."), fault_frame(upstream)]
         if upstream == "openai-responses" and isinstance(sent[-1], dict):
             sent[-1]["sequence_number"] = len(sent) - 1
         facts = [BROKEN, GRAMMAR, CUT, {"somewhere": "The upstream is overloaded."}]
         yield case(
-            "broken-streams", "fault", "stream", upstream, client, says=says, sources=[GRAMMARS[upstream], GRAMMARS[client]],
-            given=sent, request=asked(client, True), expect=facts,
-        )  # fmt: skip
-
-
+            "broken-streams",
+            "fault",
+            "stream",
+            upstream,
+            client,
+            says=says,
+            sources=[GRAMMARS[upstream], GRAMMARS[client]],
+            given=sent,
+            request=asked(client, True),
+            expect=facts,
+        )

@@ -10,6 +10,7 @@ from .streams import frames
 TOPIC = "names-and-ids"
 LONG = "mcp.server/one:" + "very_long_tool_name_" * 5
 TWIN = LONG[:-1] + "!"
+GOOGLE = "a_long_name_that_google_allows.but:others_do_not." + "x" * 40
 LEGAL = {
     "anthropic": "^[a-zA-Z0-9_-]{1,64}$",
     "code-assist": "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$",
@@ -25,11 +26,16 @@ IDS = {
     "openai-responses": "^.{1,64}$",
     "openrouter": "^[a-zA-Z0-9_-]{1,40}$",
 }
-SOURCES = [src("anthropic", "10 Limits", "D"), src("openai-chat", "9 Limits", "T"), src("openai-responses", "10 Limits", "R")]
+SOURCES = [
+    src("anthropic", "10 Limits", "D"),
+    src("openai-chat", "9 Limits", "T"),
+    src("openai-responses", "10 Limits", "R"),
+]
 
 
 def cases() -> Cases:
     yield from names()
+    yield from renamed()
     yield from ids()
 
 
@@ -45,25 +51,98 @@ def names() -> Cases:
                 CLEAN,
             ]
             yield case(
-                TOPIC, "names", "request", client, upstream, says=says, sources=SOURCES,
-                given=request(client, tools=declared), expect=facts,
-            )  # fmt: skip
-    says = (
-        "A tool that had to be renamed has the same new name in its declaration and in the calls of the history."
-    )
+                TOPIC,
+                "names",
+                "request",
+                client,
+                upstream,
+                says=says,
+                sources=SOURCES,
+                given=request(client, tools=declared),
+                expect=facts,
+            )
+    says = "A tool that had to be renamed has the same new name in its declaration and in the calls of the history."
     for client in ("ollama", "openai-chat"):
         for upstream in ("anthropic", "openai-responses", "openai-chat", "openrouter"):
             if client == upstream:
                 continue
-            turns = [User("Go."), Said((Call("call_a", LONG, '{"city":"Paris"}'),)), Results((Out("call_a", LONG, "12"),))]
+            turns = [
+                User("Go."),
+                Said((Call("call_a", LONG, '{"city":"Paris"}'),)),
+                Results((Out("call_a", LONG, "12"),)),
+            ]
             given = request(client, turns, toolset(client, tool(client, LONG)))
             facts = [
                 {"same": [paths.declared(upstream, "name"), paths.call(upstream, 0, "name")]},
-                {"path": paths.call(upstream, 0, "name"), "matches": LEGAL[upstream]}, {"nowhere": LONG}, CLEAN,
-            ]  # fmt: skip
+                {"path": paths.call(upstream, 0, "name"), "matches": LEGAL[upstream]},
+                {"nowhere": LONG},
+                CLEAN,
+            ]
             yield case(
-                TOPIC, "history", "request", client, upstream, says=says, sources=SOURCES, given=given, expect=facts,
-            )  # fmt: skip
+                TOPIC,
+                "history",
+                "request",
+                client,
+                upstream,
+                says=says,
+                sources=SOURCES,
+                given=given,
+                expect=facts,
+            )
+
+
+def renamed() -> Cases:
+    says = (
+        "A tool that had to be renamed comes back to the client under its own name, in answers and streams, and the "
+        "next turn calls it by the same new name as before."
+    )
+    call = Call("call_a", "{{tool 0}}", '{"city":"Paris"}')
+    for client in DIALECTS:
+        for upstream in others(*(GEMINIS if client in GEMINIS else (client,))):
+            name = (
+                LONG if client in ("ollama", "openai-chat", "openai-responses", "openrouter", "anthropic") else GOOGLE
+            )
+            given = request(client, tools=toolset(client, tool(client, name), tool(client, name[:-1] + "y")))
+            for what, step in (
+                ("back", {"reply": reply(upstream, "", (call,))}),
+                ("back-stream", {"frames": frames(upstream, "", (call,))}),
+            ):
+                declared = [f"/requests/{i}{paths.declared(upstream, 'name')}" for i in (0, 1)]
+                facts: list[Doc] = [
+                    {"path": paths.answered_call(client, 0, "name", before="/answers/0"), "equals": name},
+                    {"same": [f"{declared[1]}/#0", paths.call(upstream, 0, "name", before="/requests/1")]},
+                    {"same": declared},
+                    CLEAN,
+                ]
+                yield case(
+                    TOPIC,
+                    what,
+                    "conversation",
+                    client,
+                    upstream,
+                    says=says,
+                    sources=SOURCES,
+                    given={"request": given, "steps": [{**step, "outputs": ["12"]}, {}]},
+                    expect=facts,
+                )
+    says = "A forced choice of a tool that had to be renamed names it as the declaration does."
+    chosen = {"type": "function", "function": {"name": LONG}}
+    given = request("openai-chat", tools=toolset("openai-chat", tool("openai-chat", LONG)), tool_choice=chosen)
+    choices = {"anthropic": "/tool_choice/name", "openai-responses": "/tool_choice/name"}
+    choices |= {"openrouter": "/tool_choice/function/name"}
+    choices |= {"gemini": "/toolConfig/functionCallingConfig/allowedFunctionNames/*"}
+    for upstream, path in choices.items():
+        yield case(
+            TOPIC,
+            "choice",
+            "request",
+            "openai-chat",
+            upstream,
+            says=says,
+            sources=SOURCES,
+            given=given,
+            expect=[{"same": [path, paths.declared(upstream, "name")]}, CLEAN],
+        )
 
 
 def ids() -> Cases:
@@ -79,18 +158,23 @@ def ids() -> Cases:
         for upstream in IDS:
             if client == upstream:
                 continue
-            facts: list[Doc] = [
-                {"same": [paths.call(upstream, i, "id"), paths.result_id(upstream, i)]} for i in (0, 1)
-            ]
+            facts: list[Doc] = [{"same": [paths.call(upstream, i, "id"), paths.result_id(upstream, i)]} for i in (0, 1)]
             facts += [
                 {"path": paths.calls(upstream) + "/" + paths._field(upstream, "id"), "distinct": True},
                 {"path": paths.calls(upstream) + "/" + paths._field(upstream, "id"), "matches": IDS[upstream]},
                 CLEAN,
             ]
             yield case(
-                TOPIC, "ids", "request", client, upstream, says=says, sources=SOURCES,
-                given=request(client, turns, toolset(client, tool(client, "get_weather"))), expect=facts,
-            )  # fmt: skip
+                TOPIC,
+                "ids",
+                "request",
+                client,
+                upstream,
+                says=says,
+                sources=SOURCES,
+                given=request(client, turns, toolset(client, tool(client, "get_weather"))),
+                expect=facts,
+            )
     says = "Two calls of one answer that carry the same id, or none, are told apart for the client."
     twins = (Call("call_a", "get_weather", '{"city":"Paris"}'), Call("call_a", "get_weather", '{"city":"Rome"}'))
     bare = (Call("", "get_weather", '{"city":"Paris"}'), Call("", "get_weather", '{"city":"Rome"}'))
@@ -100,22 +184,45 @@ def ids() -> Cases:
         facts = [{"path": id_path, "distinct": True}, {"path": id_path, "matches": "^.+$"}, CLEAN]
         for upstream in others(client, *GEMINIS):
             yield case(
-                TOPIC, "twins", "response", upstream, client, says=says, sources=SOURCES, given=reply(upstream, "", twins),
-                request=asked, expect=facts,
-            )  # fmt: skip
+                TOPIC,
+                "twins",
+                "response",
+                upstream,
+                client,
+                says=says,
+                sources=SOURCES,
+                given=reply(upstream, "", twins),
+                request=asked,
+                expect=facts,
+            )
         for upstream in (*GEMINIS, "ollama"):
             given = reply(upstream, "", bare)
             if upstream == "ollama":
                 for call in given["message"]["tool_calls"]:
                     del call["id"]
             yield case(
-                TOPIC, "no-ids", "response", upstream, client, says=says, sources=SOURCES, given=given, request=asked,
+                TOPIC,
+                "no-ids",
+                "response",
+                upstream,
+                client,
+                says=says,
+                sources=SOURCES,
+                given=given,
+                request=asked,
                 expect=facts,
-            )  # fmt: skip
+            )
         asked = request(client, tools=toolset(client, tool(client, "get_weather")), stream=True)
         path = paths.answered(client, before="/response") + "/" + paths._field(client, "id")
         yield case(
-            TOPIC, "no-ids-stream", "stream", "gemini", client, says=says, sources=SOURCES,
-            given=frames("gemini", "", bare), request=asked,
+            TOPIC,
+            "no-ids-stream",
+            "stream",
+            "gemini",
+            client,
+            says=says,
+            sources=SOURCES,
+            given=frames("gemini", "", bare),
+            request=asked,
             expect=[{"path": path, "distinct": True}, {"path": path, "matches": "^.+$"}, GRAMMAR, WELL, CUT],
-        )  # fmt: skip
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .calls import A, asked
+from .calls import A, tools_of
 from .desk import Doc, Out, Results, Said, User, request
 from .kit import CLEAN, Cases, case, others, src
 
@@ -35,8 +35,16 @@ def cases() -> Cases:
             if upstream == "openai-chat":
                 facts.append({"path": "/messages/[role=tool]/content/[type=image_url]", "absent": True})
             yield case(
-                TOPIC, "", "request", client, upstream, says=says, sources=sources, given=given, expect=facts,
-            )  # fmt: skip
+                TOPIC,
+                "",
+                "request",
+                client,
+                upstream,
+                says=says,
+                sources=sources,
+                given=given,
+                expect=facts,
+            )
     says = "Gemini 2.5 refuses media inside a functionResponse: there the image stands beside it."
     for client in ("anthropic", "openai-responses"):
         facts = [
@@ -45,29 +53,47 @@ def cases() -> Cases:
             CLEAN,
         ]
         yield case(
-            TOPIC, "beside", "request", client, "gemini", says=says, model="gemini-2.5-flash",
-            sources=[src("gemini", "4 Tools", "S")], given=_given()[client], expect=facts,
-        )  # fmt: skip
+            TOPIC,
+            "beside",
+            "request",
+            client,
+            "gemini",
+            says=says,
+            model="gemini-2.5-flash",
+            sources=[src("gemini", "4 Tools", "S")],
+            given=_given()[client],
+            expect=facts,
+        )
     says = "The error flag of a result reaches the model, as a flag where there is one and in words elsewhere."
     turns = [User("Go."), Said((A,)), Results((Out("call_a", "get_weather", "station offline", True),))]
     flags: dict[str, Doc] = {
         "openai-chat": {"path": "/messages/[role=tool]/#0/content", "matches": "(?i)error.*station offline"},
-        "openai-responses": {"path": "/input/[type=function_call_output]/#0/output", "matches": "(?i)error.*station offline"},
+        "openai-responses": {
+            "path": "/input/[type=function_call_output]/#0/output",
+            "matches": "(?i)error.*station offline",
+        },
         "gemini": {"path": "/contents/*/parts/*/functionResponse/#0/response/error", "contains": "station offline"},
         "code-assist": {
-            "path": "/request/contents/*/parts/*/functionResponse/#0/response/error", "contains": "station offline",
+            "path": "/request/contents/*/parts/*/functionResponse/#0/response/error",
+            "contains": "station offline",
         },
         "ollama": {"path": "/messages/[role=tool]/#0/content", "matches": "(?i)error.*station offline"},
         "openrouter": {"path": "/messages/[role=tool]/#0/content", "matches": "(?i)error.*station offline"},
         "anthropic": {"path": "/messages/*/content/[type=tool_result]/#0/is_error", "equals": True},
-    }  # fmt: skip
+    }
     for client in ("anthropic", "gemini"):
         for upstream in others(client):
             yield case(
-                TOPIC, "error-flag", "request", client, upstream, says=says,
+                TOPIC,
+                "error-flag",
+                "request",
+                client,
+                upstream,
+                says=says,
                 sources=[src("anthropic", "4 Tools", "T"), src("gemini", "4 Tools", "T")],
-                given=request(client, turns, asked(client)["tools"]), expect=[flags[upstream], CLEAN],
-            )  # fmt: skip
+                given=request(client, turns, tools_of(client)),
+                expect=[flags[upstream], CLEAN],
+            )
 
 
 def _given() -> dict[str, Doc]:
@@ -75,7 +101,7 @@ def _given() -> dict[str, Doc]:
     turns = [User("What does it show?"), Said((A,)), Results((Out("call_a", "get_weather", "1 x 1 pixel"),))]
     out: dict[str, Doc] = {}
     for client in ("anthropic", "gemini", "openai-responses", "openrouter"):
-        out[client] = request(client, turns, asked(client)["tools"])
+        out[client] = request(client, turns, tools_of(client))
     source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
     text: list[Any] = [{"type": "text", "text": "1 x 1 pixel"}]
     out["anthropic"]["messages"][2]["content"][0]["content"] = [*text, {"type": "image", "source": source}]
@@ -88,5 +114,3 @@ def _given() -> dict[str, Doc]:
     ]
     out["openrouter"]["messages"][2]["content"] = [*text, {"type": "image_url", "image_url": {"url": url}}]
     return out
-
-

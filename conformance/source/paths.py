@@ -119,6 +119,10 @@ def result_id(dialect: str, i: int, *, before: str = "") -> str:
     return f"{results(dialect, before=before)}/#{i}/{_RESULT_IDS[dialect]}"
 
 
+def result_ids(dialect: str) -> str:
+    return f"{results(dialect)}/{_RESULT_IDS[dialect]}"
+
+
 def answered(dialect: str, *, before: str = "") -> str:
     """Every call in an answer."""
     return before + _ANSWER_CALLS[dialect]

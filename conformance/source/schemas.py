@@ -43,7 +43,10 @@ RECURSIVE = {
     "$defs": {
         "node": {
             "type": "object",
-            "properties": {"name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
+            "properties": {
+                "name": {"type": "string"},
+                "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+            },
         }
     },
 }
@@ -54,18 +57,28 @@ def cases() -> Cases:
     own = {"gemini": src("gemini", "4 Tools", "T"), "ollama": src("ollama", "4 Tools", "S")}
     for keyword, (upstreams, value) in FORBIDDEN.items():
         says = (
-            f"The schema keyword {keyword}, which the upstream refuses or ignores, does not reach it; the property stays, "
-            "and the change is reported."
+            f"The schema keyword {keyword}, which the upstream refuses or ignores, does not reach it; the property "
+            "stays, and the change is reported."
         )
         for i, upstream in enumerate(upstreams):
             origin = FROM[i % len(FROM)]
             schema = {"type": "object", "properties": {"place": value}, "required": ["place"]}
             yield case(
-                TOPIC, keyword, "tools", origin, upstream, says=says,
+                TOPIC,
+                keyword,
+                "tools",
+                origin,
+                upstream,
+                says=says,
                 sources=[*sources, own.get(upstream, src("code-assist", "4 Tools, calls, results, signatures", "S"))],
                 given=toolset(origin, tool(origin, "get_weather", schema)),
-                expect=[{"no_key": keyword}, {"path": _property(upstream, "place"), "present": True}, *_told(keyword), CLEAN],
-            )  # fmt: skip
+                expect=[
+                    {"no_key": keyword},
+                    {"path": _property(upstream, "place"), "present": True},
+                    *_told(keyword),
+                    CLEAN,
+                ],
+            )
     yield from _references(sources)
     yield from _roots(sources)
 
@@ -92,47 +105,91 @@ def _references(sources: list[Doc]) -> Cases:
     }
     for origin in FROM:
         yield case(
-            TOPIC, "ref", "tools", origin, "ollama", says=says, sources=[*sources, src("ollama", "4 Tools", "S")],
+            TOPIC,
+            "ref",
+            "tools",
+            origin,
+            "ollama",
+            says=says,
+            sources=[*sources, src("ollama", "4 Tools", "S")],
             given=toolset(origin, tool(origin, "get_weather", schema)),
-            expect=[{"no_key": "$ref"}, {"path": _property("ollama", "at") + "/properties/city", "present": True}, CLEAN],
-        )  # fmt: skip
+            expect=[
+                {"no_key": "$ref"},
+                {"path": _property("ollama", "at") + "/properties/city", "present": True},
+                CLEAN,
+            ],
+        )
     says = "A schema that refers to itself is cut where it must be, with a report, and never loops or vanishes."
     for upstream in ("ollama", "gemini", "anthropic", "openai-responses"):
         facts: list[Doc] = [{"path": _property(upstream, "tree"), "present": True}, CLEAN]
         if upstream == "ollama":
             facts += [{"no_key": "$ref"}, {"loss": "schema.ref.cut"}]
         yield case(
-            TOPIC, "recursive", "tools", "openai-chat", upstream, says=says, sources=sources,
-            given=toolset("openai-chat", tool("openai-chat", "get_tree", RECURSIVE)), expect=facts,
-        )  # fmt: skip
+            TOPIC,
+            "recursive",
+            "tools",
+            "openai-chat",
+            upstream,
+            says=says,
+            sources=sources,
+            given=toolset("openai-chat", tool("openai-chat", "get_tree", RECURSIVE)),
+            expect=facts,
+        )
 
 
 def _roots(sources: list[Doc]) -> Cases:
     says = "Parameters whose root is a union become an object where the upstream demands one, with a report."
-    union = {"anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object", "properties": {}}]}
+    union = {
+        "anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object", "properties": {}}]
+    }
     for upstream in ("openai-responses", "openai-chat", "gemini", "ollama"):
         yield case(
-            TOPIC, "root-union", "tools", "anthropic", upstream, says=says, sources=sources,
+            TOPIC,
+            "root-union",
+            "tools",
+            "anthropic",
+            upstream,
+            says=says,
+            sources=sources,
             given=toolset("anthropic", tool("anthropic", "pick", {"type": "object", **union})),
             expect=[{"path": _schema(upstream) + "/type", "equals": "object"}, {"somewhere": "pick"}, CLEAN],
-        )  # fmt: skip
+        )
     says = "A tool without parameters is declared in the way the upstream wants it."
     bare = {"type": "function", "function": {"name": "now", "description": "The time."}}
     for upstream in ("anthropic", "ollama"):
         yield case(
-            TOPIC, "no-parameters", "tools", "openai-chat", upstream, says=says,
-            sources=[src("crosswalk", "3 Tool definition", "T")], given=[bare],
+            TOPIC,
+            "no-parameters",
+            "tools",
+            "openai-chat",
+            upstream,
+            says=says,
+            sources=[src("crosswalk", "3 Tool definition", "T")],
+            given=[bare],
             expect=[{"path": _schema(upstream) + "/type", "equals": "object"}, CLEAN],
-        )  # fmt: skip
+        )
     says = "Google's upper-case types become JSON Schema for everybody else."
-    declared = {"name": "get_weather", "description": "?", "parameters": {
-        "type": "OBJECT", "properties": {"city": {"type": "STRING", "nullable": True}}, "required": ["city"]}}  # fmt: skip
+    declared = {
+        "name": "get_weather",
+        "description": "?",
+        "parameters": {
+            "type": "OBJECT",
+            "properties": {"city": {"type": "STRING", "nullable": True}},
+            "required": ["city"],
+        },
+    }
     for upstream in ("anthropic", "openai-chat", "openai-responses", "ollama", "openrouter"):
         yield case(
-            TOPIC, "upper-case", "tools", "gemini", upstream, says=says, sources=[src("gemini", "4 Tools", "T")],
+            TOPIC,
+            "upper-case",
+            "tools",
+            "gemini",
+            upstream,
+            says=says,
+            sources=[src("gemini", "4 Tools", "T")],
             given=[{"functionDeclarations": [declared]}],
             expect=[{"path": _schema(upstream) + "/type", "equals": "object"}, {"no_key": "nullable"}, CLEAN],
-        )  # fmt: skip
+        )
 
 
 def _schema(upstream: str) -> str:

@@ -5,11 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from . import paths
-from .calls import A, B, asked
+from .calls import A, B, asked, tools_of
 from .desk import (
-    CHATS, GEMINIS, MODELS, RESPONSE, Call, Doc, Out, Results, Said, User, chunk, enveloped, function_call,
-    reply, request, tool_use, usage,
-)  # fmt: skip
+    CHATS,
+    GEMINIS,
+    MODELS,
+    RESPONSE,
+    Call,
+    Doc,
+    Out,
+    Results,
+    Said,
+    User,
+    chunk,
+    enveloped,
+    function_call,
+    reply,
+    request,
+    tool_use,
+    usage,
+)
 from .kit import CLEAN, Cases, case, others, src
 from .streams import chat_chunk, chat_piece
 
@@ -20,9 +35,14 @@ OPENAI_SEAL = "Z0FBQUFvcGVuYWktc2VhbA=="
 DUMMY = "skip_thought_signature_validator"
 SIGNED = [src("gemini", "5 Thought signatures", "D")]
 SLOTS = {  # what a client's dialect echoes of itself
-    "anthropic": True, "gemini": True, "code-assist": True, "openai-responses": True, "openrouter": True,
-    "openai-chat": True, "ollama": False,
-}  # fmt: skip
+    "anthropic": True,
+    "gemini": True,
+    "code-assist": True,
+    "openai-responses": True,
+    "openrouter": True,
+    "openai-chat": True,
+    "ollama": False,
+}
 DONE: Doc = {}
 
 
@@ -45,19 +65,30 @@ def sealed(call: Call, seal: str) -> Doc:
 
 
 def _signature(upstream: str, step: int, i: int) -> str:
-    return paths.calls(upstream, before=f"/requests/{step}").removesuffix("/functionCall").removesuffix("/*") + (
-        f"/[functionCall]/#{i}/thoughtSignature"
-    )
+    """Where the i-th call of a request has its signature."""
+    return f"{_parts(upstream, step)}/[functionCall]/#{i}/thoughtSignature"
+
+
+def _sealed(upstream: str, step: int) -> str:
+    """The signatures on calls."""
+    return f"{_parts(upstream, step)}/[functionCall]/thoughtSignature"
+
+
+def _parts(upstream: str, step: int) -> str:
+    return f"/requests/{step}{paths.history(upstream)}/parts"
 
 
 def gemini_turn_two() -> Cases:
     topic = "signatures-turn-two"
     for upstream in GEMINIS:
         first = enveloped(upstream, chunk([sealed(A, GEMINI_SEAL), function_call(B)], "STOP"))
-        second = enveloped(upstream, chunk([sealed(Call("call_c", "get_weather", '{"city":"Oslo"}'), GEMINI_SECOND)], "STOP"))
+        second = enveloped(
+            upstream, chunk([sealed(Call("call_c", "get_weather", '{"city":"Oslo"}'), GEMINI_SECOND)], "STOP")
+        )
         for client in others(*GEMINIS):
             says = (
-                "The signature that Gemini put on the first of its parallel calls is on that call, and on no other, when "
+                "The signature that Gemini put on the first of its parallel calls is on that call, "
+                "and on no other, when "
                 "the client sends the results; a second step keeps its own."
             )
             steps = [{"reply": first, "outputs": ["12", "20"]}, {"reply": second, "outputs": ["5"]}, DONE]
@@ -66,48 +97,84 @@ def gemini_turn_two() -> Cases:
             facts: list[Doc] = [
                 {"path": _signature(upstream, 1, 0), **exact},
                 {"path": _signature(upstream, 2, 0), **exact},
-                {"path": _signature(upstream, 2, 1), **later},
+                {"path": _signature(upstream, 2, 2), **later},
+                {"path": _sealed(upstream, 2), "count": 2},
                 {"path": paths.calls(upstream, before="/requests/2"), "count": 3},
                 CLEAN,
             ]
             yield case(
-                topic, "parallel", "conversation", client, upstream, says=says, sources=SIGNED,
-                given=conversation(client, steps), expect=facts,
-            )  # fmt: skip
+                topic,
+                "parallel",
+                "conversation",
+                client,
+                upstream,
+                says=says,
+                sources=SIGNED,
+                given=conversation(client, steps),
+                expect=facts,
+            )
             says = (
-                "A signature that comes in a stream, on a thought's last empty part or on a call, goes back as it was on "
+                "A signature that comes in a stream, on a thought's last empty part or on a call, "
+                "goes back as it was on "
                 "the next turn."
             )
             chunks = [
-                chunk([{"text": "I need the weather.", "thought": True}]), chunk([sealed(A, GEMINI_SEAL)]),
+                chunk([{"text": "I need the weather.", "thought": True}]),
+                chunk([sealed(A, GEMINI_SEAL)]),
                 chunk([{"text": ""}], "STOP"),
-            ]  # fmt: skip
+            ]
             steps = [{"frames": [enveloped(upstream, one) for one in chunks], "outputs": ["12"]}, DONE]
             yield case(
-                topic, "stream", "conversation", client, upstream, says=says, sources=SIGNED,
-                given=conversation(client, steps), expect=[{"path": _signature(upstream, 1, 0), **exact}, CLEAN],
-            )  # fmt: skip
+                topic,
+                "stream",
+                "conversation",
+                client,
+                upstream,
+                says=says,
+                sources=SIGNED,
+                given=conversation(client, steps),
+                expect=[{"path": _signature(upstream, 1, 0), **exact}, CLEAN],
+            )
         says = (
-            "A client that keeps only the documented fields of its dialect still gets a legal second turn: the signature "
+            "A client that keeps only the documented fields of its dialect still gets a legal "
+            "second turn: the signature "
             "came back by another way, or the documented dummy stands there and is reported."
         )
         for client in (*CHATS, "ollama"):
             steps = [{"reply": first, "outputs": ["12", "20"]}, DONE]
             facts = [{"path": _signature(upstream, 1, 0), "one_of": [GEMINI_SEAL, DUMMY]}, CLEAN]
             yield case(
-                topic, "strict", "conversation", client, upstream, says=says, sources=SIGNED,
-                given=conversation(client, steps, strict=True), expect=facts,
-            )  # fmt: skip
+                topic,
+                "strict",
+                "conversation",
+                client,
+                upstream,
+                says=says,
+                sources=SIGNED,
+                given=conversation(client, steps, strict=True),
+                expect=facts,
+            )
     says = "A history that never saw Gemini gets the documented dummy on the first call of the open step, and a report."
-    turns = [User("Go."), Said((A, B)), Results((Out("call_a", "get_weather", "12"), Out("call_b", "get_weather", "20")))]
+    turns = [
+        User("Go."),
+        Said((A, B)),
+        Results((Out("call_a", "get_weather", "12"), Out("call_b", "get_weather", "20"))),
+    ]
     for upstream in GEMINIS:
         for client in others(*GEMINIS):
             path = _signature(upstream, 0, 0).removeprefix("/requests/0")
             facts = [{"path": path, "equals": DUMMY}, {"loss": "seal.dummy"}, CLEAN]
             yield case(
-                "signatures-turn-two", "foreign", "request", client, upstream, says=says, sources=SIGNED,
-                given=request(client, turns, asked(client)["tools"]), expect=facts,
-            )  # fmt: skip
+                "signatures-turn-two",
+                "foreign",
+                "request",
+                client,
+                upstream,
+                says=says,
+                sources=SIGNED,
+                given=request(client, turns, tools_of(client)),
+                expect=facts,
+            )
 
 
 def _thinking() -> Doc:
@@ -117,7 +184,8 @@ def _thinking() -> Doc:
 
 def claude_turn_two() -> Cases:
     says = (
-        "In a tool loop Claude's thinking comes back with its signature unchanged in front of the calls, or not at all; "
+        "In a tool loop Claude's thinking comes back with its signature unchanged in front of "
+        "the calls, or not at all; "
         "it never comes back unsigned or changed."
     )
     sources = [src("anthropic", "5 Thinking rules", "D")]
@@ -132,13 +200,24 @@ def claude_turn_two() -> Cases:
         ]
         steps = [{"reply": _thinking(), "outputs": ["12", "20"]}, DONE]
         yield case(
-            "signatures-turn-two", "thinking", "conversation", client, "anthropic", says=says, sources=sources,
-            given=conversation(client, steps), expect=facts,
-        )  # fmt: skip
+            "signatures-turn-two",
+            "thinking",
+            "conversation",
+            client,
+            "anthropic",
+            says=says,
+            sources=sources,
+            given=conversation(client, steps),
+            expect=facts,
+        )
 
 
 def _encrypted() -> Doc:
-    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "I need the weather."}]}
+    reasoning = {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [{"type": "summary_text", "text": "I need the weather."}],
+    }
     items = [{**reasoning, "encrypted_content": OPENAI_SEAL}]
     for i, call in enumerate((A, B), 1):
         item = {"type": "function_call", "id": f"fc_{i}", "call_id": call.id, "name": call.name, "arguments": call.args}
@@ -149,7 +228,8 @@ def _encrypted() -> Doc:
 
 def openai_turn_two() -> Cases:
     says = (
-        "Encrypted reasoning comes back to its upstream unchanged and in front of the calls it led to, or neither it nor "
+        "Encrypted reasoning comes back to its upstream unchanged and in front of the calls "
+        "it led to, or neither it nor "
         "the item ids that refer to it come back."
     )
     sources = [src("openai-responses", "5 Statefulness and reasoning", "R")]
@@ -164,9 +244,16 @@ def openai_turn_two() -> Cases:
         ]
         steps = [{"reply": _encrypted(), "outputs": ["12", "20"]}, DONE]
         yield case(
-            "signatures-turn-two", "encrypted", "conversation", client, "openai-responses", says=says, sources=sources,
-            given=conversation(client, steps), expect=facts,
-        )  # fmt: skip
+            "signatures-turn-two",
+            "encrypted",
+            "conversation",
+            client,
+            "openai-responses",
+            says=says,
+            sources=sources,
+            given=conversation(client, steps),
+            expect=facts,
+        )
 
 
 def model_switch() -> Cases:
@@ -177,8 +264,10 @@ def model_switch() -> Cases:
     thinking = {**_thinking(), "content": _thinking()["content"][:2]}
     encrypted = {**_encrypted(), "output": _encrypted()["output"][:2]}
     replies: dict[str, tuple[Doc, str]] = {
-        "gemini": (gemini, GEMINI_SEAL), "anthropic": (thinking, CLAUDE_SEAL), "openai-responses": (encrypted, OPENAI_SEAL),
-    }  # fmt: skip
+        "gemini": (gemini, GEMINI_SEAL),
+        "anthropic": (thinking, CLAUDE_SEAL),
+        "openai-responses": (encrypted, OPENAI_SEAL),
+    }
     for client in ("anthropic", "openai-chat", "openai-responses", "gemini"):
         for first, (answer, seal) in replies.items():
             for second in others(first, "code-assist", "openrouter"):
@@ -194,46 +283,78 @@ def model_switch() -> Cases:
                     CLEAN,
                 ]
                 yield case(
-                    topic, f"{first}-then", "conversation", client, second, says=says, sources=sources,
-                    given=conversation(client, steps), expect=facts,
-                )  # fmt: skip
+                    topic,
+                    f"{first}-then",
+                    "conversation",
+                    client,
+                    second,
+                    says=says,
+                    sources=sources,
+                    given=conversation(client, steps),
+                    expect=facts,
+                )
     says = "A signature in the history is not sent to another provider's model; what was left out is reported."
     blocks: list[Any] = [{"type": "thinking", "thinking": "Hm.", "signature": CLAUDE_SEAL}, tool_use(A)]
     for upstream in others("anthropic"):
         given = request("anthropic", [User("Go."), Said((A,)), Results((Out("call_a", "get_weather", "12"),))])
-        given["tools"] = asked("anthropic")["tools"]
+        given["tools"] = tools_of("anthropic")
         given["messages"][1]["content"] = blocks
         yield case(
-            topic, "history", "request", "anthropic", upstream, says=says, sources=sources, given=given,
+            topic,
+            "history",
+            "request",
+            "anthropic",
+            upstream,
+            says=says,
+            sources=sources,
+            given=given,
             expect=[{"nowhere": CLAUDE_SEAL}, {"loss": "seal.dropped", "path": "/messages/1/content/0"}, CLEAN],
-        )  # fmt: skip
+        )
 
 
 def encrypted_reasoning() -> Cases:
     topic = "encrypted-reasoning"
     sources = [src("openai-responses", "5 Statefulness and reasoning", "R"), src("crosswalk", "2 Parts", "M")]
     says = (
-        "Reasoning that one organisation's key encrypted is not forwarded to another provider, its item ids neither, and "
+        "Reasoning that one organisation's key encrypted is not forwarded to another "
+        "provider, its item ids neither, and "
         "its absence is reported."
     )
     items = _encrypted()["output"]
     results = [{"type": "function_call_output", "call_id": call.id, "output": "12"} for call in (A, B)]
-    given = request("openai-responses", tools=asked("openai-responses")["tools"], store=False)
+    given = request("openai-responses", tools=tools_of("openai-responses"), store=False)
     given["input"] = [*given["input"], *items, *results]
     for upstream in others("openai-responses"):
         facts: list[Doc] = [
-            {"nowhere": OPENAI_SEAL}, {"nowhere": "rs_1"}, {"loss": "seal.dropped", "path": "/input/1"},
-            {"path": paths.calls(upstream), "count": 2}, CLEAN,
-        ]  # fmt: skip
+            {"nowhere": OPENAI_SEAL},
+            {"nowhere": "rs_1"},
+            {"loss": "seal.dropped", "path": "/input/1"},
+            {"path": paths.calls(upstream), "count": 2},
+            CLEAN,
+        ]
         yield case(
-            topic, "history", "request", "openai-responses", upstream, says=says, sources=sources, given=given,
+            topic,
+            "history",
+            "request",
+            "openai-responses",
+            upstream,
+            says=says,
+            sources=sources,
+            given=given,
             expect=facts,
-        )  # fmt: skip
+        )
     says = "A pass through the same dialect leaves encrypted reasoning and everything else as it is, byte for byte."
     yield case(
-        topic, "kept", "request", "openai-responses", "openai-responses", says=says, sources=sources, given=given,
+        topic,
+        "kept",
+        "request",
+        "openai-responses",
+        "openai-responses",
+        says=says,
+        sources=sources,
+        given=given,
         expect=[{"untouched": True}, {"path": "/input/[type=reasoning]/#0/encrypted_content", "equals": OPENAI_SEAL}],
-    )  # fmt: skip
+    )
 
 
 def echoed_reasoning() -> Cases:
@@ -244,34 +365,60 @@ def echoed_reasoning() -> Cases:
     answer = reply("openai-chat", "", (A,), model=model)
     answer["choices"][0]["message"]["reasoning_content"] = "I need the weather."
     pieces = [
-        chat_chunk({"role": "assistant", "content": ""}), chat_chunk({"reasoning_content": "I need "}),
-        chat_chunk({"reasoning_content": "the weather."}), chat_piece(0, A, A.args), chat_chunk({}, "tool_calls"), "[DONE]",
-    ]  # fmt: skip
+        chat_chunk({"role": "assistant", "content": ""}),
+        chat_chunk({"reasoning_content": "I need "}),
+        chat_chunk({"reasoning_content": "the weather."}),
+        chat_piece(0, A, A.args),
+        chat_chunk({}, "tool_calls"),
+        "[DONE]",
+    ]
     fact = {"path": "/requests/1/messages/[tool_calls]/#0/reasoning_content", "equals": "I need the weather."}
     for client in others("openai-chat", "code-assist"):
         for what, step in (("deepseek", {"reply": answer}), ("deepseek-stream", {"frames": pieces})):
             yield case(
-                topic, what, "conversation", client, "openai-chat", says=says, sources=sources, model=model,
-                given=conversation(client, [{**step, "outputs": ["12"]}, DONE]), expect=[fact, CLEAN],
-            )  # fmt: skip
+                topic,
+                what,
+                "conversation",
+                client,
+                "openai-chat",
+                says=says,
+                sources=sources,
+                model=model,
+                given=conversation(client, [{**step, "outputs": ["12"]}, DONE]),
+                expect=[fact, CLEAN],
+            )
     says = "The reasoning text of one host is not sent to another one's model as if it were its own."
     given = request("openai-chat", [User("Go."), Said((A,)), Results((Out("call_a", "get_weather", "12"),))])
-    given |= {"model": model, "tools": asked("openai-chat")["tools"]}
+    given |= {"model": model, "tools": tools_of("openai-chat")}
     given["messages"][1]["reasoning_content"] = "A hidden thought."
     for upstream in ("anthropic", "gemini", "openai-responses"):
         yield case(
-            topic, "elsewhere", "request", "openai-chat", upstream, says=says, sources=sources, given=given,
+            topic,
+            "elsewhere",
+            "request",
+            "openai-chat",
+            upstream,
+            says=says,
+            sources=sources,
+            given=given,
             expect=[{"nowhere": "A hidden thought."}, {"loss": "reasoning.dropped"}, CLEAN],
-        )  # fmt: skip
+        )
     says = "OpenRouter's reasoning_details come back unchanged and in order."
-    details = [{"type": "reasoning.text", "text": "Hm.", "signature": CLAUDE_SEAL, "format": "anthropic-claude-v1", "index": 0}]
+    details = [
+        {"type": "reasoning.text", "text": "Hm.", "signature": CLAUDE_SEAL, "format": "anthropic-claude-v1", "index": 0}
+    ]
     routed = reply("openrouter", "", (A,))
     routed["choices"][0]["message"] |= {"reasoning": "Hm.", "reasoning_details": details}
     for client in ("anthropic", "openai-responses", "gemini"):
         path = "/requests/1/messages/[tool_calls]/#0/reasoning_details/0/signature"
         yield case(
-            topic, "details", "conversation", client, "openrouter", says=says, sources=sources,
+            topic,
+            "details",
+            "conversation",
+            client,
+            "openrouter",
+            says=says,
+            sources=sources,
             given=conversation(client, [{"reply": routed, "outputs": ["12"]}, DONE]),
             expect=[{"path": path, "equals": CLAUDE_SEAL}, CLEAN],
-        )  # fmt: skip
-
+        )

@@ -6,13 +6,19 @@ tables by which an answer finds its way back (renamed tools, wrapped custom tool
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from msgspec import Raw, Struct
 
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Request
+from .canon.turns import Turn
+
+Resolver = Callable[[str], Request | Sequence[Turn | Mapping[str, Any]] | None]
+"""Gives the conversation that an id stands for (a Responses `previous_response_id`, say), its answer included: in canon,
+or as items of the source's dialect. None: it is not known. The store itself is the caller's."""
 
 
 class Profile(Struct, frozen=True):
@@ -53,6 +59,10 @@ class Profile(Struct, frozen=True):
     """Efforts beside which thinking may be off, or only between tools; empty: any."""
     sampling_fades: bool = False
     """Sampling settings are deprecated or without effect, but not refused."""
+    tool_search: bool = False
+    """Deferred tools and the search for them are taken."""
+    web_search_options: bool = False
+    """Chat Completions with a search of its own."""
     format_beside_tools: bool = True
     """An output format may be asked for together with tools."""
     seal_formats: tuple[str, ...] = ()
@@ -71,9 +81,12 @@ class Crossing:
         "losses",
         "model",
         "profile",
+        "recalled",
         "renamed",
+        "resolver",
         "source",
         "spelled",
+        "stand_ins",
         "target",
         "within",
     )
@@ -105,8 +118,14 @@ class Crossing:
         """Tool names as sent -> (namespace, name) as the client wrote them."""
         self.custom: set[str] = set()
         """Tool names as sent whose calls wrap free text."""
+        self.resolver: Resolver | None = None
+        """Who knows what the source's server holds."""
+        self.stand_ins: dict[str, str] = {}
+        """Functions that stand for hosted tools, which the client does not know: name -> family."""
         self.spelled: dict[Path, str | int] = {}
         """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
+        self.recalled = False
+        """Turns of the history were seen before: it is worth remembering how they are written."""
         self.within: Path = ()
         """Where the document that is being read stands in the source's envelope, if it has one."""
 

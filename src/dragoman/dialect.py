@@ -12,9 +12,9 @@ from .canon.events import Event, Fault
 from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
+from .codec.hosted import Row
 from .crossing import Crossing
 from .rule import Rule
-
 
 Slot = Literal["reasoning", "call", "text"]
 """A kind of part that may carry a seal."""
@@ -72,6 +72,8 @@ class Dialect(Struct, frozen=True):
     rules: Callable[[], tuple[Rule, ...]] = tuple
     """What the linter checks documents of this dialect for; a function, because translation never needs them."""
     demands: Demands = Demands()
+    hosted: tuple[Row, ...] = ()
+    """The tools that its upstreams run themselves."""
     splice_model: bool = True
     """The model's name stands in the body (else in the address)."""
     kin: tuple[str, ...] = ()

@@ -38,7 +38,9 @@ def check_strategy(strategy: Strategy, vault: Vault | None) -> None:
         raise ConfigError("seals", "vault without vault=", tuple(word for word in STRATEGIES if word != "vault"))
 
 
-def outward(strategy: Strategy, vault: Vault | None, source: Dialect, target: Dialect, model: str) -> Plan | None:
+def outward(
+    strategy: Strategy, vault: Vault | None, source: Dialect, target: Dialect, model: str, host: str = ""
+) -> Plan | None:
     """How the seals of an upstream's answer travel to the client; None when nothing has to be done for them."""
     check_strategy(strategy, vault)
     if not source.sealed:
@@ -60,11 +62,12 @@ def outward(strategy: Strategy, vault: Vault | None, source: Dialect, target: Di
         return None
     return Plan(
         way,
-        Origin(name, model),
+        Origin(name, model, host),
         source.name,
         slots,
+        source.call_slots,
         target.interleaves,
-        way in ("parts", "id", "vault") or "text" in source.sealed or not target.interleaves,
+        way != "thoughts" or not target.interleaves,
         vault,
     )
 
@@ -76,6 +79,7 @@ def homeward(
     target: Dialect,
     model: str,
     crossing: Crossing,
+    host: str = "",
 ) -> Request:
     """The request with the seals of its upstream where they belong, and without what only carried them."""
     check_strategy(strategy, vault)
@@ -83,7 +87,7 @@ def homeward(
         vault = None
     if vault is None and not laden(request.turns):
         return request
-    origin = Origin(target.origin or target.name, model)
+    origin = Origin(target.origin or target.name, model, host)
     return recover(request, Port(origin, target.name, vault, strategy == "skip"), crossing)
 
 

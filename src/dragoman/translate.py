@@ -20,11 +20,12 @@ from .codec import jsontext
 from .codec.carriage import carry
 from .codec.convoy import Convoy
 from .codec.custom import Unwrapper, unwrap_input
+from .codec.hosted import cross
 from .codec.ids import Apart, apart, distinct
 from .codec.names import reserve
 from .codec.seals import MARK_BYTES
 from .codec.vault import Vault
-from .crossing import Crossing
+from .crossing import Crossing, Resolver
 from .dialect import Dialect
 from .dialects import get
 from .errors import ConfigError, LossError, WireError
@@ -52,6 +53,7 @@ class Translation:
         "repairs",
         "request",
         "source",
+        "stand_ins",
         "stream",
         "target",
         "wrapped",
@@ -74,6 +76,9 @@ class Translation:
         """The request in canon, for the way back; None when the bytes passed untouched."""
         self.renamed = crossing.renamed
         self.wrapped = crossing.custom
+        self.stand_ins = crossing.stand_ins
+        """Functions offered in place of tools that the source's upstream runs itself: name -> what it stands for. Their
+        calls come to a client that never declared them: whoever stands between must run them."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -120,6 +125,7 @@ def translate_request(
     repair: Policy | None = None,
     seals: Strategy = "auto",
     vault: Vault | None = None,
+    resolver: Resolver | None = None,
 ) -> Translation:
     """A request in another dialect.
 
@@ -128,6 +134,8 @@ def translate_request(
     history that is broken by the rules of its own dialect: "refuse" raises RepairError, "report" mends it and says so
     in `repairs`; without it the writer makes the best of it, as of any history. `seals` and `vault` as for the answers
     that the history holds: whatever carried a seal, it goes back to its origin, and to nobody else.
+    `resolver` is asked for the conversation where the source names one that only its server holds (as with
+    `previous_response_id`); without it such a name is a loss, and the earlier turns are missing.
     """
     reader, writer = get(source), get(target)
     _checked_binary(binary)
@@ -141,16 +149,20 @@ def translate_request(
         result.repairs = repairs
         return result
     crossing = Crossing(source, target, model=model or "", binary=binary)
+    crossing.resolver = resolver
     request = reader.read_request(document, crossing)
     request = homeward(request, seals, vault, writer, model or request.model, crossing)
     if source != target:
         if repair is not None:
             request, repairs = mended_request(request, reader, crossing, repair)
-        reserve(request.tools, crossing)
+        crossing.profile = profiles.lookup(target, model or request.model)
+        tools = cross(request.tools, reader.hosted, writer.hosted, crossing)
+        reserve(tools, crossing)
         turns = distinct(request.turns, crossing)
-        if turns is not request.turns:
-            request = msgspec.structs.replace(request, turns=turns)
-    crossing.profile = profiles.lookup(target, model or request.model)
+        if turns is not request.turns or tools is not request.tools:
+            request = msgspec.structs.replace(request, turns=turns, tools=tools)
+    else:
+        crossing.profile = profiles.lookup(target, model or request.model)
     out = writer.write_request(request, crossing)
     result = Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
     result.source = source
@@ -251,6 +263,7 @@ def translate_tools(
     if source == target:
         _checked_tolerance(tolerance)
         return Translation(document, crossing, _nothing)
+    found = cross(found, reader.hosted, writer.hosted, crossing)
     reserve(found, crossing)
     out = writer.write_tools(found, crossing)
     return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))

@@ -18,7 +18,7 @@ def modules(folder: Path) -> Iterator[tuple[Path, ast.Module]]:
 
 def texts() -> Iterator[tuple[Path, str]]:
     """Every text file that belongs to the repository."""
-    for name in ("src", "tests", "bench"):
+    for name in ("src", "tests", "bench", "conformance", "docs"):
         for path in sorted((ROOT / name).rglob("*")):
             if path.suffix in (".py", ".json", ".md", ".txt", ".toml") and "__pycache__" not in path.parts:
                 yield path, path.read_text(encoding="utf-8")

@@ -34,10 +34,28 @@ def check_conversation(dialect: str, body: Json, *, model: str = "") -> list[Fin
         "openai-responses": _responses,
         "anthropic": _anthropic,
         "gemini": lambda value: _gemini(value, model),
+        "openrouter": _openrouter,
         "ollama": lambda value: (Finding(*found) for found in ollama.check_conversation(value)),
         "code-assist": lambda value: _gemini(value["request"], model),
     }
     return list(checks[dialect](body))
+
+
+# openrouter
+
+
+def _openrouter(body: Json) -> Iterator[Finding]:
+    """As openai-chat, but for media in results, sampling and the model, which may stand in `models` alone."""
+    named = {**body, "model": body.get("model") or body.get("models")}
+    for found in _chat(named):
+        if found.rule not in ("OAC-008", "OAC-014", "OAC-015", "OAC-016"):
+            yield found
+    for i, tool in enumerate(body.get("tools") or ()):
+        if tool.get("type") == "custom":
+            yield Finding("ORT-002", "choice", f"/tools/{i}", "a custom tool")
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+        yield Finding("ORT-002", "choice", "/tool_choice", "a choice of allowed_tools")
 
 
 # openai-chat

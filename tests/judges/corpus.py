@@ -19,6 +19,7 @@ DIALECTS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 REAL_HOSTS: dict[str, tuple[str, ...]] = {
     "openai-chat": ("api.openai.com",),
     "openai-responses": ("api.openai.com",),
+    "openrouter": ("openrouter.ai",),
     "anthropic": ("api.anthropic.com", "anthropic.recorded"),
     "gemini": ("generativelanguage.googleapis.com", "gemini.recorded", "aiplatform.googleapis.com"),
 }

@@ -20,6 +20,7 @@ def check_stream(dialect: str, raw: bytes, *, extensions: bool = False) -> list[
         "anthropic": grammar_anthropic.check,
         "gemini": grammar_gemini.check,
         "ollama": grammar_ollama.check,
+        "openrouter": lambda raw: grammar_chat.check(raw, dialect="openrouter"),
         "code-assist": _code_assist,
     }
     return checks[dialect](raw)

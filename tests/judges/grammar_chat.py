@@ -1,4 +1,8 @@
-"""Owns the stream grammar of the Chat Completions dialect: rules OAC-S01 to OAC-S03 and what they imply."""
+"""Owns the stream grammar of the Chat Completions dialect: rules OAC-S01 to OAC-S03 and what they imply.
+
+OpenRouter's is the same but for the end: the figures stand in a chunk that has choices, which may say again how they
+ended, and an error stands in a chunk (ORT-S01).
+"""
 
 from __future__ import annotations
 
@@ -30,8 +34,10 @@ def _named(call: Json) -> str | None:
 
 
 class _Machine:
-    def __init__(self, found: Findings) -> None:
+    def __init__(self, found: Findings, dialect: str) -> None:
         self.found = found
+        self.dialect = dialect
+        self.routed = dialect == "openrouter"
         self.choices: dict[int, _Choice] = {}
         self.same: dict[str, Json] = {}
         self.ended: str | None = None
@@ -41,7 +47,7 @@ class _Machine:
         if self.ended is not None:
             self.found.at(place, f"OAC-S03 a payload after {self.ended}")
             return
-        if is_fault("openai-chat", chunk):
+        if is_fault(self.dialect, chunk):
             self.ended = "an error"
             return
         for field in ("id", "model", "created"):
@@ -52,7 +58,7 @@ class _Machine:
         choices = chunk.get("choices") or []
         if chunk.get("usage") is not None:
             self.usage_seen = True
-            if choices:
+            if choices and not self.routed:
                 self.found.at(place, "the usage chunk has choices")
         elif not choices:
             self.found.at(place, "a chunk with neither choices nor usage")
@@ -71,6 +77,9 @@ class _Machine:
         elif delta.get("role") not in (None, "assistant"):
             self.found.at(place, f"OAC-S01 role changes to {delta.get('role')!r}")
         if state.finish is not None:
+            again = choice.get("finish_reason") in (None, state.finish)
+            if self.routed and again and not any(delta.get(name) for name in delta if name != "role"):
+                return
             if any(value is not None for value in delta.values()) or choice.get("finish_reason") is not None:
                 self.found.at(place, f"OAC-S01 choice {index} goes on after its finish_reason")
         for call in delta.get("tool_calls") or []:
@@ -100,6 +109,8 @@ class _Machine:
         call.arguments.append(body.get("arguments") or body.get("input") or "")
 
     def done(self, place: int) -> None:
+        if self.ended == "an error" and self.routed:
+            return
         if self.ended is not None:
             self.found.at(place, f"OAC-S03 [DONE] after {self.ended}")
         self.ended = "[DONE]"
@@ -128,10 +139,10 @@ class _Machine:
                     self.found.end(f"arguments of {label} of choice {index}: {wrong}")
 
 
-def check(raw: bytes, *, extensions: bool = False) -> list[str]:
+def check(raw: bytes, *, extensions: bool = False, dialect: str = "openai-chat") -> list[str]:
     """Findings in one stream."""
     found = Findings()
-    machine = _Machine(found)
+    machine = _Machine(found, dialect)
     for frame in frames(raw, found):
         if frame.name is not None:
             found.at(frame.place, f"an event line ({frame.name!r}); this dialect has none")
@@ -141,7 +152,7 @@ def check(raw: bytes, *, extensions: bool = False) -> list[str]:
         chunk = payload(frame, found)
         if chunk is None:
             continue
-        for text in check_event("openai-chat", frame.data.encode(), extensions=extensions):
+        for text in check_event(dialect, frame.data.encode(), extensions=extensions):
             found.at(frame.place, text)
         machine.take(frame.place, chunk)
     machine.close()

@@ -7,6 +7,7 @@
 | anthropic | published schema, plain or beta | SDK types, plain or beta |
 | gemini | published schema, camelCased, nulls dropped | published schema |
 | ollama | SDK types | SDK types |
+| openrouter | published schema | published schema |
 | code-assist | the envelope, then as gemini | the envelope, then as gemini |
 
 For both OpenAI requests the SDK params were the better judge: shut against unknown fields they accept 156 of 166 (Chat)
@@ -22,7 +23,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from tests.judges import envelope, google, ollama, sdktypes
+from tests.judges import envelope, google, ollama, openrouter, sdktypes
 from tests.judges.corpus import require_shared
 from tests.judges.schema import BadJson, Judge, component, from_openapi, load, optional
 
@@ -37,6 +38,7 @@ def check_request(dialect: str, body: bytes, *, extensions: bool = False) -> lis
         "anthropic": lambda value: _either(_anthropic_requests(), value),
         "gemini": google.check_request,
         "ollama": ollama.check_request,
+        "openrouter": openrouter.check_request,
         "code-assist": lambda value: envelope.check_request(value, google.check_request),
     }
     return _judged(checks[dialect], body)
@@ -50,6 +52,7 @@ def check_response(dialect: str, body: bytes, *, extensions: bool = False) -> li
         "anthropic": lambda value: _either(sdktypes.anthropic_responses(), value),
         "gemini": google.check_answer,
         "ollama": ollama.check_answer,
+        "openrouter": openrouter.check_answer,
         "code-assist": lambda value: envelope.check_answer(value, google.check_answer),
     }
     return _judged(checks[dialect], body)
@@ -63,11 +66,13 @@ def check_event(dialect: str, data: bytes, *, extensions: bool = False) -> list[
         "anthropic": _anthropic_event,
         "gemini": google.check_answer,
         "ollama": ollama.check_answer,
+        "openrouter": openrouter.check_event,
         "code-assist": lambda value: envelope.check_answer(value, google.check_answer),
     }
 
     def check(value: Json) -> list[str]:
-        return _fault(dialect).findings(value) if is_fault(dialect, value) else checks[dialect](value)
+        faulty = is_fault(dialect, value) and dialect != "openrouter"  # there it stands in a chunk like any other
+        return _fault(dialect).findings(value) if faulty else checks[dialect](value)
 
     return _judged(check, data)
 
@@ -128,6 +133,8 @@ def _fault(dialect: str) -> Judge:
     """Faults as sections 8 and 9 of the protocol pages give them."""
     if dialect == "ollama":
         return ollama.fault()
+    if dialect == "openrouter":
+        return openrouter.fault()
     text, maybe = {"type": "string"}, {"type": ["string", "null"]}
     if dialect == "anthropic":
         document = _anthropic_document()

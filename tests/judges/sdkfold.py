@@ -6,6 +6,7 @@ hold a transport that refuses to send. Fields that the SDKs add for their own us
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from collections.abc import Iterator
@@ -104,6 +105,40 @@ def openai_chat(raw: bytes) -> dict[str, Json]:
             call.pop("index", None)
             (call.get("function") or {}).pop("parsed_arguments", None)
     return completion
+
+
+def openrouter(raw: bytes) -> dict[str, Json]:
+    """The same of OpenRouter's stream. Its `reasoning_details` are gathered here, by their type and index: the SDK
+    would append every text to itself, the name of the format too."""
+    details: dict[int, list[dict[str, Json]]] = {}
+    natives: dict[int, str | None] = {}
+    plain: list[bytes] = []
+    for chunk in _chunks(raw.partition(b"data: [DONE]")[0]):
+        if is_fault("openrouter", chunk):
+            raise FoldError(f"error: {chunk['error']}")
+        for choice in chunk.get("choices") or []:
+            natives[choice["index"]] = choice.pop("native_finish_reason", None) or natives.get(choice["index"])
+            for piece in (choice.get("delta") or {}).pop("reasoning_details", None) or []:
+                _join_detail(details.setdefault(choice["index"], []), piece)
+        plain.append(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+    completion = openai_chat(b"".join([*plain, b"data: [DONE]\n\n"]))
+    for choice in completion["choices"]:
+        # Said in every chunk, and appended to itself by the SDK.
+        choice["message"]["role"] = "assistant"
+        choice["native_finish_reason"] = natives.get(choice["index"])
+        if choice["index"] in details:
+            choice["message"]["reasoning_details"] = details[choice["index"]]
+    return completion
+
+
+def _join_detail(details: list[dict[str, Json]], piece: dict[str, Json]) -> None:
+    last = details[-1] if details else {}
+    same = [last.get(key) for key in ("type", "index")] == [piece.get(key) for key in ("type", "index")]
+    if not same or piece["type"] == "reasoning.encrypted":
+        details.append(dict(piece))
+        return
+    for key, value in piece.items():
+        last[key] = (last.get(key) or "") + value if key in ("text", "summary") else value
 
 
 def openai_responses(raw: bytes) -> dict[str, Json]:

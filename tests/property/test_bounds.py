@@ -96,6 +96,14 @@ HOLES["ollama"] = [
     b'{{"model":"m","messages":[{{"role":"user","content":"a"}}],"format":%b}}',
     b'{{"error":%b}}',
 ]
+HOLES["openrouter"] = [
+    b'{{"model":"m","messages":[{{"role":"user","content":%b}}]}}',
+    b'{{"model":"m","messages":[{{"role":"assistant","reasoning_details":%b}}]}}',
+    b'{{"model":"m","messages":[{{"role":"user","content":"a"}}],"reasoning":{{"effort":"low"}},"provider":%b}}',
+    b'{{"id":"a","choices":[{{"index":0,"message":{{"role":"assistant","images":%b}},"finish_reason":"stop"}}]}}',
+    b'{{"id":"a","choices":[{{"index":0,"delta":{{"reasoning_details":[%b]}},"finish_reason":null}}]}}',
+    b'{{"error":{{"code":429,"message":"m","metadata":%b}}}}',
+]
 HOLES["code-assist"] = [
     b'{{"model":"m","request":{{"contents":[{{"role":"user","parts":[{{"text":%b}}]}}]}}}}',
     b'{{"model":"m","request":{{"contents":[{{"role":"user","parts":[{{"text":"a"}}]}}],"x":%b}}}}',

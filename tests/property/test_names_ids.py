@@ -41,6 +41,7 @@ NAME_LAWS = {
 ID_LAWS = {
     "openai-chat": r"[!-~]{1,40}",
     "openai-responses": r"[a-zA-Z0-9_-]{1,64}",
+    "openrouter": r"[!-~]{1,40}",
     "anthropic": r"[a-zA-Z0-9_-]+",
     "gemini": r"(?s).+",
     "code-assist": r"(?s).+",

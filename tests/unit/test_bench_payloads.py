@@ -16,7 +16,7 @@ DIALECTS = payloads.names()
 
 def _turns(dialect: str, body: dict[str, Any]) -> list[dict[str, Any]]:
     field = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages", "gemini": "contents"}
-    field["ollama"] = "messages"
+    field["ollama"] = field["openrouter"] = "messages"
     if dialect == "code-assist":
         dialect, body = "gemini", body["request"]
     turns: list[dict[str, Any]] = body[field[dialect]]
@@ -27,7 +27,7 @@ def _tools(dialect: str, body: dict[str, Any]) -> list[dict[str, Any]]:
     tools: list[dict[str, Any]] = body.get("request", body)["tools"]
     if dialect in ("gemini", "code-assist"):
         return list(tools[0]["functionDeclarations"])
-    return [tool["function"] for tool in tools] if dialect in ("openai-chat", "ollama") else tools
+    return [tool["function"] for tool in tools] if dialect in ("openai-chat", "ollama", "openrouter") else tools
 
 
 def _call_ids(value: Any) -> tuple[list[str], list[str]]:
@@ -79,7 +79,7 @@ def test_request_has_the_advertised_size_and_shape(dialect: str) -> None:
     # Chat and Responses have one entry for each call, result or text; the other two keep roles alternating, so the
     # last question joins the results before it.
     expected = {"openai-chat": 15, "openai-responses": 20, "anthropic": 11, "gemini": 11, "code-assist": 11}
-    expected["ollama"] = expected["openai-chat"]
+    expected["ollama"] = expected["openrouter"] = expected["openai-chat"]
     assert len(_turns(dialect, body)) == expected[dialect]
     calls, results = _call_ids(_turns(dialect, body))
     assert len(calls) == 7
@@ -101,7 +101,7 @@ def test_response_is_what_the_official_sdk_reads(dialect: str) -> None:
     raw = payloads.response(dialect)
     assert raw == payloads.response(dialect)
     names = [call.name for call in story.ANSWER_CALLS]
-    if dialect == "openai-chat":
+    if dialect in ("openai-chat", "openrouter"):
         calls = ChatCompletion.model_validate_json(raw, strict=True).choices[0].message.tool_calls or []
         assert [call.function.name for call in calls if call.type == "function"] == names
     elif dialect == "openai-responses":
@@ -130,7 +130,7 @@ def test_stream_has_two_hundred_valid_frames(dialect: str) -> None:
         assert frame.endswith(end)
         assert frame.count(end) == 1
     events = [json.loads(data) for data in streams.datas(frames)]
-    assert len(events) == len(frames) - (1 if dialect == "openai-chat" else 0)
+    assert len(events) == len(frames) - (1 if dialect in ("openai-chat", "openrouter") else 0)
     if dialect in ("openai-responses", "anthropic"):
         names = [frame.split(b"\n")[0] for frame in frames]
         assert names == [b"event: " + event["type"].encode() for event in events]
@@ -140,7 +140,7 @@ def test_stream_has_two_hundred_valid_frames(dialect: str) -> None:
 def test_stream_tells_the_text_and_the_call(dialect: str) -> None:
     text, arguments = "", ""
     for event in map(json.loads, streams.datas(streams.frames(dialect))):
-        if dialect == "openai-chat":
+        if dialect in ("openai-chat", "openrouter"):
             delta = event["choices"][0]["delta"] if event["choices"] else {}
             text += delta.get("content") or ""
             arguments += "".join(call["function"]["arguments"] for call in delta.get("tool_calls", ()))

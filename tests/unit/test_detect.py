@@ -46,6 +46,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
 
 REQUESTS["code-assist"] = {"model": "m", "user_prompt_id": "p", "request": REQUESTS["gemini"]}
 
+REQUESTS["openrouter"] = {**REQUESTS["openai-chat"], "provider": {"order": ["openai"]}, "reasoning": {"effort": "low"}}
+
 RESPONSES: dict[str, dict[str, Any]] = {
     "openai-chat": {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "a"}}]},
     "openai-responses": {"object": "response", "status": "completed", "output": []},
@@ -55,7 +57,15 @@ RESPONSES: dict[str, dict[str, Any]] = {
 
 RESPONSES["code-assist"] = {"response": RESPONSES["gemini"], "traceId": "t"}
 
+RESPONSES["openrouter"] = {
+    "object": "chat.completion",
+    "provider": "OpenAI",
+    "choices": [{"message": {"role": "assistant", "content": "a"}, "native_finish_reason": "stop"}],
+}
+
 STREAMS = {
+    "openrouter": b": OPENROUTER PROCESSING\n\n"
+    b'data: {"object":"chat.completion.chunk","provider":"A","choices":[{"delta":{"content":"a"}}]}\n\n',
     "code-assist": b'data: {"response":{"candidates":[{"content":{"parts":[{"text":"a"}]}}]},"traceId":"t"}\r\n\r\n',
     "openai-chat": b': hello\n\ndata: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"a"}}]}\n\ndata',
     "openai-responses": b'event: response.created\ndata: {"type":"response.created","response":{"output":[]}}\n\n',

@@ -235,6 +235,8 @@ def _excuses(code: str, path: tuple[str, ...], leaf: tuple[str, ...]) -> bool:
         return not WHOLE.get(code, frozenset()).isdisjoint(leaf)
     if leaf[: len(path)] != path or path in (("request",), ("response",)):
         return False
+    if code == "seal.dropped" and "reasoning_details" in path:  # OpenRouter's: the seal is the whole detail
+        return leaf[-1] not in ("text", "summary")
     return leaf == path or code not in NARROW or not NARROW[code].isdisjoint(leaf[len(path) :])
 
 

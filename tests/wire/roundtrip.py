@@ -307,8 +307,8 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
     excused = [i for i in lost if _explained(first[i].kind, i, first, middle, journey)]
     if excused:
         # What is gone for a reason no longer stands between two texts.
-        gone_at = [at for i in excused for at in first[i].ats]
-        first = _atoms([step for step in first_steps if step[2].at not in gone_at])
+        gone_at = [(first[i].kind, at) for i in excused for at in first[i].ats]  # parts of streams have no place
+        first = _atoms([step for step in first_steps if (type(step[2]).__name__.lower(), step[2].at) not in gone_at])
         middle = {i: journey.middle[j] for i, j in _matches(first, journey.middle)}
     come_back = _matches(first, last)
     for i, j in come_back:

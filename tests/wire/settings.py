@@ -370,6 +370,49 @@ WISHES: dict[str, list[Wish]] = {
     ],
 }
 
+BASES["openrouter"] = BASES["openai-chat"]
+
+# What both know, but for the fields that OpenRouter has not, and what only OpenRouter knows.
+_NOT_ROUTED = (
+    "/n",
+    "/tool_choice",
+    "/safety_identifier",
+    "/prompt_cache_retention",
+    "/audio",
+    "/store",
+    "/web_search_options",
+    "/modalities",
+    "/messages/0/content/0/prompt_cache_breakpoint",
+)
+WISHES["openrouter"] = [
+    *[wish for wish in WISHES["openai-chat"] if wish[0] not in _NOT_ROUTED],
+    ("/tool_choice", ["auto", "none", "required", {"type": "function", "function": {"name": "f"}}]),
+    ("/reasoning/effort", ["none", "minimal", "low", "medium", "high", "xhigh"]),
+    ("/reasoning/max_tokens", [2000, 9000]),
+    ("/reasoning/exclude", [True, False]),
+    ("/reasoning/enabled", [True, False]),
+    ("/include_reasoning", [True, False]),
+    ("/models", [["openai/gpt-5.2"], ["x-ai/grok-4"]]),
+    ("/provider", [{"order": ["openai"]}, {"require_parameters": True}]),
+    ("/plugins", [[{"id": "response-healing"}], [{"id": "moderation"}]]),
+    ("/route", ["fallback", "sort"]),
+    ("/transforms", [["middle-out"], []]),
+    ("/usage", [{"include": True}, {"include": False}]),
+    ("/top_k", [10, 20]),
+    ("/top_a", [0.1, 0.2]),
+    ("/min_p", [0.1, 0.2]),
+    ("/repetition_penalty", [1.1, 1.2]),
+    ("/session_id", ["one", "two"]),
+    ("/trace", [{"trace_id": "a"}, {"trace_id": "b"}]),
+    ("/modalities", [["text"], ["text", "image"]]),
+    ("/image_config", [{"aspect_ratio": "1:1"}, {"aspect_ratio": "16:9"}]),
+    ("/cache_control", [{"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}]),
+    ("/messages/0/content/0/cache_control", [{"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}]),
+    ("/messages/0/content/0/prompt_cache_breakpoint", [{"mode": "explicit"}, None]),
+    ("/tools/0/cache_control", [{"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}]),
+    ("/tools/0/defer_loading", [True, False]),
+]
+
 
 def with_wish(dialect: str, pointer: str, value: Json) -> Json:
     """The dialect's base request with one value at one place; objects on the way there are made."""

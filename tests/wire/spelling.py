@@ -134,6 +134,9 @@ def _gathered_parts(dialect: str, parts: list[Json]) -> None:
             part["citations"] = parts[i - 1]["citations"] + part["citations"]
             parts[i - 1] = {"is": "gone"}
     parts[:] = [part for part in parts if part["is"] != "gone"]
+    if dialect == "openrouter":
+        # In a whole answer thoughts stand in a list of their own.
+        parts.sort(key=lambda part: part["is"] != "Reasoning")
 
 
 def _decoded(text: str) -> Json:
@@ -450,6 +453,29 @@ def _ollama_response(body: Json) -> Json:
     return body
 
 
+# openrouter
+
+
+def _openrouter_request(body: Json) -> Json:
+    body = _chat_request(body)
+    for message in body["messages"]:
+        _drop_empty(message, "reasoning_details", "images")
+    return body
+
+
+def _openrouter_response(body: Json) -> Json:
+    body = _chat_response(body)
+    # Left out of answers that were stored cut down; every real one has them.
+    body.setdefault("model", "")
+    usage = body.get("usage", {})
+    if usage:
+        usage.setdefault("total_tokens", usage["prompt_tokens"] + usage["completion_tokens"])
+    for number, choice in enumerate(body["choices"]):
+        choice.setdefault("index", number)
+        _drop_empty(choice["message"], "reasoning_details", "images")
+    return body
+
+
 SPELLINGS: dict[tuple[str, str], Rule] = {
     ("openai-chat", "request"): _chat_request,
     ("openai-chat", "response"): _chat_response,
@@ -461,6 +487,8 @@ SPELLINGS: dict[tuple[str, str], Rule] = {
     ("gemini", "response"): _gemini_response,
     ("ollama", "request"): _ollama_request,
     ("ollama", "response"): _ollama_response,
+    ("openrouter", "request"): _openrouter_request,
+    ("openrouter", "response"): _openrouter_response,
     ("code-assist", "request"): _in_envelope("request", _gemini_request),
     ("code-assist", "response"): _in_envelope("response", _gemini_response),
 }

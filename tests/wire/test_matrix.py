@@ -19,6 +19,7 @@ MODELS: dict[str, tuple[str, ...]] = {
     "anthropic": ("", "claude-sonnet-4-5", "claude-opus-5-5", "claude-3-5-haiku", "claude-opus-5"),
     "gemini": ("", "gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.8-flash"),
     "ollama": ("", "qwen3:8b", "gpt-oss:20b", "llama3.2", "deepseek-r1:14b"),
+    "openrouter": ("", "openai/gpt-5.2", "anthropic/claude-sonnet-4.5", "google/gemini-3-pro-preview", "x-ai/grok-4"),
     "code-assist": ("", "gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview", "gemini-3.8-flash"),
 }
 

@@ -24,6 +24,7 @@ FOLDS: dict[str, Callable[[bytes], dict[str, Any]]] = {
     "anthropic": sdkfold.anthropic,
     "gemini": sdkfold.gemini,
     "ollama": sdkfold.ollama,
+    "openrouter": sdkfold.openrouter,
     "code-assist": sdkfold.code_assist,
 }
 

@@ -58,6 +58,7 @@ HISTORIES: dict[str, Any] = {
     "openai-responses": lambda turns: {"model": "m", "input": [{"role": "user", "content": "a"}, *turns]},
     "anthropic": lambda turns: {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "a"}, *turns]},
     "ollama": lambda turns: {"model": "m", "messages": [{"role": "user", "content": "a"}, *turns]},
+    "openrouter": lambda turns: {"model": "m", "messages": [{"role": "user", "content": "a"}, *turns]},
     "gemini": lambda turns: {"contents": [{"role": "user", "parts": [{"text": "a"}]}, *turns]},
     "code-assist": lambda turns: {
         "model": "m",

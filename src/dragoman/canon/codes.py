@@ -155,6 +155,22 @@ CODES: dict[str, Code] = {
         "A tool that the source's upstream runs itself is not offered to the target's model.",
         "openai-responses file_search to anthropic.",
     ),
+    "tool.hosted.mapped": _a(
+        "info",
+        "A tool that the source's upstream runs itself became the one of the same kind that the target's runs.",
+        "anthropic web_search to gemini googleSearch: another index, other results.",
+    ),
+    "tool.hosted.option.dropped": _d(
+        "warning",
+        "An option of a hosted tool has no counterpart in the target's.",
+        "max_uses of an anthropic web_search to openai-responses.",
+    ),
+    "tool.hosted.as_function": _a(
+        "warning",
+        "The target's upstream has no such tool: the model is offered a function instead, whose calls the client or "
+        "the gateway must run.",
+        "anthropic web_search to ollama: the function google_web_search.",
+    ),
     "tool.custom.wrapped": _a(
         "info",
         "A free-text tool became a function with one string, input; its grammar stands in the description.",

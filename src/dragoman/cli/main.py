@@ -11,9 +11,11 @@ except ModuleNotFoundError:  # the library alone needs no click
     raise SystemExit(2) from None
 
 from .. import __version__
+from .conform import conform
 from .dialects import dialects
 from .lint import lint
 from .loss import loss
+from .matrix import matrix_command
 from .repair import repair
 from .rule import rule
 from .show import show
@@ -28,6 +30,8 @@ def main() -> None:
 
 main.add_command(translate)
 main.add_command(dialects)
+main.add_command(conform)
+main.add_command(matrix_command)
 main.add_command(loss)
 main.add_command(lint)
 main.add_command(rule)

@@ -28,7 +28,7 @@ from ..crossing import Crossing
 from . import seals
 from .ids import SAFE, hashed
 from .origins import Origin, family
-from .seals import Record
+from .seals import HERE, Record
 from .vault import Vault, vault_key
 
 Way = Literal["thoughts", "parts", "id", "vault", "drop", "left"]
@@ -44,10 +44,12 @@ class Plan(Struct, frozen=True):
     """The upstream's dialect, under which the vault keeps its seals."""
     call_slots: frozenset[str] = frozenset()
     """Dialects whose seals on calls have a place in the client's dialect that some clients echo."""
+    borrowed: frozenset[str] = frozenset()
+    """Dialects in whose name seals are that this upstream makes itself (Google's, on its Chat endpoint)."""
     ordered: bool = True
     """The client's dialect keeps thoughts among texts and calls, where they stood."""
     counts: bool = True
-    """Places in the text are needed."""
+    """Places in the text are counted: what carries a record need not stand where the record belongs."""
     vault: Vault | None = None
 
     @property
@@ -98,13 +100,17 @@ class Told:
     def labelled(self, seal: Seal) -> Seal:
         """A seal with its whole origin: the upstream's dialect, host and model."""
         origin = self.plan.origin
-        # A seal in another dialect's name (Google's, on its Chat endpoint) was made by this upstream all the same.
-        kind = seal.kind if seal.dialect == origin.dialect else seal.dialect
-        return Seal(origin.dialect, seal.data, kind, self._model or seal.model, seal.host or origin.host)
+        kind, data = seal.kind, seal.data
+        if seal.dialect in self.plan.borrowed:
+            kind = seal.dialect
+        elif seal.dialect != origin.dialect:
+            # The upstream is a gateway like this one: it wants back what stood in its slot, mark and all.
+            kind, data = "", seals.pack(seal)
+        return Seal(origin.dialect, data, kind, self._model or seal.model, seal.host or origin.host)
 
     def _record(self, where: Literal["call", "text", "thought"], seal: Seal, call: str = "", length: int = 0) -> Record:
         of = self.labelled(seal)
-        place = (call, self.calls, self.chars, length)
+        place = (call, self.calls, self.chars if self.plan.counts else HERE, length)
         return Record(where, of.dialect, of.data, of.kind, of.model, of.host, *place)
 
     def call(self, call: ToolCall) -> tuple[list[Record], ToolCall]:

@@ -99,7 +99,8 @@ def _string_prefix(held: str) -> tuple[str, str, bool]:
             out.append(_ESCAPES.get(held[i + 1], held[i + 1]))
             i += 2
             continue
-        size = 12 if held[i + 2 : i + 4].lower() in ("d8", "d9", "da", "db") else 6  # a surrogate pair is one character
+        high = held[i + 2 : i + 4].lower() in ("d8", "d9", "da", "db")
+        size = 12 if high and "\\u".startswith(held[i + 6 : i + 8]) else 6  # a surrogate pair is one character
         if i + size > len(held):
             break
         try:

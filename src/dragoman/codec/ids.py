@@ -58,13 +58,8 @@ def distinct(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
     Hosts number the calls of each step anew, give parallel calls one id, or none. What a repeated id becomes says how
     often it stood before, so it is the same in every later turn. Returns `turns` itself when nothing has to change.
     """
-    called: list[str] = []
-    answered: list[str] = []
-    for turn in turns:
-        if turn.role == "assistant":
-            called += [part.id for part in turn.parts if type(part) is ToolCall]
-        elif turn.role == "tool":
-            answered += [part.call_id for part in turn.parts if type(part) is ToolResult]
+    called = [part.id for turn in turns if turn.role == "assistant" for part in turn.parts if type(part) is ToolCall]
+    answered = [part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult]
     if len(set(called)) == len(called) and "" not in called and "" not in answered:
         return turns
     return _Renumbering(crossing).turns(turns)

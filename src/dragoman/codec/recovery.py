@@ -19,10 +19,12 @@ from . import seals
 from .carriage import call_key, text_key, words
 from .ids import hashed
 from .origins import Origin, same_origin
-from .seals import BUNDLE, MARK, Record
+from .seals import BUNDLE, HERE, Record
 from .vault import Vault
 
 _ELSEWHERE = "it belongs to another upstream"
+_LONG = 64
+"""Ids of upstreams are shorter, ids with seals in them are longer."""
 _CHANGED = "what it belongs to is gone, or was changed"
 
 
@@ -37,15 +39,16 @@ class Port(NamedTuple):
 
 
 def laden(turns: tuple[Turn, ...]) -> bool:
-    """Whether any seal, or any id that may hold one, stands in the turns."""
+    """Whether any seal, or any id that holds one, stands in the turns. Asked of every request, and hardly ever so."""
     for turn in turns:
-        if turn.role == "assistant":
+        role = turn.role
+        if role == "assistant":
             for part in turn.parts:
-                if part.seal is not None or (type(part) is ToolCall and part.id.startswith(MARK)):
+                if part.seal is not None or (type(part) is ToolCall and len(part.id) > _LONG):
                     return True
-        elif turn.role == "tool":
+        elif role == "tool":
             for part in turn.parts:
-                if type(part) is ToolResult and part.call_id.startswith(MARK):
+                if type(part) is ToolResult and len(part.call_id) > _LONG:
                     return True
     return False
 
@@ -79,8 +82,18 @@ def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
 def _recovered(turn: Turn, before: str, port: Port, crossing: Crossing) -> Turn:
     records: list[tuple[Record, Path]] = []
     parts: list[Part] = []
+    calls = chars = 0
     for part in turn.parts:
+        before_it = len(records)
         bare = _unloaded(part, port, records, crossing)
+        for place in range(before_it, len(records)):
+            record, at = records[place]
+            if record.offset == HERE:
+                records[place] = msgspec.structs.replace(record, calls=calls, offset=chars), at
+        if type(bare) is ToolCall:
+            calls += 1
+        elif type(bare) is Text and not bare.refusal:
+            chars += len(bare.text)
         if bare is not None:
             parts.append(bare)
     if port.vault is not None:
@@ -164,6 +177,7 @@ class _Placing:
             else:
                 self._put_in.append(record)
         self._put_in.sort(key=lambda record: (record.calls, record.offset))
+        self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
         self._put_in.reverse()  # the next one is the last
         self._cuts = {record.offset for record in wanted if record.where != "call"}
         self._cuts |= {record.offset + record.length for record in self._texts.values()}
@@ -172,11 +186,9 @@ class _Placing:
         self._out: list[Part] = []
 
     def placed(self, parts: list[Part]) -> list[Part]:
-        copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
         for part in parts:
-            if type(part) is Reasoning and copies and (part.seal is None or not part.seal.data):
-                if _squeezed([part.text]) in copies:
-                    continue  # what the client was shown of the sealed one
+            if type(part) is Reasoning and self._is_copy(part):
+                continue
             self._fill()
             if type(part) is ToolCall:
                 record = self._calls.get(part.id)
@@ -192,6 +204,12 @@ class _Placing:
             if record.data:
                 self._crossing.lose("seal.dropped", at, _CHANGED)
         return self._out
+
+    def _is_copy(self, thought: Reasoning) -> bool:
+        """Whether it is what the client was shown of the sealed ones."""
+        if not self._copies or (thought.seal is not None and thought.seal.data):
+            return False
+        return _squeezed([thought.text]) in self._copies
 
     def _take(self, record: Record) -> Seal:
         self._wanted.pop(record, None)

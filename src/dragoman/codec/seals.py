@@ -32,6 +32,9 @@ MARK_BYTES = MARK.encode()
 BUNDLE = "dragoman"
 """The dialect of a Seal whose data are records."""
 
+HERE = -1
+"""The offset of a record that travels where it belongs."""
+
 _PLAIN = "dragoman:1:"
 _RECORDS = "dragoman:2:"
 _ID = "dragoman:id:"

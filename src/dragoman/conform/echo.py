@@ -6,9 +6,36 @@ A client keeps the assistant's turn of the answer as its dialect documents it, r
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .look import look
+
+_DECLARED = {
+    "anthropic": "/tools/*/name",
+    "code-assist": "/request/tools/*/functionDeclarations/*/name",
+    "gemini": "/tools/*/functionDeclarations/*/name",
+    "openai-responses": "/tools/*/name",
+}
+_PLACEHOLDER = re.compile(r"\{\{tool (\d+)\}\}")
+
+
+def named(value: Any, upstream: str, request: Any) -> Any:
+    """What an upstream says, with the names that it was told: {{tool 0}} is the first declared function's."""
+    names = look(request, _DECLARED.get(upstream, "/tools/*/function/name"))
+
+    def filled(inner: Any) -> Any:
+        if isinstance(inner, str):
+            return _PLACEHOLDER.sub(lambda match: _name(names, int(match[1])), inner)
+        if isinstance(inner, dict):
+            return {key: filled(one) for key, one in inner.items()}
+        return [filled(one) for one in inner] if isinstance(inner, list) else inner
+
+    return filled(value)
+
+
+def _name(names: list[Any], at: int) -> str:
+    return str(names[at]) if at < len(names) else "undeclared"
 
 
 def answered(dialect: str, request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:

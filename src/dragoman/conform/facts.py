@@ -83,7 +83,8 @@ def _each(test: Callable[[Any, Any], bool], word: str) -> Callable[[list[Any], A
 
 
 def _equal(value: Any, wanted: Any) -> bool:
-    return type(value) is type(wanted) and value == wanted if isinstance(wanted, bool) else bool(value == wanted)
+    # In Python true is 1; in JSON it is not.
+    return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)
 
 
 def _is_number(value: Any) -> bool:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ..canon.losses import Loss
 from ..dialects import names
-from ..errors import ConfigError, DragomanError
+from ..errors import ConfigError, DragomanError, FaultError
 from ..rule import Kind
 from ..translate import (
     StreamTranslator,
@@ -19,7 +19,7 @@ from ..translate import (
     translate_tools,
 )
 from . import folding
-from .echo import answered
+from .echo import answered, named
 from .facts import Document, Outcome, about_losses, judge
 from .look import decode, dump
 from .suite import Case
@@ -102,14 +102,17 @@ def _asked(case: Case) -> Translation | None:
 
 
 def _fault(case: Case) -> Outcome:
-    body = case.input["body"]
-    done = translate_fault(
-        body if isinstance(body, str) else dump(body),
-        status=case.input["status"],
-        headers=case.input.get("headers", {}),
-        source=case.source_dialect,
-        target=case.target,
-    )
+    status, headers = case.input["status"], case.input.get("headers", {})
+    body = case.input["body"] if isinstance(case.input["body"], str) else dump(case.input["body"])
+    if status == 200:
+        # A fault that calls itself an answer: it has to be noticed.
+        try:
+            answer = translate_response(body, source=case.source_dialect, target=case.target, answers=_asked(case))
+            document = {"status": 200, "headers": {}, "body": decode(answer.body)}
+            return _outcome(case, document, None, answer.losses)
+        except FaultError as error:
+            status = error.fault.status
+    done = translate_fault(body, status=status, headers=headers, source=case.source_dialect, target=case.target)
     document = {"status": done.status, "headers": done.headers, "body": decode(done.body)}
     return _outcome(case, document, None, done.losses)
 
@@ -150,6 +153,7 @@ def _conversation(case: Case) -> Outcome:
         asked = translate_request(dump(request), source=case.client, target=upstream, model=model)
         losses += asked.losses
         checked.append(Document(upstream, "request", model, decode(asked.body)))
+        step = named(step, upstream, checked[-1].body)
         if "reply" in step:
             done = translate_response(dump(step["reply"]), source=upstream, target=case.client, answers=asked)
             losses += done.losses
@@ -166,13 +170,23 @@ def _conversation(case: Case) -> Outcome:
     return Outcome(case.target, document, checked, tuple(losses))
 
 
-def by_id(cases: tuple[Case, ...], wanted: tuple[str, ...]) -> tuple[Case, ...]:
-    """The cases whose id or topic begins with one of the words; all without any."""
-    found = tuple([case for case in cases if not wanted or any(_begins(case, word) for word in wanted)])
-    if not found:
-        raise ConfigError("case", ", ".join(wanted), tuple(sorted({case.topic for case in cases})))
-    return found
+def chosen(
+    cases: tuple[Case, ...], words: tuple[str, ...], client: str | None = None, upstreams: tuple[str, ...] = ()
+) -> tuple[Case, ...]:
+    """The cases whose id or topic is named (all without words), of one client's dialect and of some upstreams'."""
+    for word in words:
+        if not any(_named(case, word) for case in cases):
+            raise ConfigError("case", word, tuple(sorted({case.topic for case in cases})))
+    return tuple(
+        [
+            case
+            for case in cases
+            if (not words or any(_named(case, word) for word in words))
+            and (client is None or case.client == client)
+            and (not upstreams or case.upstream in upstreams)
+        ]
+    )
 
 
-def _begins(case: Case, word: str) -> bool:
-    return case.topic == word or case.id == word or case.id.startswith(f"{word}.")
+def _named(case: Case, word: str) -> bool:
+    return case.id == word or case.id.startswith(f"{word}.")

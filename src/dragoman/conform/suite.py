@@ -17,6 +17,7 @@ FROM_CLIENT = ("request", "tools", "conversation", "count")
 
 EXPECTED = "expected-failures.json"
 MANIFEST = "suite.json"
+PLAIN = "plain.json"
 
 
 class Source(Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,12 +75,21 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
     files: tuple[Listed, ...]
 
 
+class Plain(Struct, frozen=True, forbid_unknown_fields=True):
+    """The plainest documents of a dialect, for cases that are about something else."""
+
+    request: dict[str, Any]
+    reply: dict[str, Any]
+    frames: list[Any]
+
+
 class Suite(Struct, frozen=True):
     """The cases of one date, in the order of their files."""
 
     date: str
     cases: tuple[Case, ...]
     place: Path
+    plain: dict[str, Plain]
 
 
 _cases = msgspec.json.Decoder(tuple[Case, ...], float_hook=Number).decode
@@ -104,9 +114,10 @@ def load(place: Path) -> Suite:
             if len(found) != listed.cases:
                 raise ConfigError(f"number of cases in {listed.file}", str(len(found)), (str(listed.cases),))
             cases += found
+        plain = msgspec.json.decode((place / PLAIN).read_bytes(), type=dict[str, Plain])
     except (OSError, msgspec.DecodeError) as error:
         raise ConfigError("suite", f"{place}: {error}", ("a directory with a suite.json",)) from None
-    return Suite(manifest.date, tuple(cases), place)
+    return Suite(manifest.date, tuple(cases), place, plain)
 
 
 def expected_failures(file: Path) -> dict[str, str]:

@@ -433,7 +433,7 @@ def test_a_reference_that_may_be_null_becomes_a_union() -> None:
 
 def test_names_that_a_target_refuses_are_told_in_words() -> None:
     subset = Subset(root_object=True, root_keys="[a-z]{1,3}", modern=True)
-    schema = {
+    schema: dict[str, Any] = {
         "type": "object",
         "properties": {
             "a b": {"type": "string"},

@@ -49,3 +49,61 @@ def test_what_only_looks_packed_is_left_alone(plain: bytes) -> None:
 @pytest.mark.parametrize("slot", [seals.MARK, seals.MARK + "p", seals.MARK + "p!!!", seals.MARK + "pä"])
 def test_a_broken_slot_is_left_alone(slot: str) -> None:
     assert seals.unpack(slot) is None
+
+
+RECORDS = (
+    seals.Record("call", "gemini", "c2lnbmF0dXJl+/==", call="call:1/ü"),
+    seals.Record("thought", "anthropic", "ErUB", "redacted", "claude-opus-5", "eu", "", 1, 20, 0, 'said "so"\n'),
+    seals.Record("text", "gemini", "x", calls=2, offset=-1, length=7, text=seals.digest("a text.")),
+)
+
+
+def test_records_travel_as_one_seal() -> None:
+    bundle = seals.bundle(RECORDS)
+    assert bundle.dialect == seals.BUNDLE
+    slot = seals.pack(bundle)
+    assert slot.startswith(seals.MARK)
+    found = seals.unpack(slot)
+    assert found == bundle
+    assert seals.read(bundle.data) == RECORDS
+    assert seals.pack(bundle) == slot
+
+
+def test_a_seal_of_a_host_keeps_its_host() -> None:
+    seal = Seal("openai-chat", "x", "k", "deepseek-chat", "api.deepseek.com")
+    found = seals.unpack(seals.pack(seal))
+    assert found is not None
+    (record,) = seals.read(found.data) or ()
+    assert record.seal() == seal
+    assert record.length == -1
+
+
+@pytest.mark.parametrize("plain", [b"dragoman:2:", b"dragoman:2:{}", b'dragoman:2:[["call"]]', b"dragoman:2:[[1]]"])
+def test_what_is_no_record_is_left_alone(plain: bytes) -> None:
+    assert seals.unpack(base64.b64encode(plain).decode()) is None
+
+
+@pytest.mark.parametrize("call_id", ["call_1", "", "functions.f:0", "ü"])
+def test_an_id_with_seals_in_it(call_id: str) -> None:
+    packed = seals.pack_id(call_id, RECORDS)
+    assert packed.startswith(seals.MARK)
+    assert packed.replace("_", "").replace("-", "").isalnum()
+    assert packed.isascii()
+    assert seals.unpack_id(packed) == (call_id, RECORDS)
+    assert seals.pack_id(call_id, RECORDS) == packed
+
+
+@pytest.mark.parametrize(
+    "call_id",
+    [
+        "call_1",
+        seals.MARK,
+        seals.MARK + "ä",
+        seals.MARK + "!",
+        seals.pack(seals.bundle(RECORDS)),
+        base64.urlsafe_b64encode(b"dragoman:id:[1]").decode(),
+        base64.urlsafe_b64encode(b"dragoman:id:\xff").decode(),
+    ],
+)
+def test_any_other_id_is_an_id(call_id: str) -> None:
+    assert seals.unpack_id(call_id) is None

@@ -8,6 +8,7 @@ from typing import Any
 from ...dialect import Demands, Dialect, Endpoint
 from ...rule import Rule
 from .faults import read_fault, write_fault
+from .hosted import HOSTED
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader
@@ -84,6 +85,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    hosted=HOSTED,
     sealed=frozenset({"reasoning"}),
     echoes=frozenset({"reasoning"}),
     rules=rules,

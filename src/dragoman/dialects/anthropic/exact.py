@@ -17,6 +17,7 @@ from msgspec import Raw, Struct
 from ...canon.parts import Path
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
+from ...codec.recall import skimmer
 from . import wire
 
 _HOSTED_RESULT = ("tool_use_id", "content", "caller", "cache_control")
@@ -66,6 +67,9 @@ _request: Any = msgspec.defstruct(
 )
 _answer: Any = msgspec.defstruct("Answer", [("content", list[_blocks])], bases=(wire.Answer,))
 
+skim = skimmer(_request, "messages")
+"""A request whose messages stay raw, or None."""
+read_message: Callable[[Raw], wire.Message] = msgspec.json.Decoder(_message).decode
 _exact_request: Callable[[bytes], wire.MessagesRequest] = msgspec.json.Decoder(_request).decode
 _exact_answer: Callable[[bytes], wire.Answer] = msgspec.json.Decoder(_answer).decode
 _exact_content: Callable[[bytes | Raw], list[wire.Block]] = msgspec.json.Decoder(list[_blocks]).decode

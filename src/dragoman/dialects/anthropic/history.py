@@ -8,7 +8,7 @@ a message without content, system turns elsewhere than between a user's and an a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Raw
 
@@ -18,6 +18,7 @@ from ...codec import jsontext
 from ...codec.extras import restore
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
+from ...codec.recall import Written
 from ...crossing import Crossing
 from . import wire
 from .blocks import Block, BlockWriter
@@ -31,6 +32,29 @@ STRANGE_ROLE = "role:"
 NO_RESULT = "No result was recorded for this call."
 
 _SYSTEM = ("system", "developer")
+
+
+class _Known(NamedTuple):
+    """How a plain turn was written: one text, or its blocks; and the calls it makes or answers."""
+
+    role: str
+    text: str
+    blocks: list[Raw]
+    calls: dict[str, str]
+    answers: list[str]
+
+
+_WRITTEN = Written()
+
+
+def _remember(turn: Turn, message: Block) -> None:
+    blocks = message["content"]
+    text = blocks[0]["text"] if len(blocks) == 1 and blocks[0]["type"] == "text" else ""
+    calls = {block["id"]: block["id"] for block in blocks if block["type"] == "tool_use"}
+    answers = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+    written = [] if text else [jsontext.raw(block) for block in blocks]
+    size = len(text) + sum(map(len, written))
+    _WRITTEN.keep(turn, _Known(message["role"], text, written, calls, answers), size)
 
 
 class History:
@@ -63,10 +87,15 @@ class History:
             for i in range(begin, len(turns)):
                 self.turn(turns[i], turns, i)
         else:
+            again = self._crossing.recalled
             for i in range(begin, len(turns)):
                 turn = turns[i]
+                if again and self._as_before(turn):
+                    continue
                 if turn.name or turn.extra is not None or not self._plain(turn.role, turn.parts, turn.at):
                     self.turn(turn, turns, i)
+                elif again:
+                    _remember(turn, self.messages[-1])
         if self.writer.own and self._role == "assistant":
             # The history of a client that is about to answer: what it left open stays open.
             self._open.clear()
@@ -100,6 +129,33 @@ class History:
             self._user(turn)
         else:
             self._later_system(turn, turns, i)
+
+    def _as_before(self, turn: Turn) -> bool:
+        """Write a plain turn as it was written before, if it stands in the same place: nothing is open but the calls it
+        answers, and nobody of its role has just spoken."""
+        known = _WRITTEN.get(turn)
+        if known is None or known.role == self._role or self._twins:
+            return False
+        if known.answers:
+            if list(self._open) != known.answers:
+                return False
+            self._answered += known.answers
+            self._open = {}
+        elif self._open or not self._used.isdisjoint(known.calls):
+            return False
+        if known.role == "assistant":
+            self._used.update(known.calls)
+            self._open = dict(known.calls)
+            self._answered.clear()
+        message: dict[str, Any]
+        if known.text:
+            message = {"role": known.role, "content": [{"type": "text", "text": known.text}]}
+            self._short.append(message)
+        else:
+            message = {"role": known.role, "content": list(known.blocks)}
+        self.messages.append(message)
+        self._role, self._at = known.role, turn.at
+        return True
 
     def _plain(self, role: str, parts: tuple[Part, ...], at: Path) -> bool:
         """What nearly all turns are: one text, text and calls, or the results of the calls before, and nothing hangs on

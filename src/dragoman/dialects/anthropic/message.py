@@ -215,6 +215,8 @@ def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unk
         value = jsontext.raw({**jsontext.fields(value), "source": block.source.strange})
     kind = jsontext.kind(value)
     text = _passages(value) if kind in ("search_result", "document") else ""
+    if kind == "tool_reference":
+        text = _found_tool(value)
     extra = gather(crossing, at, unknown) if unknown else None
     if extra is not None:
         value = jsontext.raw(restore(jsontext.plain(value), extra, crossing.source))
@@ -224,6 +226,12 @@ def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unk
         crossing.lose("part.as_text", at, kind)
     mark = block.cache_control
     return Text(text, cache=None if mark is None else mark.ttl or "", extra=marked(None, BLOCK, value), at=at)
+
+
+def _found_tool(value: Raw) -> str:
+    """What a search that the client runs has found: a tool that is declared, and loaded from now on."""
+    name = jsontext.plain(value).get("tool_name")
+    return f"The tool {name} is available." if isinstance(name, str) and name else ""
 
 
 def _passages(value: Raw) -> str:

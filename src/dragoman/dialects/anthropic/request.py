@@ -4,30 +4,49 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+from msgspec import Raw
+
 from ...canon.parts import Extra, Opaque, Part, Path, ToolResult
 from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
+from ...codec.recall import Recall
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
+from .additions import ADDS, merged
 from .blocks import BlockWriter
-from .exact import admit_request
+from .exact import admit_request, read_message, skim
 from .history import STRANGE_ROLE, History
+from .hosted import SERVERS, mcp_servers, with_servers
 from .message import marked, read_content
 from .settings import empty_fields, make_room, read_settings, write_settings
 from .tools import MEMO, offered, read_choice, write_choice, write_offered
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
-    request, unknown, spelled = admit_request(body)
-    crossing.spelled = spelled
-    turns = _read_turns(request, crossing, unknown)
+    request = skim(body)
+    said = _SAID.all(request.messages, crossing) if request is not None else None
+    unknown: Unknown = {}
+    if said is None:
+        request, unknown, spelled = admit_request(body)
+        crossing.spelled = spelled
+        turns = _read_turns(request, crossing, unknown)
+    else:
+        turns = _grouped(request.system, said, crossing)
     settings, extras = read_settings(request)
     extras.update(carried(request, wire.REQUEST_EXTRAS) or {})
     tools = MEMO.read(request.tools, crossing) if request.tools else ()
+    if crossing.target != wire.NAME and ADDS in body:
+        turns, tools = merged(turns, tools, crossing)
+    if SERVERS in extras and crossing.target != wire.NAME:
+        joined = with_servers(tools, extras[SERVERS])
+        if joined is not None:
+            tools = joined
+            del extras[SERVERS]
     extra = gather(crossing, (), unknown, extras or None)
     if request.tools and not tools:
         extra = marked(extra, "tools", request.tools)
@@ -42,6 +61,46 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         request.stream,
         extra,
     )
+
+
+def _read_raw(raw: Raw, i: int) -> tuple[Turn, ...] | None:
+    """The turns of one message, if reading it loses and keeps nothing."""
+    try:
+        message = read_message(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    at: Path = ("messages", i)
+    alone = Crossing(wire.NAME, "")
+    parts = read_content(message.content, ("messages", i, "content"), alone, {})
+    if alone.kept or len(alone.losses):
+        return None
+    role = message.role
+    if role == "user":
+        turns: list[Turn] = []
+        _read_user(parts, at, None, turns)
+        return tuple(turns)
+    if role != "assistant" and role != "system":
+        return None
+    return (Turn("assistant" if role == "assistant" else "system", tuple(parts), "", None, at),)
+
+
+_SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw)
+
+
+def _grouped(system: Any, said: list[tuple[Turn, ...]], crossing: Crossing) -> tuple[Turn, ...]:
+    turns: list[Turn] = []
+    if system:
+        turns.append(Turn("system", tuple(read_content(system, ("system",), crossing, {})), at=("system",)))
+    before = ""
+    for group in said:
+        for turn in group:
+            role = turn.role
+            if role == before and (role == "assistant" or role == "tool"):
+                turns[-1] = _SAID.step(role, [*turns[-1].parts, *turn.parts], turns[-1].at)
+            else:
+                turns.append(turn)
+            before = role
+    return tuple(turns)
 
 
 def _read_turns(request: wire.MessagesRequest, crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
@@ -107,6 +166,10 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     system = history.write(arrange(request.turns, crossing))
     if tools:
         out["tools"] = tools
+        if crossing.source != wire.NAME:
+            servers = mcp_servers(request.tools)
+            if servers:
+                out[SERVERS] = servers
     choice, order = write_choice(request, tools, _refuses_force(out, crossing), crossing)
     if choice is not None:
         out["tool_choice"] = choice

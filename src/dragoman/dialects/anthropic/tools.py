@@ -22,6 +22,7 @@ from ...codec.names import Names, by_name
 from ...codec.schema import Subset
 from ...crossing import Crossing
 from . import wire
+from .hosted import TOOLSET, parted
 from .marks import Marks
 from .message import marked
 
@@ -152,7 +153,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing, marks: Mark
             crossing.lose("tool.strict.dropped", tool.at, f"more than {MOST_STRICT} strict tools")
         elif tool.strict or (own and tool.strict is not None):
             entry["strict"] = tool.strict
-        if tool.deferred and own:
+        if tool.deferred and (own or crossing.profile.tool_search):
             entry["defer_loading"] = True
         elif tool.deferred:
             crossing.lose("tool.deferred.expanded", tool.at)
@@ -176,6 +177,8 @@ def _hosted(tool: HostedTool, crossing: Crossing, marks: Marks) -> Any:
     if tool.dialect != wire.NAME:
         crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
         return None
+    if tool.kind == TOOLSET and crossing.source != wire.NAME:
+        return parted(tool)[0]
     if b'"cache_control"' not in bytes(tool.value):
         return tool.value
     fields: dict[str, Any] = dict(jsontext.fields(tool.value))

@@ -8,6 +8,7 @@ from typing import Any
 from ...dialect import Dialect, Endpoint
 from ...rule import Rule
 from ..gemini import DIALECT as GEMINI
+from ..gemini.hosted import VERTEX
 from .faults import read_fault, write_fault
 from .request import read_request, with_project, write_request
 from .response import read_response, write_response, write_results
@@ -61,6 +62,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    hosted=VERTEX,
     sealed=GEMINI.sealed,
     echoes=GEMINI.echoes,
     origin=GEMINI.name,

@@ -8,6 +8,7 @@ from typing import Any
 from ...dialect import Demands, Dialect, Endpoint
 from ...rule import Rule
 from .faults import read_fault, write_fault
+from .hosted import HOSTED
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader, StreamWriter
@@ -66,6 +67,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    hosted=HOSTED,
     sealed=frozenset({"reasoning", "call", "text"}),
     # Not on thoughts: gemini-cli strips them from its history (protocol page, section 5).
     echoes=frozenset({"call", "text"}),

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
+
+from msgspec import Raw
 
 from ...canon.parts import Opaque, Path, Text, ToolCall, ToolResult
 from ...canon.turns import Turn
+from ...codec import jsontext
+from ...codec.recall import Written
 from ...crossing import Crossing
 from . import wire
 from .marks import put_back
 from .message import DUMMY, write_call, write_part
 from .results import write_missing, write_orphan, write_result
+from .tools import NAMES
 
 SYSTEM_MARK = "[system]\n"
 """Stands before system words that the user has to say, since there is no such role in mid-conversation."""
@@ -23,7 +28,10 @@ def write_contents(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     open_from = _open_from(turns) if crossing.profile.seals else len(turns)
     if writer.mine:
         turns = _as_sent(turns)
+    recalled = crossing.recalled and not writer.mine
     for index, turn in enumerate(turns):
+        if recalled and index < open_from and writer.as_before(turn):
+            continue
         if turn.name:
             crossing.lose("name.dropped", turn.at)
         if turn.role == "assistant":
@@ -57,6 +65,17 @@ def _open_from(turns: tuple[Turn, ...]) -> int:
     return 0
 
 
+class _Known(NamedTuple):
+    """How a turn was written after the calls `asked`, and the calls that wait for results after it."""
+
+    parts: list[Raw]
+    waiting: list[tuple[str, Any, Path]]
+    asked: list[tuple[str, str]]
+
+
+_WRITTEN = Written()
+
+
 class _Writer:
     """The contents so far, and the calls that wait for their results."""
 
@@ -68,6 +87,37 @@ class _Writer:
         self._at: Path = ()
         self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its place
         self._answered: set[str] = set()
+
+    def as_before(self, turn: Turn) -> bool:
+        """Write a turn as it was written before, or write and remember it. Only what begins a content of its own is
+        remembered, follows the same calls, and loses nothing."""
+        role = "model" if turn.role == "assistant" else "user"
+        asked = [(call_id, call["name"]) for call_id, call, _ in self._waiting]
+        if role == self._role or bool(asked) != (turn.role == "tool"):
+            return False
+        known = _WRITTEN.get(turn)
+        if known is not None and known.asked == asked:
+            self.contents.append({"role": role, "parts": list(known.parts)})
+            self._waiting = list(known.waiting)
+            self._answered.update([call_id for call_id, _ in asked])
+            self._role, self._at = role, turn.at
+            return True
+        if turn.name or turn.extra is not None or turn.role in ("system", "developer"):
+            return False
+        crossing = self._crossing
+        before, lost, renamed = len(self.contents), len(crossing.losses), len(crossing.renamed) + len(crossing.custom)
+        if turn.role == "assistant":
+            self.model(turn, sealed=False)
+        elif turn.role == "tool":
+            self.results(turn)
+        else:
+            self.user(turn)
+        clean = len(crossing.losses) == lost and len(crossing.renamed) + len(crossing.custom) == renamed
+        own_names = all(call["name"] in NAMES.legal_names for _, call, _ in self._waiting)
+        if clean and own_names and len(self.contents) == before + 1:
+            parts = [jsontext.raw(part) for part in self.contents[-1]["parts"]]
+            _WRITTEN.keep(turn, _Known(parts, list(self._waiting), asked), sum(map(len, parts)))
+        return True
 
     def model(self, turn: Turn, *, sealed: bool) -> None:
         waiting = self._waiting

@@ -266,7 +266,7 @@ def write_part(part: Part, crossing: Crossing, *, request: bool) -> Any:
 
 def write_seal(seal: Seal, out: dict[str, Any], at: Path, crossing: Crossing, request: bool) -> None:
     """An own seal goes back as it came; a foreign one travels packed to the client, and never to the upstream."""
-    if not seal.data:
+    if not seal.data and crossing.source != wire.NAME:
         return  # it only says whose thought it is
     if seal.dialect == wire.NAME:
         out["thoughtSignature"] = seal.data

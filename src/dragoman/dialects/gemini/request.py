@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolResult
@@ -13,6 +14,7 @@ from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.extras import carried, gather
+from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
@@ -28,7 +30,23 @@ _INVENTED = "(the conversation begins)"
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
-    return read_admitted(wire.admit_request(body), crossing)
+    request = _skim(body)
+    said = _SAID.all(request.contents, crossing) if request is not None else None
+    if said is None:
+        return read_admitted(wire.admit_request(body), crossing)
+    wire.check_text(body)
+    turns: list[Turn] = []
+    if request.systemInstruction is not None:
+        turns.append(_read_system(request.systemInstruction, crossing, {}))
+    before = ""
+    for group in said:
+        for turn in group:
+            if turn.role == "tool" and before == "tool":
+                turns[-1] = _SAID.step("tool", [*turns[-1].parts, *turn.parts], turns[-1].at)
+            else:
+                turns.append(turn)
+            before = turn.role
+    return _read_rest(request, turns, crossing, {})
 
 
 def read_admitted(admitted: Admitted[wire.GenerateRequest], crossing: Crossing) -> Request:
@@ -45,6 +63,11 @@ def read_admitted(admitted: Admitted[wire.GenerateRequest], crossing: Crossing) 
         turns.append(Turn("user", (Text(contents, at=("contents",)),), "", None, ("contents",)))
     else:
         _read_contents([contents], turns, crossing, unknown)
+    return _read_rest(request, turns, crossing, unknown)
+
+
+def _read_rest(request: wire.GenerateRequest, turns: list[Turn], crossing: Crossing, unknown: Unknown) -> Request:
+    """Everything but the contents."""
     tools = MEMO.read(request.tools, crossing) if request.tools else ()
     config = request.toolConfig
     choice = None
@@ -99,10 +122,34 @@ def _read_system(content: wire.Content | str, crossing: Crossing, unknown: Unkno
     return Turn("system", tuple(parts), "", extra, at)
 
 
-def _read_contents(contents: list[wire.Content], turns: list[Turn], crossing: Crossing, unknown: Unknown) -> None:
+def _read_raw(raw: Raw, i: int) -> tuple[Turn, ...] | None:
+    """The turns of one content, if reading it loses and keeps nothing, and no id has to be made or found."""
+    try:
+        content = _content(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    alone = Crossing(wire.NAME, "")
+    turns: list[Turn] = []
+    _read_contents([content], turns, alone, {}, i)
+    if alone.kept or len(alone.losses) or alone.spelled:
+        return None
+    for turn in turns:
+        if any(type(part) is Opaque for part in turn.parts):
+            return None
+    return tuple(turns)
+
+
+_skim = skimmer(wire.GenerateRequest, "contents")
+_content = msgspec.json.Decoder(wire.Content).decode
+_SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw)
+
+
+def _read_contents(
+    contents: list[wire.Content], turns: list[Turn], crossing: Crossing, unknown: Unknown, begin: int = 0
+) -> None:
     ids = Ids(crossing)
     spoken = False
-    for i, content in enumerate(contents):
+    for i, content in enumerate(contents, begin):
         at: Path = ("contents", i)
         role = content.role
         if role == "model":
@@ -169,7 +216,18 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
             out["tools"] = tools
     _write_choice(request, out, crossing)
     write_settings(request, out, crossing)
-    return jsontext.encode(put_back(out, request.extra))
+    put_back(out, request.extra)
+    if crossing.target == wire.NAME and (not mine or crossing.within):
+        _switch_hosted(request, out)
+    return jsontext.encode(out)
+
+
+def _switch_hosted(request: Request, out: dict[str, Any]) -> None:
+    """The Developer API takes its own tools beside functions only with this switch, which Vertex refuses."""
+    kinds = {type(tool) for tool in request.tools}
+    if len(kinds) > 1 and "tools" in out:
+        config: dict[str, Any] = out.setdefault("toolConfig", {})
+        config["includeServerSideToolInvocations"] = True
 
 
 def _write_choice(request: Request, out: dict[str, Any], crossing: Crossing) -> None:

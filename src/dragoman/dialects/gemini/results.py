@@ -133,6 +133,9 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: 
     text = plain_text(result.parts)
     if text is None:
         text, nested = _write_content(result, siblings, crossing)
+        for part in result.parts:
+            if part.cache is not None:
+                crossing.lose("cache.dropped", part.at)
     response: Any
     if text is None or result.structured:
         response = _write_response(result, text)

@@ -12,6 +12,7 @@ from ...codec import jsontext
 from ...codec.effort import from_budget, nearest
 from ...codec.extras import carried
 from ...codec.fit import fit
+from ...codec.range import within
 from ...codec.schema import from_openapi
 from ...crossing import Crossing
 from . import wire
@@ -186,7 +187,10 @@ def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) ->
     if thinking:
         config["thinkingConfig"] = thinking
     if settings.format is not None:
-        _write_format(settings.format, config, settings.at.get("format", ()), crossing)
+        if crossing.profile.format_beside_tools or mine or not _has_functions(out):
+            _write_format(settings.format, config, settings.at.get("format", ()), crossing)
+        else:
+            _say_format(settings.format, out, settings.at.get("format", ()), crossing)
     if config:
         out[_CONFIG] = config
     if settings.tier is not None:
@@ -223,8 +227,10 @@ def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossi
                 continue
             if not taken:
                 crossing.lose("sampling.dropped", at.get(name, ()), name)
-            else:
-                config[key] = int(value) if isinstance(value, float) and value.is_integer() else value
+                continue
+            if name == "temperature" and crossing.source != wire.NAME:
+                value = within(value, 0, 2, at.get(name, ()), crossing)
+            config[key] = int(value) if isinstance(value, float) and value.is_integer() else value
     if settings.seed is not None:
         config["seed"] = settings.seed
     if settings.presence_penalty is not None:
@@ -310,6 +316,21 @@ def _write_format(shape: Format, config: dict[str, Any], at: Path, crossing: Cro
         )
     if shape.name or shape.description:
         crossing.lose("format.detail.dropped", at, "the schema's name and description")
+
+
+def _has_functions(out: dict[str, Any]) -> bool:
+    tools = out.get("tools")
+    return tools is not None and b"functionDeclarations" in jsontext.encode(tools)
+
+
+def _say_format(shape: Format, out: dict[str, Any], at: Path, crossing: Crossing) -> None:
+    """Gemini 2 takes no output format beside functions: it is asked for in words."""
+    crossing.lose("format.as_text", at, "this model takes no output format beside functions")
+    words = "When you do not call a function, answer with one valid JSON value and nothing else."
+    if shape.schema is not None:
+        words += f" It must fit this JSON Schema:\n{shape.schema}"
+    instruction: dict[str, Any] = out.setdefault("systemInstruction", {"parts": []})
+    instruction["parts"].append({"text": words})
 
 
 def _write_tier(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:

@@ -20,6 +20,7 @@ from .results import read_result, write_results_messages
 from .settings import read_extras, read_settings, write_settings
 from .tools import MEMO, offered
 
+NO_INPUT = "(nothing was said)"
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
 
 
@@ -128,6 +129,9 @@ def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
             continue
         _write_turn(turn, messages, crossing)
         calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
+    if not messages and turns and crossing.source != wire.NAME:
+        crossing.lose("turn.invented", turns[0].at, "nothing is left of the conversation")
+        messages.append({"role": "user", "content": NO_INPUT})
     return messages
 
 

@@ -8,12 +8,13 @@ from typing import Any
 from ...dialect import Dialect, Endpoint
 from ...rule import Rule
 from .faults import read_fault, write_fault
+from .hosted import HOSTED
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
-from .wire import NAME
+from .wire import NAME, NOISE
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
@@ -65,6 +66,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    hosted=HOSTED,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
     # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the
     # whole message they got, and lose it when they build one of the fields they know: offered, not relied upon.
@@ -72,20 +74,5 @@ DIALECT = Dialect(
     call_slots=frozenset({"gemini"}),
     rules=rules,
     kin=("openrouter",),
-    noise=frozenset(
-        {
-            "system_fingerprint",
-            "service_tier",
-            "obfuscation",
-            "include_obfuscation",
-            "timings",
-            "x_groq",
-            "prompt_filter_results",
-            "content_filter_results",
-            "content_filter_offsets",
-            "prompt_cache_options",
-            "prompt_cache_retention",
-            "store",
-        }
-    ),
+    noise=NOISE,
 )

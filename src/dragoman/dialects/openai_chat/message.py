@@ -62,9 +62,9 @@ _PART_FIELDS = tuple(sorted(wire.ContentPart.__kinds__))
 def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
     extra = gather(crossing, at, unknown) if unknown else None
     cache = None
-    if part.prompt_cache_breakpoint:
+    if part.prompt_cache_breakpoint and bytes(part.prompt_cache_breakpoint) != b"null":
         cache = lifetime(part.prompt_cache_breakpoint)
-    elif part.cache_control:
+    elif part.cache_control and bytes(part.cache_control) != b"null":
         cache = lifetime(part.cache_control)
         extra = with_own(extra, CACHE_CONTROL, part.cache_control)
     kind = part.type

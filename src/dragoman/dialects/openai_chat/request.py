@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+from msgspec import Raw
+
 from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.request import Request
+from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.extras import carried, gather, misplaced, restore
+from ...codec.recall import Recall, Written, skimmer
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
+from .hosted import OPTIONS
 from .message import read_assistant, read_content, read_legacy, write_assistant, write_content, write_plain
 from .results import answer_for, write_plain_results, write_results_messages
 from .settings import read_extras, read_settings, write_settings
@@ -27,15 +33,27 @@ _ROLES: dict[str, Role] = {
     "function": "tool",
 }
 
+_OPENAI = frozenset({wire.NAME, "openai-responses"})
+NO_INPUT = "(nothing was said)"
+
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
+    skimmed = _skim(body)
+    if skimmed is not None:
+        said = _SAID.all(skimmed.messages, crossing)
+        if said is not None:
+            return _read_rest(skimmed, _grouped(said), crossing, {})
     return read_admitted(wire.REQUEST.admit(body), crossing)
 
 
 def read_admitted(admitted: Admitted[wire.ChatRequest], crossing: Crossing) -> Request:
     request, unknown, spelled = admitted
     crossing.spelled = spelled
-    turns = _read_turns(request.messages, crossing, unknown)
+    return _read_rest(request, _read_turns(request.messages, crossing, unknown), crossing, unknown)
+
+
+def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Crossing, unknown: Unknown) -> Request:
+    """Everything but the messages."""
     tools: tuple[Any, ...] = ()
     if request.tools:
         tools = MEMO.read(request.tools, crossing)
@@ -46,6 +64,11 @@ def read_admitted(admitted: Admitted[wire.ChatRequest], crossing: Crossing) -> R
         named = request.function_call
         legacy = named if isinstance(named, str) else wire.ToolChoice(function=named)
         choice = read_choice(legacy, crossing)
+    extras = read_extras(request)
+    if extras and OPTIONS in extras and crossing.target != wire.NAME:
+        value = extras.pop(OPTIONS)
+        if bytes(value) != b"null":
+            tools += (HostedTool(wire.NAME, OPTIONS, value, (OPTIONS,)),)
     return Request(
         turns,
         request.model or "",
@@ -53,7 +76,7 @@ def read_admitted(admitted: Admitted[wire.ChatRequest], crossing: Crossing) -> R
         choice,
         read_settings(request),
         request.stream,
-        gather(crossing, (), unknown, read_extras(request)),
+        gather(crossing, (), unknown, extras),
     )
 
 
@@ -102,6 +125,34 @@ def read_plain(message: wire.Message, i: int) -> Turn | ToolResult | None:
     if call_id is not None or speaker is None:
         return None
     return Turn(speaker, (Text(content, at=("messages", i, "content")),), "", None, ("messages", i))
+
+
+def _read_raw(raw: Raw, i: int) -> Turn | ToolResult | None:
+    try:
+        return read_plain(_message(raw), i)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+_skim = skimmer(wire.ChatRequest, "messages")
+_message = msgspec.json.Decoder(wire.Message).decode
+_SAID: Recall[Turn | ToolResult] = Recall(_read_raw)
+
+
+def _grouped(said: list[Turn | ToolResult]) -> tuple[Turn, ...]:
+    turns: list[Turn] = []
+    results: list[Part] = []
+    for one in said:
+        if isinstance(one, ToolResult):
+            results.append(one)
+            continue
+        if results:
+            turns.append(_SAID.step("tool", results, results[0].at))
+            results = []
+        turns.append(one)
+    if results:
+        turns.append(_SAID.step("tool", results, results[0].at))
+    return tuple(turns)
 
 
 def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
@@ -182,12 +233,21 @@ def _read_result(message: wire.Message, call_id: str, at: Path, crossing: Crossi
 def write_request(request: Request, crossing: Crossing) -> bytes:
     messages = _write_turns(request, crossing)
     model = crossing.model or request.model
-    if not model and crossing.source != wire.NAME:
-        crossing.lose("model.invented")
-        model = "unspecified"
+    if crossing.source != wire.NAME:
+        if not messages and request.turns:
+            crossing.lose("turn.invented", request.turns[0].at, "nothing is left of the conversation")
+            messages.append({"role": "user", "content": NO_INPUT})
+        if request.settings.format is not None and request.settings.format.kind == "json":
+            _say_json(messages, request, crossing)
+        if not model:
+            crossing.lose("model.invented")
+            model = "unspecified"
     out: dict[str, Any] = {"model": model, "messages": messages} if model else {"messages": messages}
     if request.tools:
-        tools = MEMO.write(request.tools, crossing)
+        offered = request.tools
+        if crossing.source != wire.NAME:
+            offered = _take_search(offered, out)
+        tools = MEMO.write(offered, crossing) if offered else None
         if tools:
             out["tools"] = tools
     if request.choice is not None:
@@ -205,6 +265,31 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     return jsontext.encode(restore(out, request.extra, wire.NAME))
 
 
+def _say_json(messages: list[Any], request: Request, crossing: Crossing) -> None:
+    """JSON mode is refused unless some message has the word. Only the head of the conversation is looked at, so that
+    the answer is the same in every later turn."""
+    if crossing.source in _OPENAI or crossing.source == crossing.target:
+        return  # there it holds too
+    for message in messages:
+        text = jsontext.encode(message).lower()
+        if b"json" in text:
+            return
+        if b'"role":"user"' in text:
+            break
+    role = "developer" if crossing.profile.reasoning else "system"
+    messages.insert(0, {"role": role, "content": "Answer with one valid JSON object and nothing else."})
+    crossing.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in a message")
+
+
+def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]:
+    """The tools without the search, which is a field of its own here."""
+    for i, tool in enumerate(tools):
+        if type(tool) is HostedTool and tool.kind == OPTIONS:
+            out[OPTIONS] = tool.value
+            return tools[:i] + tools[i + 1 :]
+    return tools
+
+
 def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
     messages: list[Any] = []
     if crossing.source == wire.NAME:
@@ -216,10 +301,22 @@ def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
         return messages
     calls: list[ToolCall] = []  # those of the last step that have no result yet
     plain = False  # that step was written as it is
+    again = crossing.recalled
     for turn in arrange(request.turns, crossing):
         role = turn.role
+        if again:
+            known = _WRITTEN.get(turn)
+            if known is not None and (not calls if role != "tool" else plain and known[1] == [one.id for one in calls]):
+                messages += known[0]
+                calls = known[2]
+                plain = True
+                continue
+        before = len(messages)
         if role == "tool":
-            if not (plain and write_plain_results(turn.parts, calls, messages)):
+            if plain and write_plain_results(turn.parts, calls, messages):
+                if again:
+                    _remember(turn, messages, before, [one.id for one in calls], [])
+            else:
                 write_results_messages(turn, calls, messages, crossing)
             calls = []
             continue
@@ -232,16 +329,29 @@ def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
             plain = message is not None
             if message is not None:
                 messages.append(message)
+                if again:
+                    _remember(turn, messages, before, [], calls)
                 continue
         elif role == "user" and turn.extra is None and not turn.name:
             text = plain_text(turn.parts)
             if text is not None:
                 messages.append({"role": "user", "content": text})
+                if again:
+                    _remember(turn, messages, before, [], [])
                 continue
         _write_turn(turn, messages, crossing)
     if calls:
         answer_for(calls, messages, crossing)
     return messages
+
+
+_WRITTEN = Written()
+
+
+def _remember(turn: Turn, messages: list[Any], before: int, answers: list[str], calls: list[ToolCall]) -> None:
+    """How a plain turn was written, which calls it answers, and which it makes."""
+    written = [jsontext.raw(message) for message in messages[before:]]
+    _WRITTEN.keep(turn, (written, answers, calls), sum(map(len, written)))
 
 
 def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:

@@ -55,7 +55,7 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
 
 def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Response:
     answer, unknown, _ = admitted
-    if not unknown and crossing.target != wire.NAME and len(answer.choices) == 1:
+    if not unknown and crossing.target not in wire.KIN and len(answer.choices) == 1:
         plain = _read_plain(answer, answer.choices[0], crossing)
         if plain is not None:
             return plain

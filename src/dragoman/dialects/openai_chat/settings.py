@@ -9,6 +9,7 @@ from ...canon.request import Format, Settings
 from ...codec import jsontext
 from ...codec.effort import wanted
 from ...codec.extras import carried
+from ...codec.range import within
 from ...crossing import Crossing
 from . import wire
 from .tools import fit_schema
@@ -170,6 +171,8 @@ def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing)
         if value is None:
             continue
         if known:
+            if name == "temperature" and crossing.source != wire.NAME:
+                value = within(value, 0, 2, at.get(name, ()), crossing)
             out[name] = value
         else:
             code = "logprobs.dropped" if name.endswith("logprobs") else "sampling.dropped"

@@ -359,7 +359,17 @@ class StreamReader(FrameReader):
         fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
         if fresh:
             self._kept.update([(at, name) for name in fresh])
-            self._crossing.keep(at, fresh)
+            self._put_aside(at, fresh)
+
+    def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:
+        """Fields that have no event: no writer of a stream puts them back, a kin's neither."""
+        if self._crossing.target not in wire.KIN or self._crossing.target == wire.NAME:
+            self._crossing.keep(at, fields)
+            return
+        for name, value in fields.items():
+            if bytes(value) != b"null":
+                quiet = name in wire.NOISE
+                self._crossing.lose("field.dropped", (*at, name), severity="info" if quiet else None)
 
 
 def _begins(piece: wire.Call, name: str, text: str, call: _Call) -> bool:

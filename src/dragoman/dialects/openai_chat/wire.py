@@ -14,6 +14,25 @@ from ...codec.admit import Door
 from ...codec.extras import Fields
 
 NAME = "openai-chat"
+KIN = frozenset({NAME, "openrouter"})
+"""Dialects that write this one's extras."""
+NOISE = frozenset(
+    {
+        "system_fingerprint",
+        "service_tier",
+        "obfuscation",
+        "include_obfuscation",
+        "timings",
+        "x_groq",
+        "prompt_filter_results",
+        "content_filter_results",
+        "content_filter_offsets",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "store",
+    }
+)
+"""Fields that say nothing a reader acts on."""
 NONE = Raw()
 
 

@@ -267,6 +267,8 @@ def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
             out["file_data"] = spoken.get("file_data") or data_url(media.mime, media.data)
         elif media.url:
             out["file_url"] = media.url
+            if media.name:
+                out["filename"] = media.name
         elif media.file:
             out["file_id"] = media.file
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Extra, Media, Part, Path, Text, ToolCall, ToolResult, plain_text
@@ -11,16 +12,18 @@ from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
-from ...codec.admit import Unknown
+from ...codec.admit import Admitted, Unknown
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.ids import hashed, plain_id
 from ...codec.ids import send as send_id
 from ...codec.media import note
+from ...codec.recall import Recall, Written, skimmer
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
 from .items import item_extra, message_extra, read_call, read_item, read_opaque, stray_fields, write_items
 from .message import mark_cached, read_content, write_input
+from .recall import recall
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import IDS, MEMO, NAMES, own_fields, read_choice, tools_from, with_fields, write_choice
 
@@ -41,14 +44,19 @@ _STRAY_IN_OUTPUT = (
 _ADDS_TOOLS = frozenset({"additional_tools", "tool_search_output"})
 _INSTRUCTIONS: Path = ("instructions",)
 _OUTPUT: Path = ("output",)
+_OPENAI = frozenset({wire.NAME, "openai-chat"})
 _FALSE = Raw(b"false")
+_NONE = wire.NONE
 NO_INPUT = "(nothing was said)"
 NO_RESULT = "Error: no result was recorded for this call."
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
-    request, unknown, spelled = wire.REQUEST.admit(body)
-    crossing.spelled = spelled
+    skimmed = _skim(body) if crossing.resolver is None else None
+    said = _REMEMBERED.all(skimmed.input, crossing) if skimmed is not None else None
+    admitted: Admitted[Any] = wire.REQUEST.admit(body) if said is None else Admitted(skimmed, {}, {})
+    request: wire.ResponsesRequest = admitted.value
+    unknown, crossing.spelled = admitted.unknown, admitted.spelled
     tools: tuple[Tool | HostedTool, ...] = ()
     if request.tools:
         tools = MEMO.read(request.tools, crossing)
@@ -56,7 +64,11 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     turns: list[Turn] = []
     if request.instructions:
         turns.append(Turn("system", (Text(request.instructions, at=_INSTRUCTIONS),), at=_INSTRUCTIONS))
-    if isinstance(request.input, str):
+    if crossing.resolver is not None and crossing.target != wire.NAME:
+        recall(request, turns, added, crossing, _read_turns)
+    if said is not None:
+        _group(said, turns)
+    elif isinstance(request.input, str):
         turns.append(Turn("user", (Text(request.input, at=("input",)),), at=("input",)))
     elif request.input:
         _read_turns(request.input, turns, added, crossing, unknown)
@@ -81,28 +93,7 @@ def _read_turns(
     results: list[Part] = []
     apart = _by_item(unknown) if unknown else None
     for i, item in enumerate(items):
-        if apart is None:
-            plain = read_plain(item, i)
-            if plain is not None:
-                if type(plain) is ToolCall:
-                    if results:
-                        turns.append(Turn("tool", tuple(results), "", None, results[0].at))
-                        results = []
-                    said.append(plain)
-                    continue
-                if said:
-                    turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
-                    said = []
-                if isinstance(plain, ToolResult):
-                    results.append(plain)
-                    continue
-                if results:
-                    turns.append(Turn("tool", tuple(results), "", None, results[0].at))
-                    results = []
-                if isinstance(plain, Turn):
-                    turns.append(plain)
-                continue
-        else:
+        if apart is not None:
             unknown = apart.get(i, {})
         kind = item.type
         at: Path = ("input", i)
@@ -137,11 +128,8 @@ def _read_turns(
         turns.append(Turn("tool", tuple(results), "", None, results[0].at))
 
 
-_NONE = wire.NONE
-
-
-def read_plain(item: wire.Item, i: int) -> ToolCall | ToolResult | Turn | None:
-    """What nearly all items are: a call, a text as its output, or a text of the user's side; nothing hangs on it."""
+def read_plain(item: wire.Item, i: int) -> Part | Turn | None:
+    """What nearly all items are: a call, a text as its output, or a message of one text; nothing hangs on it."""
     if (
         item.id is not _NONE
         or item.status is not _NONE
@@ -173,12 +161,58 @@ def read_plain(item: wire.Item, i: int) -> ToolCall | ToolResult | Turn | None:
         return ToolResult(item.call_id, (Text(output, at=("input", i, "output")),), at=("input", i))
     if kind != "message" or item.call_id is not None or item.output is not None:
         return None
-    role = _ROLES.get(item.role)
-    if role is None:
-        return None
     if type(content) is str:
-        return Turn(role, (Text(content, at=("input", i, "content")),), "", None, ("input", i))
-    return None
+        said = Text(content, at=("input", i, "content"))
+    else:
+        words = _plain_text(content[0]) if type(content) is list and len(content) == 1 else None
+        if words is None:
+            return None
+        said = Text(words, at=("input", i, "content", 0))
+    if item.role == "assistant":
+        return said
+    role = _ROLES.get(item.role)
+    return None if role is None else Turn(role, (said,), "", None, ("input", i))
+
+
+def _plain_text(part: wire.ContentPart) -> str | None:
+    """The text of a piece that is nothing else."""
+    if part.type not in ("input_text", "output_text") or part.annotations:
+        return None
+    alone = wire.ContentPart(part.type, part.text, part.annotations)
+    return part.text if part == alone else None
+
+
+def _read_raw(raw: Raw, i: int) -> Part | Turn | None:
+    try:
+        return read_plain(_item(raw), i)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+_skim = skimmer(wire.ResponsesRequest, "input")
+_item = msgspec.json.Decoder(wire.Item).decode
+_REMEMBERED: Recall[Part | Turn] = Recall(_read_raw)
+
+
+def _group(said: list[Part | Turn], turns: list[Turn]) -> None:
+    """Items to turns, as in `_read_turns`."""
+    role: Role = "assistant"
+    run: list[Part] = []
+    for one in said:
+        if isinstance(one, Turn):
+            if run:
+                turns.append(_REMEMBERED.step(role, run, run[0].at[:2]))
+                run = []
+            turns.append(one)
+            continue
+        speaker: Role = "tool" if type(one) is ToolResult else "assistant"
+        if run and speaker != role:
+            turns.append(_REMEMBERED.step(role, run, run[0].at[:2]))
+            run = []
+        role = speaker
+        run.append(one)
+    if run:
+        turns.append(_REMEMBERED.step(role, run, run[0].at[:2]))
 
 
 def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
@@ -360,6 +394,9 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         items = write_turns(rest, crossing)
         if not items and not own:
             items = _some_input(turns, out, crossing)
+        shape = request.settings.format
+        if shape is not None and shape.kind == "json" and crossing.source not in _OPENAI:
+            _say_json(items, request, crossing)
         out["input"] = items
     if request.tools:
         tools = MEMO.write(request.tools, crossing)
@@ -380,6 +417,20 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         if crossing.profile.reasoning:
             out["include"] = [ENCRYPTED, *out.get("include", ())]
     return jsontext.encode(_restored(out, request) if request.extra is not None else out)
+
+
+def _say_json(items: list[Any], request: Request, crossing: Crossing) -> None:
+    """JSON mode is refused unless the input has the word. Only its head is looked at, so that the answer is the same in
+    every later turn."""
+    for item in items:
+        text = jsontext.encode(item).lower()
+        if b"json" in text:
+            return
+        if b'"role":"user"' in text:
+            break
+    words = "Answer with one valid JSON object and nothing else."
+    items.insert(0, {"type": "message", "role": "developer", "content": words})
+    crossing.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in the input")
 
 
 def _some_input(turns: tuple[Turn, ...], out: dict[str, Any], crossing: Crossing) -> list[Any]:
@@ -419,10 +470,17 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     items: list[Any] = []
     own = crossing.source == wire.NAME
     calls = None if own else Calls(turns)
+    recalled = crossing.recalled
     for turn in turns:
         role = turn.role
-        if calls is not None and turn.extra is None and not turn.name and write_plain(role, turn.parts, calls, items):
-            continue
+        if calls is not None:
+            if recalled and _as_before(turn, calls, items):
+                continue
+            before = len(items)
+            if turn.extra is None and not turn.name and write_plain(role, turn.parts, calls, items):
+                if recalled:
+                    _remember(turn, items[before:])
+                continue
         if role == "assistant":
             again = calls.asked(turn.parts) if calls is not None else None
             if not write_items(turn.parts, items, crossing, again) and turn.parts:
@@ -445,6 +503,37 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
                     crossing.lose("name.dropped", turn.at)
             items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
     return items
+
+
+_WRITTEN = Written()
+
+
+def _remember(turn: Turn, items: list[Any]) -> None:
+    """How a plain turn was written, and the calls it makes or answers."""
+    ids = frozenset([item["call_id"] for item in items if "call_id" in item])
+    written = [jsontext.raw(item) for item in items]
+    _WRITTEN.keep(turn, (written, ids), sum(map(len, written)))
+
+
+def _as_before(turn: Turn, calls: Calls, items: list[Any]) -> bool:
+    """Write a plain turn as it was written before, if its calls are as open, or as new, as they were then."""
+    known = _WRITTEN.get(turn)
+    if known is None:
+        return False
+    written, ids = known
+    if turn.role == "tool":
+        if calls.again or calls.customs or not calls.answered.isdisjoint(ids) or not ids <= calls.kinds.keys():
+            return False
+        calls.answered |= ids
+    elif ids:
+        if not calls.results.issuperset(ids) or not ids.isdisjoint(calls.kinds):
+            return False
+        calls.kinds |= dict.fromkeys(ids, _OF_FUNCTION)
+    items += written
+    return True
+
+
+_OF_FUNCTION = "function_call_output"
 
 
 def write_plain(role: str, parts: tuple[Part, ...], calls: Calls, items: list[Any]) -> bool:
@@ -498,12 +587,13 @@ def write_plain(role: str, parts: tuple[Part, ...], calls: Calls, items: list[An
 class Calls:
     """Who called, and who was answered: the server wants one output for each call, of its kind, under its own id."""
 
-    __slots__ = ("again", "answered", "kinds", "results")
+    __slots__ = ("again", "answered", "customs", "kinds", "results")
 
     def __init__(self, turns: tuple[Turn, ...]) -> None:
         self.kinds: dict[str, str] = {}  # of the calls so far: the type of the output that answers them
         self.again: dict[str, str] = {}  # ids that hosts use in every step anew, and those sent in their place
         self.answered: set[str] = set()
+        self.customs = False  # some of them are of custom tools
         self.results = {
             part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult
         }
@@ -516,6 +606,7 @@ class Calls:
                     self.again[part.id] = hashed(f"{part.id}:{self.again.get(part.id, '')}")
                     self.answered.discard(part.id)
                 self.kinds[part.id] = "custom_tool_call_output" if part.custom else "function_call_output"
+                self.customs = self.customs or part.custom
         return self.again
 
     def answer(self, parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -> None:

@@ -8,6 +8,7 @@ from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import jsontext
 from ...codec.effort import wanted
+from ...codec.range import within
 from ...crossing import Crossing
 from . import wire
 from .tools import fit_schema
@@ -138,6 +139,8 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
         if value is None:
             continue
         if known:
+            if name == "temperature" and not own:
+                value = within(value, 0, 2, at.get(name, ()), crossing)
             out[name] = value
         else:
             crossing.lose("sampling.dropped", at.get(name, ()), name)

@@ -10,6 +10,7 @@ from ...rule import Rule
 from ..openai_chat import DIALECT as CHAT
 from .faults import read_fault, write_fault
 from .headers import attribution
+from .hosted import HOSTED
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader
@@ -88,9 +89,14 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    hosted=HOSTED,
     endpoint=Endpoint("/api/v1/chat/completions", "/api/v1/chat/completions"),
     rules=rules,
+    # The details are a list of their own: where they stood among texts and calls is not told.
+    sealed=frozenset({"reasoning"}),
+    echoes=frozenset({"reasoning"}),
+    interleaves=False,
     demands=CHAT.demands,
     kin=(CHAT.name,),
-    noise=CHAT.noise | NOISE,
+    noise=NOISE,
 )

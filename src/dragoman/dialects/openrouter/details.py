@@ -25,6 +25,7 @@ TEXT, SUMMARY, ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.enc
 _KINDS = frozenset({TEXT, SUMMARY, ENCRYPTED})
 _FORMAT = "unknown"
 _IMAGES = "images"
+_OURS = "dragoman."
 
 
 class Detail(Struct):
@@ -143,22 +144,24 @@ def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bo
             if marked is not None:
                 rest.append(marked)
                 continue
-            if rest and part.text and not (request and (part.seal is None or part.seal.dialect != NAME)):
-                crossing.lose("order.approximated", part.at)
-            detail = _asked(part, crossing, mine) if request else _shown(part, len(told.details))
+            if not mine:
+                _report_more(part, crossing)
+            detail = _asked(part, len(told.details), crossing, mine) if request else _shown(part, len(told.details))
             if detail is not None:
+                if rest:
+                    crossing.lose("order.approximated", part.at)
                 told.details.append(detail)
                 thoughts.append(part.text)
-        elif isinstance(part, Opaque) and part.dialect == NAME and part.kind.startswith("reasoning."):
-            told.details.append(part.value)
-        elif isinstance(part, Opaque) and part.dialect == NAME and part.kind == _IMAGES:
-            told.images.append(part.value)
+        elif isinstance(part, Opaque) and part.dialect == NAME:
+            (told.images if _IMAGES in part.at else told.details).append(part.value)
         elif isinstance(part, ToolCall):
             rest.append(_call(part, told.details, crossing, request))
         elif isinstance(part, Media) and _beside(part, mine):
-            told.images.append(write_image(part))
+            told.images.append(write_image(part, crossing))
         else:
-            rest.append(_text(part, crossing) if part.seal is not None and isinstance(part, Text) else part)
+            if isinstance(part, Text):
+                part = _text(part, crossing, joined=not request and not mine)
+            rest.append(part)
     return told._replace(parts=tuple(rest), thought="".join(thoughts))
 
 
@@ -178,10 +181,12 @@ def _marked(part: Reasoning) -> Reasoning | None:
     return homed if marked_field(homed) else None
 
 
-def _asked(part: Reasoning, crossing: Crossing, mine: bool) -> Any:
+def _asked(part: Reasoning, index: int, crossing: Crossing, mine: bool) -> Any:
     """The detail to send back, None when there is none to send."""
     seal = part.seal
-    if seal is not None and seal.dialect == NAME:
+    if seal is not None and seal.dialect == NAME and seal.data.startswith(seals.MARK):
+        return made(part.text, seal, index)  # the client brings it along for somebody else
+    if seal is not None and seal.dialect == NAME and seal.data:
         detail = look(Raw(seal.data)) if jsontext.is_object(seal.data) else None
         if detail is None:
             crossing.lose("seal.dropped", part.at, "it is no detail")
@@ -193,7 +198,7 @@ def _asked(part: Reasoning, crossing: Crossing, mine: bool) -> Any:
         return Raw(seal.data)
     if part.text:
         crossing.lose("reasoning.dropped", part.at)
-    if seal is not None:
+    if seal is not None and seal.data:
         crossing.lose("seal.dropped", part.at)
     return None
 
@@ -208,6 +213,8 @@ def _shown(part: Reasoning, index: int) -> Any:
 def made(text: str, seal: Seal | None, index: int, call_id: str = "") -> dict[str, Any] | None:
     """A detail for a thought of another origin."""
     out: dict[str, Any]
+    if seal is not None and seal.dialect == NAME:
+        seal = seals.unpack(seal.data)  # it is under its mark already
     if text:
         out = {"type": TEXT, "text": text}
         if seal is not None:
@@ -237,9 +244,34 @@ def _call(call: ToolCall, details: list[Any], crossing: Crossing, request: bool)
     return msgspec.structs.replace(call, **changes) if changes else call
 
 
-def _text(text: Text, crossing: Crossing) -> Text:
+def _text(text: Text, crossing: Crossing, *, joined: bool) -> Text:
+    """A text without its seal. Where Chat's writer joins the texts to one, what hangs on them is lost."""
+    if joined and text.extra is not None:
+        for name, value in text.extra.get(CHAT, {}).items():
+            if bytes(value) != b"null" and not name.startswith(_OURS):
+                crossing.lose("field.dropped", (*text.at, *name.split("/")))
+    if text.seal is None:
+        return text
     crossing.lose("seal.dropped", text.at)
     return msgspec.structs.replace(text, seal=None)
+
+
+def _report_more(thought: Reasoning, crossing: Crossing) -> None:
+    """What a host of Chat said about a thought beside its words."""
+    fields = thought.extra.get(CHAT, {}) if thought.extra is not None else {}
+    for name, value in fields.items():
+        if name.startswith(_OURS) or bytes(value) == b"null":
+            continue
+        if name == "reasoning" and thought.at[-1:] == ("reasoning_content",):
+            if jsontext.plain(value) != thought.text:
+                crossing.lose("field.dropped", (*thought.at[:-1], name))
+        elif name != "thinking" or not _only_words(value):
+            crossing.lose("field.dropped", (*thought.at, *name.split("/")))
+
+
+def _only_words(thinking: Raw) -> bool:
+    found = jsontext.plain(thinking)
+    return isinstance(found, str) or all(isinstance(one, dict) and one.keys() <= {"type", "text"} for one in found)
 
 
 class _Url(Struct):
@@ -266,12 +298,14 @@ def read_image(value: Raw, at: Path) -> Part:
     try:
         url = _image(value).image_url.url
     except _REFUSED:
-        return Opaque(NAME, _IMAGES, value, at=at)
+        return Opaque(NAME, jsontext.kind(value), value, at=at)
     inline = split_data_url(url)
     if inline is not None:
         return Media("image", inline[0], inline[1], at=at)
     return Media("image", url=url, at=at)
 
 
-def write_image(image: Media) -> dict[str, Any]:
+def write_image(image: Media, crossing: Crossing) -> dict[str, Any]:
+    if image.seal is not None:
+        crossing.lose("seal.dropped", image.at)
     return {"type": "image_url", "image_url": {"url": image.url or data_url(image.mime, image.data)}}

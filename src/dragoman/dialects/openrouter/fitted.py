@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...canon.parts import Extra, Media, Opaque, Part, Text, ToolCall, ToolResult
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.media import data_url
@@ -28,17 +28,27 @@ def mark_taken(extra: Extra | None) -> Extra | None:
     return wire.with_own({**left, wire.CHAT: rest} if rest else left, mark)
 
 
-def marks_taken(turn: Turn) -> Turn:
+def report_mark(extra: Extra | None, at: Path, crossing: Crossing) -> None:
+    """What a cache mark says beyond its lifetime is lost elsewhere."""
+    mark = wire.own(extra).get(MARK)
+    if mark is not None and jsontext.is_object(mark):
+        more = {name: value for name, value in jsontext.fields(mark).items() if name not in ("type", "ttl")}
+        wire.report(crossing, (*at, MARK), more)
+
+
+def marks_taken(turn: Turn, crossing: Crossing) -> Turn:
     """The turn with the cache marks of its parts under this dialect's name."""
-    return _each(turn, _mark_taken)
+    return _each(turn, lambda part: _mark_taken(part, crossing))
 
 
-def _mark_taken(part: Part) -> Part:
+def _mark_taken(part: Part, crossing: Crossing) -> Part:
     if isinstance(part, ToolResult):
-        inner = tuple([_mark_taken(one) for one in part.parts])
+        inner = tuple([_mark_taken(one, crossing) for one in part.parts])
         if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
             part = msgspec.structs.replace(part, parts=inner)
     extra = mark_taken(part.extra)
+    if extra is not part.extra:
+        report_mark(extra, part.at, crossing)
     return part if extra is part.extra else msgspec.structs.replace(part, extra=extra)
 
 

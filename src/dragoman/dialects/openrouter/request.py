@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from ...canon.parts import Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ...canon.request import Request
+from ...canon.tools import HostedTool
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted
@@ -18,6 +19,7 @@ from ..openai_chat import request as chat
 from . import wire
 from .details import own_thought, read_details, read_images, said, sealed_calls, tell
 from .fitted import fitted_turn, marks_homed, marks_taken
+from .hosted import take_plugins
 from .settings import fitted_settings, own_settings, read_settings, take_own
 from .tools import choice_homed, fitted_tools, own_choice, own_tools, tools_homed
 
@@ -26,8 +28,13 @@ _own_fields = wire.MESSAGE_OWN.values
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
     request, unknown, spelled = wire.REQUEST.admit(body)
+    plugins: list[HostedTool] = []
+    if request.plugins and crossing.target != wire.NAME:
+        plugins, left = take_plugins(request.plugins)
+        request.plugins = wire.NONE if left is None else left
     fields = take_own(request, crossing)
     taken = _take_messages(request.messages, crossing)
+    unknown = wire.lost_to_chat(crossing, unknown)
     crossing.source = wire.CHAT
     try:
         read = chat.read_admitted(Admitted(request, unknown, spelled), crossing)
@@ -37,8 +44,8 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     thoughtful = b'"reasoning' in body
     turns = read.turns
     if taken or marked or thoughtful:
-        turns = tuple([_own_turn(turn, taken, marked) for turn in turns])
-    tools = own_tools(read.tools, crossing)
+        turns = tuple([_own_turn(turn, taken, marked, crossing) for turn in turns])
+    tools = own_tools(read.tools, crossing) + tuple(plugins)
     choice = own_choice(read.choice, crossing)
     settings = read_settings(read.settings, request)
     extra = wire.with_own(read.extra, fields)
@@ -92,10 +99,10 @@ def take_message(message: wire.Message, at: tuple[str | int, ...], crossing: Cro
     return taken
 
 
-def _own_turn(turn: Turn, taken: dict[int, Taken], marked: bool) -> Turn:
+def _own_turn(turn: Turn, taken: dict[int, Taken], marked: bool, crossing: Crossing) -> Turn:
     """The turn with what was taken out of its message."""
     if marked:
-        turn = marks_taken(turn)
+        turn = marks_taken(turn, crossing)
     if turn.role == "tool":
         parts = tuple([_own_result(part, taken) for part in turn.parts])
         return turn if parts == turn.parts else msgspec.structs.replace(turn, parts=parts)

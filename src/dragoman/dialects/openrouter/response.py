@@ -24,6 +24,9 @@ from .fitted import fitted_turn, marks_homed
 from .request import Taken, own_parts, take_message
 
 _ERROR = Raw(b'"error"')
+_LIMITS = frozenset({"length", "max_tokens", "max_output_tokens", "MAX_TOKENS"})
+"""How providers call the token limit in `native_finish_reason`."""
+_WORDS = frozenset({"tool_calls", "stop", "length", "content_filter", "error"})
 _NULL = Raw(b"null")
 
 
@@ -32,6 +35,7 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
         message, unknown, _ = wire.MESSAGE.admit(body)
         if message.role == "assistant" or message.tool_calls:
             taken = take_message(message, (), crossing)
+            unknown = wire.lost_to_chat(crossing, unknown)
             crossing.source = wire.CHAT
             try:
                 response = chat.read_message(message, crossing, unknown)
@@ -48,6 +52,9 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     found = [_take_choice(choice, i, crossing) for i, choice in enumerate(answer.choices)]
     told = carried(answer.usage, wire.USAGE_EXTRAS) if answer.usage is not None else None
     wire.report(crossing, ("usage",), told)
+    unknown = wire.lost_to_chat(crossing, unknown)
+    if crossing.target == wire.CHAT:
+        _not_chats(answer, crossing)
     crossing.source = wire.CHAT
     try:
         response = chat.read_admitted(Admitted(answer, unknown, spelled), crossing)
@@ -56,18 +63,40 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     return _owned(response, found, whole, told)
 
 
+_TIERS = frozenset({b"null", b'"auto"', b'"default"', b'"flex"', b'"scale"', b'"priority"', b'"fast"'})
+
+
+def _not_chats(answer: wire.Completion, crossing: Crossing) -> None:
+    """Take out what Chat's types do not know, though its reader does."""
+    if answer.service_tier and bytes(answer.service_tier) not in _TIERS:
+        wire.report(crossing, (), {"service_tier": answer.service_tier})
+        answer.service_tier = wire.NONE
+    figures = answer.usage.prompt_tokens_details if answer.usage is not None else None
+    if figures is not None and figures.video_tokens:
+        crossing.lose("field.dropped", ("usage", "prompt_tokens_details", "video_tokens"), severity="info")
+        figures.video_tokens = None
+    for i, choice in enumerate(answer.choices):
+        notes = choice.message.annotations
+        if notes and any(note.strange for note in notes):
+            at = ("choices", i, "message", "annotations")
+            wire.report(crossing, at, {str(j): note.strange for j, note in enumerate(notes) if note.strange})
+            choice.message.annotations = [note for note in notes if not note.strange]
+
+
 class _Choice(msgspec.Struct, gc=False):
     """What was taken out of a choice before Chat's reader saw it."""
 
     fields: dict[str, Raw]
     taken: Taken
     error: str
+    cut: bool
 
 
 def _take_choice(choice: wire.AnswerChoice, number: int, crossing: Crossing) -> _Choice:
     at = ("choices", number)
     fields = carried(choice, wire.CHOICE_EXTRAS) or {}
     wire.report(crossing, at, {name: value for name, value in fields.items() if name != "error"})
+    choice.message.role = "assistant"  # whoever else would answer
     taken = take_message(choice.message, (*at, "message"), crossing)
     error = ""
     if choice.error:
@@ -77,7 +106,9 @@ def _take_choice(choice: wire.AnswerChoice, number: int, crossing: Crossing) -> 
         if crossing.target != wire.NAME and not error:
             wire.report(crossing, at, {"error": choice.error})
         choice.finish_reason = choice.finish_reason or "error"
-    return _Choice({**fields, **_below(taken.fields, "message/")}, taken, error)
+    native = choice.native_finish_reason
+    cut = was_cut(choice.finish_reason, jsontext.plain(native) if native else None)
+    return _Choice({**fields, **_below(taken.fields, "message/")}, taken, error, cut)
 
 
 def _owned(response: Response, found: list[_Choice], whole: dict[str, Raw], told: dict[str, Raw] | None) -> Response:
@@ -104,7 +135,18 @@ def _owned(response: Response, found: list[_Choice], whole: dict[str, Raw], told
 
 
 def _own_stop(stop: Stop, choice: _Choice) -> Stop:
-    return msgspec.structs.replace(stop, reason="error", detail=choice.error) if choice.error else stop
+    if choice.error:
+        return msgspec.structs.replace(stop, reason="error", detail=choice.error)
+    return cut_stop(stop) if choice.cut else stop
+
+
+def was_cut(word: str | None, native: object) -> bool:
+    """Whether an answer that says it ends with calls ended with the token limit: the last call is not whole then."""
+    return word == "tool_calls" and native in _LIMITS
+
+
+def cut_stop(stop: Stop) -> Stop:
+    return Stop("length", extra={**(stop.extra or {}), wire.NAME: {"finish_reason": Raw(b'"tool_calls"')}})
 
 
 def _below(fields: dict[str, Raw], path: str) -> dict[str, Raw]:
@@ -129,14 +171,14 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     told = _told(response.parts, crossing, mine)
     extra = wire.homed(response.extra)
     if told[1]:
-        extra = wire.with_chat(extra, _below(told[1], "choices/0/message/"))
+        extra = _beside(extra, _below(told[1], "choices/0/message/"))
     if not mine:
         extra = wire.with_chat(extra, {"system_fingerprint": (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)})
     others = []
     for one in response.alternatives:
         parts, fields = _told(one.parts, crossing, mine)
         own = wire.homed(one.extra)
-        own = wire.with_chat(own, _below(fields, "message/")) if fields else own
+        own = _beside(own, _below(fields, "message/")) if fields else own
         others.append(Alternative(parts, written_stop(one.stop, crossing), own))
     out = Response(
         told[0],
@@ -144,7 +186,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         response.id,
         response.model,
         response.created,
-        homed_usage(response.usage),
+        homed_usage(response.usage, crossing),
         tuple(others),
         extra,
     )
@@ -158,10 +200,23 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
 _PRINT = "system_fingerprint"
 
 
-def homed_usage(usage: Usage | None) -> Usage | None:
-    if usage is None or usage.extra is None or wire.NAME not in usage.extra:
+def _beside(extra: Extra | None, fields: dict[str, Any]) -> Extra:
+    """`extra` with those fields that it does not have."""
+    return {**(extra or {}), wire.CHAT: {**fields, **(extra or {}).get(wire.CHAT, {})}}
+
+
+def homed_usage(usage: Usage | None, crossing: Crossing) -> Usage | None:
+    """The figures for Chat's writer, without a count of Chat's that this dialect does not have."""
+    if usage is None or usage.extra is None:
         return usage
-    return msgspec.structs.replace(usage, extra=wire.homed(usage.extra))
+    extra = wire.homed(usage.extra)
+    if crossing.source == wire.CHAT:
+        figures = (extra or {}).get(wire.CHAT, {})
+        for name in [name for name in figures if name.endswith("/text_tokens")]:
+            crossing.lose("field.dropped", ("usage", *name.split("/")), severity="info")
+            figures = {key: value for key, value in figures.items() if key != name}
+        extra = {wire.CHAT: figures} if figures else None
+    return usage if extra is usage.extra else msgspec.structs.replace(usage, extra=extra)
 
 
 def _told(parts: tuple[Part, ...], crossing: Crossing, mine: bool) -> tuple[tuple[Part, ...], dict[str, Any]]:
@@ -179,6 +234,12 @@ def _told(parts: tuple[Part, ...], crossing: Crossing, mine: bool) -> tuple[tupl
 def written_stop(stop: Stop, crossing: Crossing) -> Stop:
     """The stop for Chat's writer: this dialect has a word for an answer that failed."""
     extra: Extra | None = wire.homed(stop.extra)
+    if crossing.source == wire.CHAT and extra is not None and wire.CHAT in extra:
+        word = jsontext.plain(extra[wire.CHAT]["finish_reason"])
+        if word not in _WORDS:
+            if word != "function_call":
+                crossing.lose("stop.approximated", (), f"{word} is sent in another word")
+            extra = None
     if stop.reason in ("error", "bad_tool_call") and not (extra is not None and wire.CHAT in extra):
         if stop.reason != "error" or stop.detail:
             crossing.lose("stop.approximated", (), f"{stop.detail or stop.reason} is sent as error")

@@ -97,6 +97,11 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
         silent = {"effort": None, "budget": None, "thoughts": None}
     if "cache_control" in own:
         silent["cache"] = None
+    if "reasoning" in own and extra is not None:
+        # First, and as an object: what nobody knows of it stands in the extra as well.
+        wish: Any = jsontext.fields(own["reasoning"])
+        rest = {name: value for name, value in extra[wire.CHAT].items() if name != "reasoning"}
+        extra = {wire.CHAT: {"reasoning": wish, **rest}}
     return (msgspec.structs.replace(request.settings, **silent) if silent else request.settings), extra
 
 

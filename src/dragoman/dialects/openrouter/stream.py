@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.events import Event, Fault, PartDelta
-from ...canon.parts import Reasoning, Seal
+from ...canon.events import Event, Fault, Finish, PartDelta
+from ...canon.parts import Path, Reasoning, Seal
 from ...canon.response import Usage
 from ...codec import jsontext, seals
 from ...codec.admit import Unknown
@@ -23,6 +23,7 @@ from ..openai_chat.stream import Answer
 from . import wire
 from .details import ENCRYPTED, SUMMARY, Detail, listed, look, read_detail, read_image, words
 from .faults import fault_from
+from .response import cut_stop, was_cut
 
 _KIND = "detail"
 
@@ -57,7 +58,8 @@ class _Growing:
             self.fields[name] = jsontext.raw(text)
         whole = jsontext.raw(self.fields)
         found = look(whole)
-        packed = seals.unpack(found.signature) if found is not None and found.signature else None
+        slot = None if found is None else found.data if found.type == ENCRYPTED else found.signature
+        packed = seals.unpack(slot) if slot else None
         if packed is not None and packed.dialect != wire.NAME:
             return packed
         return Seal(wire.NAME, jsontext.text(whole), self.told.type)
@@ -73,6 +75,7 @@ class StreamReader(chat.StreamReader):
         super().__init__(crossing)
         self._details: dict[int, _Growing] = {}
         self._told: set[tuple[Any, ...]] = set()
+        self._natives: dict[int, str] = {}  # answer -> how the provider called its end
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         crossing = self._crossing
@@ -108,6 +111,7 @@ class StreamReader(chat.StreamReader):
 
     def _choice(self, choice: Any, events: list[Event]) -> bool:
         if choice.native_finish_reason is not None:
+            self._natives[choice.index] = choice.native_finish_reason
             self._report(("choices", choice.index), {"native_finish_reason": jsontext.raw(choice.native_finish_reason)})
         delta = choice.delta
         if delta is None or not any(_own_fields(delta)):
@@ -167,7 +171,18 @@ class StreamReader(chat.StreamReader):
             events.append(PartDelta(answer.index, "", self._details.pop(answer.number).seal()))
         super()._end(answer, events)
 
-    def _report(self, at: tuple[str | int, ...], fields: dict[str, Raw] | None) -> None:
+    def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:
+        wire.report(self._crossing, at, fields)
+
+    def _finish(self, events: list[Event]) -> None:
+        super()._finish(events)
+        for place, event in enumerate(events):
+            if isinstance(event, Finish):
+                word = self._answers[event.answer].word
+                if was_cut(word, self._natives.get(event.answer)):
+                    events[place] = msgspec.structs.replace(event, stop=cut_stop(event.stop))
+
+    def _report(self, at: Path, fields: dict[str, Raw] | None) -> None:
         """Each of this dialect's own fields once: a stream repeats them in every chunk."""
         fresh = {name: value for name, value in (fields or {}).items() if (at, name) not in self._told}
         if fresh:

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartStart, Start
 from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall
+from ...canon.response import Stop
 from ...codec import jsontext, seals
 from ...crossing import Crossing
 from ..openai_chat import stream_writer as chat
@@ -24,10 +25,11 @@ _END = b"]}\n\n"
 class _Thought:
     """A thought that is open: the number of its detail, whether it has said anything, and what is held back."""
 
-    __slots__ = ("answer", "held", "index", "said")
+    __slots__ = ("answer", "held", "index", "said", "seal")
 
-    def __init__(self, answer: int, index: int) -> None:
+    def __init__(self, answer: int, index: int, seal: Seal | None) -> None:
         self.answer = answer
+        self.seal = seal
         self.index = index
         self.said = False
         self.held: list[str] = []
@@ -58,13 +60,12 @@ class StreamWriter(chat.StreamWriter):
     def _part_start(self, event: PartStart) -> bytes:
         part, answer = event.part, event.answer
         if isinstance(part, Reasoning):
-            self._thoughts[event.index] = thought = _Thought(answer, self._next(answer))
-            out = self._opened(answer)
-            return out + self._more(thought, PartDelta(event.index, part.text, part.seal))
+            self._thoughts[event.index] = thought = _Thought(answer, self._next(answer), part.seal)
+            return self._opened(answer) + self._more(thought, PartDelta(event.index, part.text))
         if isinstance(part, Media) and part.kind == "image" and (part.data or part.url):
-            return self._opened(answer) + self._chunk(answer, _line({"images": [write_image(part)]}))
+            return self._opened(answer) + self._chunk(answer, _line({"images": [write_image(part, self._crossing)]}))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
-            name = "images" if part.kind == "images" else "reasoning_details"
+            name = "images" if "images" in part.at else "reasoning_details"
             return self._opened(answer) + self._chunk(answer, _line({name: [part.value]}))
         out = b""
         if isinstance(part, ToolCall):
@@ -93,8 +94,8 @@ class StreamWriter(chat.StreamWriter):
 
     def _part_end(self, index: int) -> bytes:
         thought = self._thoughts.pop(index, None)
-        if thought is not None and thought.held:
-            return self._chunk(thought.answer, _line({"reasoning": "".join(thought.held)}))
+        if thought is not None:
+            return self._sealed(thought)
         if index in self._wrapped:
             self._wrapped.discard(index)
             return super()._delta(PartDelta(index, '"}')) + super()._part_end(index)
@@ -106,28 +107,32 @@ class StreamWriter(chat.StreamWriter):
         return number
 
     def _more(self, thought: _Thought, event: PartDelta) -> bytes:
-        """More of a thought, its seal with the rest of the detail, or both."""
-        out = b""
-        if self._mine:
+        """More of a thought. Its seal goes last, as all upstreams send it."""
+        if event.seal is not None:
+            thought.seal = event.seal
+        if not event.text:
+            return b""
+        thought.said = True
+        if self._mine or (thought.seal is not None and thought.seal.dialect == wire.NAME):
             # The detail it belongs to is known with the seal: it is written whole.
             thought.held.append(event.text)
-            if event.seal is not None:
-                said = "".join(thought.held)
-                thought.held.clear()
-                delta = {"reasoning": said} if said else {}
-                out = self._chunk(thought.answer, _line({**delta, "reasoning_details": [_own(event.seal)]}))
-            return out
-        if event.text:
-            thought.said = True
-            detail: dict[str, Any] = {"type": TEXT, "text": event.text, "format": "unknown", "index": thought.index}
-            out = self._chunk(thought.answer, _line({"reasoning": event.text, "reasoning_details": [detail]}))
-        if event.seal is not None:
-            out += self._chunk(thought.answer, _line({"reasoning_details": [_proof(event.seal, thought)]}))
-        return out
+            return b""
+        detail = {"type": TEXT, "text": event.text, "format": "unknown", "index": thought.index}
+        return self._chunk(thought.answer, _line({"reasoning": event.text, "reasoning_details": [detail]}))
+
+    def _sealed(self, thought: _Thought) -> bytes:
+        """The end of a thought."""
+        delta: dict[str, Any] = {"reasoning": "".join(thought.held)} if thought.held else {}
+        if thought.seal is not None:
+            delta["reasoning_details"] = [_proof(thought.seal, thought)]
+        return self._chunk(thought.answer, _line(delta)) if delta else b""
 
     def _finish(self, event: Finish) -> bytes:
-        usage = homed_usage(event.usage)
-        stop = written_stop(event.stop, self._crossing)
+        usage = homed_usage(event.usage, self._crossing)
+        stop = event.stop
+        if wire.own(stop.extra):
+            stop = Stop(stop.reason)  # what a provider called it is not told here
+        stop = written_stop(stop, self._crossing)
         out = super()._finish(Finish(stop, None, event.answer, False, event.extra))
         if usage is not None and event.last:
             figures = _line(write_usage(usage, self._crossing))
@@ -143,18 +148,18 @@ class StreamWriter(chat.StreamWriter):
         return head + choice + b'],"error":' + _line(error_object(fault)) + b"}\n\n"
 
 
-def _own(seal: Seal) -> Any:
-    """The detail that a seal of this dialect is, or that another's is packed in."""
-    if seal.dialect == wire.NAME and jsontext.is_object(seal.data):
-        return Raw(seal.data)
-    return made("", seal, 0)
-
-
 def _proof(seal: Seal, thought: _Thought) -> Any:
-    """The delta that brings the seal of another's thought."""
+    """The detail that a seal of this dialect is, or the delta that brings another's."""
+    if seal.dialect == wire.NAME and jsontext.is_object(seal.data):
+        if not thought.said or thought.held:
+            return Raw(seal.data)
+        # Its words are told already: the rest, under the number they were told with.
+        fields = {name: value for name, value in jsontext.fields(seal.data).items() if name not in ("text", "summary")}
+        return {**fields, "type": TEXT, "index": thought.index}
     if not thought.said:
         return made("", seal, thought.index)
-    return {"type": TEXT, "signature": seals.pack(seal), "format": "unknown", "index": thought.index}
+    delta = {"type": TEXT, "signature": seals.pack(seal), "format": "unknown", "index": thought.index}
+    return {**delta, "text": "".join(thought.held)} if thought.held else delta
 
 
 def _line(value: Any) -> bytes:

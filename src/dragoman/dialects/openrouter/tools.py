@@ -16,7 +16,7 @@ from ...codec.custom import wrap_tool
 from ...crossing import Crossing
 from ..openai_chat import tools as chat
 from . import wire
-from .fitted import MARK, mark_taken
+from .fitted import MARK, mark_taken, report_mark
 from .settings import cache_mark
 
 Tools = tuple[Tool | HostedTool, ...]
@@ -48,6 +48,8 @@ def _own_tool(tool: Tool | HostedTool, crossing: Crossing) -> Tool | HostedTool:
     extra = mark_taken(tool.extra)
     if extra is tool.extra and not any(name in (extra or {}).get(wire.CHAT, {}) for name in _DEFER):
         return tool
+    if extra is not tool.extra:
+        report_mark(extra, tool.at, crossing)
     deferred, extra = _deferred(tool, extra, crossing)
     return msgspec.structs.replace(tool, deferred=deferred, extra=extra)
 
@@ -137,10 +139,12 @@ def _fitted(tools: Tools, crossing: Crossing) -> Tools:
         return tools
     out: list[Tool | HostedTool] = []
     for tool in tools:
-        if isinstance(tool, HostedTool):
-            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
-        else:
+        if not isinstance(tool, HostedTool):
             out.append(_fitted_tool(tool, crossing))
+        elif tool.dialect == wire.NAME:
+            out.append(_homed(tool))
+        else:
+            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
     return tuple(out)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Extra, Path
-from ...codec.admit import Door
+from ...codec.admit import Door, Unknown
 from ...codec.extras import Fields
 from ...crossing import Crossing
 from ..openai_chat import wire as chat
@@ -132,7 +132,7 @@ COMPLETION = Door[Completion](NAME, Completion, lenient=True)
 MESSAGE = Door[Message](NAME, Message, lenient=True)
 CHUNK = Door[Chunk](NAME, Chunk, lenient=True)
 
-NOISE = frozenset(
+NOISE = chat.NOISE | frozenset(
     {
         "native_finish_reason",
         "provider",
@@ -157,8 +157,17 @@ def report(crossing: Crossing, at: Path, fields: dict[str, Raw] | None) -> None:
         return
     for name, value in fields.items():
         if bytes(value) != b"null":
-            quiet = name in NOISE and not (name == "provider" and value[:1] == b"{")
+            quiet = name in NOISE and not (name == "provider" and bytes(value)[:1] == b"{")
             crossing.lose("field.dropped", (*at, name), severity="info" if quiet else None)
+
+
+def lost_to_chat(crossing: Crossing, unknown: Unknown) -> Unknown:
+    """Fields that nobody knows are this dialect's own: lost to Chat, kept for any other's report."""
+    if crossing.target != CHAT or not unknown:
+        return unknown
+    for at, fields in unknown.items():
+        report(crossing, at, fields)
+    return {}
 
 
 def own(extra: Extra | None) -> dict[str, Raw]:

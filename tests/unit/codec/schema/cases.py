@@ -21,10 +21,15 @@ def one(name: str, schema: Any, *values: Any, draft: str = "2020", **root: Any) 
     return Case(name, whole, tuple([{"p": value} for value in values]), draft)
 
 
-_A = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
-_B = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
-_TREE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/tree"}, "word": {"type": "string"}}}
-_LEAF = {"type": "string", "maxLength": 3}
+def _words(words: dict[str, Any]) -> dict[str, Any]:
+    """Words of the root that Python has no names for."""
+    return words
+
+
+_A: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+_B: Any = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
+_TREE: Any = {"type": "object", "properties": {"next": {"$ref": "#/$defs/tree"}, "word": {"type": "string"}}}
+_LEAF: Any = {"type": "string", "maxLength": 3}
 
 CASES: list[Case] = [
     # Types
@@ -175,40 +180,55 @@ CASES: list[Case] = [
     ),
     one("then alone", {"type": "string", "then": {"minLength": 3}}, "x"),
     # References
-    one("$ref", {"$ref": "#/$defs/leaf"}, "x", "xxxx", **{"$defs": {"leaf": _LEAF}}),
-    one("$ref with siblings", {"$ref": "#/$defs/leaf", "description": "D"}, "x", **{"$defs": {"leaf": _LEAF}}),
-    one("$ref with constraints", {"$ref": "#/$defs/leaf", "minLength": 2}, "xx", "x", **{"$defs": {"leaf": _LEAF}}),
+    one("$ref", {"$ref": "#/$defs/leaf"}, "x", "xxxx", **_words({"$defs": {"leaf": _LEAF}})),
+    one("$ref with siblings", {"$ref": "#/$defs/leaf", "description": "D"}, "x", **_words({"$defs": {"leaf": _LEAF}})),
+    one(
+        "$ref with constraints",
+        {"$ref": "#/$defs/leaf", "minLength": 2},
+        "xx",
+        "x",
+        **_words({"$defs": {"leaf": _LEAF}}),
+    ),
     one("definitions", {"$ref": "#/definitions/leaf"}, "x", draft="7", definitions={"leaf": _LEAF}),
     one(
         "$ref into properties",
         {"type": "object", "properties": {"q": {"$ref": "#/properties/p/properties/r"}, "r": _LEAF}},
     ),
-    one("$ref to a $ref", {"$ref": "#/$defs/a"}, "x", **{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": _LEAF}}),
-    one("$ref escaped", {"$ref": "#/$defs/a~1b~0c%20d"}, "x", **{"$defs": {"a/b~c d": _LEAF}}),
-    one("$ref to an anchor", {"$ref": "#here"}, "x", **{"$defs": {"leaf": {**_LEAF, "$anchor": "here"}}}),
-    one("$ref to an id", {"$ref": "urn:leaf"}, "x", **{"$defs": {"leaf": {**_LEAF, "$id": "urn:leaf"}}}),
+    one("$ref to a $ref", {"$ref": "#/$defs/a"}, "x", **_words({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": _LEAF}})),
+    one("$ref escaped", {"$ref": "#/$defs/a~1b~0c%20d"}, "x", **_words({"$defs": {"a/b~c d": _LEAF}})),
+    one("$ref to an anchor", {"$ref": "#here"}, "x", **_words({"$defs": {"leaf": {**_LEAF, "$anchor": "here"}}})),
+    one("$ref to an id", {"$ref": "urn:leaf"}, "x", **_words({"$defs": {"leaf": {**_LEAF, "$id": "urn:leaf"}}})),
     one("$ref to nothing", {"$ref": "#/$defs/none"}, "x", draft="none"),
     one("$ref to elsewhere", {"$ref": "https://example.com/leaf.json"}, "x", draft="none"),
     one("$ref to a file", {"$ref": "leaf.json#/$defs/x"}, "x", draft="none"),
     one("$ref to data", {"$ref": "#/properties/p/default", "default": 5}, draft="none"),
     one("$ref to itself", {"$ref": "#/properties/p"}, draft="none"),
     one("$ref that is no text", {"$ref": 5}, draft="none"),
-    one("recursive", {"$ref": "#/$defs/tree"}, {"word": "x", "next": {"word": "y"}}, **{"$defs": {"tree": _TREE}}),
+    one(
+        "recursive",
+        {"$ref": "#/$defs/tree"},
+        {"word": "x", "next": {"word": "y"}},
+        **_words({"$defs": {"tree": _TREE}}),
+    ),
     one(
         "recursive in two",
         {"$ref": "#/$defs/a"},
         {"b": {"a": {}}},
-        **{
-            "$defs": {
-                "a": {"type": "object", "properties": {"b": {"$ref": "#/$defs/b"}}},
-                "b": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}},
+        **_words(
+            {
+                "$defs": {
+                    "a": {"type": "object", "properties": {"b": {"$ref": "#/$defs/b"}}},
+                    "b": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}},
+                }
             }
-        },
+        ),
     ),
     one("recursive root", {"anyOf": [{"$ref": "#"}, {"type": "null"}]}, None, {"p": None}),
-    one("$dynamicRef", {"$dynamicRef": "#leaf"}, "x", **{"$defs": {"leaf": {**_LEAF, "$dynamicAnchor": "leaf"}}}),
+    one(
+        "$dynamicRef", {"$dynamicRef": "#leaf"}, "x", **_words({"$defs": {"leaf": {**_LEAF, "$dynamicAnchor": "leaf"}}})
+    ),
     one("$recursiveRef", {"anyOf": [{"$recursiveRef": "#"}, {"type": "null"}]}, None, draft="2019"),
-    one("definitions nobody uses", _LEAF, "x", **{"$defs": {"other": {"not": {}}}}),
+    one("definitions nobody uses", _LEAF, "x", **_words({"$defs": {"other": {"not": {}}}})),
     one("inner definitions", {"$ref": "#/properties/p/$defs/x", "$defs": {"x": _LEAF}}, "x"),
     # Annotations
     one("title, description", {"type": "string", "title": "T", "description": "D"}, "x"),
@@ -220,9 +240,16 @@ CASES: list[Case] = [
         "x",
     ),
     one("$comment", {"type": "string", "$comment": "c"}, "x"),
-    one("$schema, $id", _LEAF, "x", **{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:root"}),
-    one("id", _LEAF, "x", draft="4", **{"$schema": "http://json-schema.org/draft-04/schema#", "id": "urn:root"}),
-    one("$vocabulary", _LEAF, "x", **{"$vocabulary": {"urn:v": True}}),
+    one(
+        "$schema, $id",
+        _LEAF,
+        "x",
+        **_words({"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:root"}),
+    ),
+    one(
+        "id", _LEAF, "x", draft="4", **_words({"$schema": "http://json-schema.org/draft-04/schema#", "id": "urn:root"})
+    ),
+    one("$vocabulary", _LEAF, "x", **_words({"$vocabulary": {"urn:v": True}})),
     one("encrypted", {"type": "string", "encrypted": True}, "x"),
     one("unknown words", {"type": "string", "x-order": 1, "x-enum-varnames": ["A"], "markdownDescription": "M"}, "x"),
     # OpenAPI 3.0
@@ -230,7 +257,10 @@ CASES: list[Case] = [
     one("nullable enum", {"type": "string", "nullable": True, "enum": ["a"]}, "a", draft="openapi"),
     one("nullable false", {"type": "string", "nullable": False}, "x", draft="openapi"),
     one(
-        "nullable reference", {"$ref": "#/$defs/leaf", "nullable": True}, draft="openapi", **{"$defs": {"leaf": _LEAF}}
+        "nullable reference",
+        {"$ref": "#/$defs/leaf", "nullable": True},
+        draft="openapi",
+        **_words({"$defs": {"leaf": _LEAF}}),
     ),
     one("example", {"type": "string", "example": "e"}, "x", draft="openapi"),
     one(

@@ -176,7 +176,11 @@ def test_results_hold_texts_images_and_documents() -> None:
             (
                 Text("t", at=(*inside, 0)),
                 Media("image", "image/png", "AA==", at=(*inside, 1)),
-                Opaque(MESSAGES, "tool_reference", Raw(b'{"type":"tool_reference","tool_name":"g"}'), at=(*inside, 2)),
+                Text(
+                    "The tool g is available.",
+                    extra={MESSAGES: {"dragoman.block": Raw(b'{"type":"tool_reference","tool_name":"g"}')}},
+                    at=(*inside, 2),
+                ),
             ),
             is_error=True,
             at=_at(0),
@@ -184,7 +188,7 @@ def test_results_hold_texts_images_and_documents() -> None:
         ToolResult("b", (Text("only", at=_at(1, "content", 0)),), at=_at(1)),
         ToolResult("c", at=_at(2)),
     )
-    assert lost == []
+    assert lost == [("part.as_text", "/messages/0/content/0/content/2")]
 
 
 def test_unknown_fields_inside_a_result_find_their_part() -> None:

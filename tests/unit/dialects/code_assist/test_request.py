@@ -186,9 +186,9 @@ def test_a_gemini_request_crosses_but_for_what_code_assist_does_not_take() -> No
         "serviceTier": "flex",
         "store": True,
     }
-    done = dragoman.translate_request(inner, source="gemini", target=NAME, model="gemini-2.5-flash")
+    done = dragoman.translate_request(inner, source="gemini", target=NAME, model="gemini-3-flash")
     assert done.json() == {
-        "model": "gemini-2.5-flash",
+        "model": "gemini-3-flash",
         "user_prompt_id": done.json()["user_prompt_id"],
         "request": {
             "contents": [

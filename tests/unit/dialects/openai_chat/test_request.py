@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Format, Request, Settings
+from dragoman.canon.tools import HostedTool
 from dragoman.canon.turns import Turn
 from dragoman.errors import WireError
 from tests.unit.dialects.openai_chat.desk import CHAT, read, read_messages, write
@@ -515,7 +516,6 @@ def test_fields_only_this_dialect_knows_are_kept() -> None:
         "logit_bias": {"1": 1},
         "store": True,
         "moderation": {"model": "m"},
-        "web_search_options": {},
         "stream": True,
         "stream_options": {"include_usage": True, "include_obfuscation": False},
         "response_format": {"type": "grammar"},
@@ -525,6 +525,19 @@ def test_fields_only_this_dialect_knows_are_kept() -> None:
     paths = {f"/{name}" for name in fields if name not in ("stream", "stream_options")}
     assert {path for code, path in lost if code == "field.dropped"} == paths | {"/stream_options/include_obfuscation"}
     assert write(request, source=CHAT)[0] == {"model": "m", "messages": [], **fields}
+
+
+def test_search_is_a_tool_that_the_upstream_runs_to_other_dialects_and_a_field_to_this_one() -> None:
+    options = {"search_context_size": "high"}
+    request, lost = read({"model": "m", "messages": [], "web_search_options": options})
+    assert [(tool.kind, tool.at) for tool in request.tools if isinstance(tool, HostedTool)] == [
+        ("web_search_options", ("web_search_options",))
+    ]
+    assert lost == []
+    assert write(request)[0]["web_search_options"] == options
+    kept = read({"model": "m", "messages": [], "web_search_options": options}, target=CHAT)[0]
+    assert kept.tools == ()
+    assert write(kept, source=CHAT)[0]["web_search_options"] == options
 
 
 def test_model_and_stream_are_read() -> None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from dragoman.canon.parts import Text
 from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.tools import Tool
+from dragoman.canon.turns import Turn
 from dragoman.crossing import Profile
 from tests.unit.dialects.openai_chat.desk import CHAT, write
 
@@ -38,7 +40,6 @@ def _written(settings: Settings, **options: Any) -> tuple[dict[str, Any], list[t
         (Settings(user="u", at={"user": ("user",)}), {"user": "u"}),
         (Settings(stream_usage=True), {"stream_options": {"include_usage": True}}),
         (Settings(parallel=False), {}),
-        (Settings(format=Format("json")), {"response_format": {"type": "json_object"}}),
         (
             Settings(format=Format("schema", '{"type":"object","properties":{}}', "n", "d", False)),
             {
@@ -61,6 +62,22 @@ def _written(settings: Settings, **options: Any) -> tuple[dict[str, Any], list[t
 )
 def test_a_setting_is_written(settings: Settings, fields: dict[str, Any]) -> None:
     assert _written(settings) == (fields, [])
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "first"),
+    [
+        ("gemini", "List three cities.", "Answer with one valid JSON object and nothing else."),
+        ("gemini", "List three cities as json.", "List three cities as json."),
+        ("openai-responses", "List three cities.", "List three cities."),
+    ],
+)
+def test_json_mode_has_the_word_that_it_demands(source: str, said: str, first: str) -> None:
+    turns = (Turn("user", (Text(said),)), Turn("user", (Text("JSON, please."),)))
+    written, lost = write(Request(turns, settings=Settings(format=Format("json"))), source)
+    assert written["response_format"] == {"type": "json_object"}
+    assert written["messages"][0]["content"] == first
+    assert ("turn.invented" in dict(lost)) is (first != said)
 
 
 def test_parallel_calls_are_spoken_of_where_there_are_tools() -> None:

@@ -167,7 +167,10 @@ def test_parts_of_other_dialects_are_left_out_with_a_loss() -> None:
         [{"role": "user", "content": [{"type": "text", "text": "a"}]}],
         [("part.dropped", "/p")],
     )
-    assert _messages(_user(strange)) == ([], [("part.dropped", "/p"), ("turn.dropped", "/m/0")])
+    assert _messages(_user(strange)) == (
+        [{"role": "user", "content": "(nothing was said)"}],
+        [("part.dropped", "/p"), ("turn.dropped", "/m/0"), ("turn.invented", "/m/0")],
+    )
 
 
 def test_an_empty_text_stays_and_an_empty_turn_too() -> None:
@@ -230,7 +233,10 @@ def test_thinking_and_seals_of_others_are_not_sent() -> None:
 
 def test_a_turn_of_nothing_but_thoughts_is_dropped() -> None:
     turn = Turn("assistant", (Reasoning("hm", at=("p",)),), at=("m", 3))
-    assert _messages(turn) == ([], [("reasoning.dropped", "/p"), ("turn.dropped", "/m/3")])
+    assert _messages(turn, _user(Text("a"))) == (
+        [{"role": "user", "content": "a"}],
+        [("reasoning.dropped", "/p"), ("turn.dropped", "/m/3")],
+    )
 
 
 def test_ids_and_names_that_are_illegal_here_are_replaced_everywhere() -> None:

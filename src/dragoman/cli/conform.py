@@ -1,0 +1,124 @@
+"""`dragoman conform`: the conformance cases, against this library or against a gateway at any host and port."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from ..conform import library, suite
+from ..conform.library import Result
+from ..conform.report import FORMATS
+from ..conform.verdict import strangers, verdicts
+from ..dialects import names
+from ..errors import ConfigError
+from .output import fail
+
+
+@click.command(
+    epilog="Example: dragoman conform --base-url http://127.0.0.1:8080 --dialect anthropic --upstream-port 9009"
+)
+@click.option("--base-url", metavar="URL", help="The gateway to test. Left out: this library.")
+@click.option("--dialect", metavar="DIALECT", help="Only cases whose client speaks this; with --base-url: which it is.")
+@click.option("--upstream", multiple=True, metavar="DIALECT", help="Only cases with such an upstream; can be repeated.")
+@click.option(
+    "--upstream-port", type=click.IntRange(0, 65535), help="Serve the scripted upstream on this port of 127.0.0.1."
+)
+@click.option(
+    "--model",
+    default="{model}",
+    show_default=True,
+    metavar="NAME",
+    help="The model to ask the gateway for; {model} is the case's model, {upstream} the upstream's dialect.",
+)
+@click.option("--key-env", metavar="VAR", help="Environment variable with the key for the gateway.")
+@click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds the gateway may take.")
+@click.option(
+    "--suite", "place", type=click.Path(path_type=Path), help="The directory of the suite. Left out: the newest."
+)
+@click.option(
+    "--expected-failures",
+    "expected_file",
+    type=click.Path(path_type=Path),
+    help='File of {"case id": "reason"}. Left out: for the library the one in the suite, for a gateway none.',
+)
+@click.option(
+    "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="How to report."
+)
+@click.option("--list", "only_list", is_flag=True, help="List the cases that would be run, and run none.")
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+def conform(
+    base_url: str | None,
+    dialect: str | None,
+    upstream: tuple[str, ...],
+    upstream_port: int | None,
+    model: str,
+    key_env: str | None,
+    timeout: float,
+    place: Path | None,
+    expected_file: Path | None,
+    form: str,
+    only_list: bool,
+    cases: tuple[str, ...],
+) -> None:
+    """Run the conformance cases (all, or those whose id or topic is named).
+
+    Exit 0: all as it should be. 1: a case failed, could not be tested, or passed though it was expected to fail.
+    2: misuse.
+    """
+    for name in (dialect, *upstream):
+        if name is not None and name not in names():
+            fail(f"unknown dialect {name!r}; there are: {', '.join(names())}", 2)
+    if base_url is not None and dialect is None:
+        fail("say with --dialect which dialect the gateway is to be spoken to in", 2)
+    if key_env is not None and key_env not in os.environ:
+        fail(f"the environment has no {key_env}", 2)
+    try:
+        loaded = suite.load(place or suite.latest())
+        chosen = library.chosen(loaded.cases, cases, dialect, upstream)
+        if expected_file is None and base_url is None:
+            expected_file = loaded.place / suite.EXPECTED
+        expected = suite.expected_failures(expected_file) if expected_file else {}
+    except ConfigError as error:
+        fail(str(error), 2)
+    unknown = strangers(expected, {case.id for case in loaded.cases})
+    if unknown:
+        fail(f"expected failures that are no cases: {', '.join(unknown)}", 2)
+    if only_list:
+        click.echo("\n".join([case.id for case in chosen]))
+        return
+    if base_url is None:
+        results, asked = [library.run(case) for case in chosen], "the library"
+    else:
+        key = os.environ[key_env] if key_env else ""
+        results, asked = _host(base_url, loaded, chosen, upstream_port, model, key, timeout), base_url
+    judged = verdicts(results, expected)
+    click.echo(FORMATS[form](judged, asked))
+    raise SystemExit(1 if any(verdict.red for verdict in judged) else 0)
+
+
+def _host(
+    base_url: str,
+    loaded: suite.Suite,
+    chosen: tuple[suite.Case, ...],
+    port: int | None,
+    model: str,
+    key: str,
+    timeout: float,
+) -> list[Result]:
+    # Late: only here the network is touched.
+    from ..conform import host
+    from ..conform.upstream import Upstream
+
+    if not base_url.startswith(("http://", "https://")):
+        fail(f"{base_url!r} is no address: it begins with http:// or https://", 2)
+    gateway = host.Host(base_url, loaded, None, model, key, timeout)
+    if port is None:
+        return [host.run(case, gateway) for case in chosen]
+    try:
+        server = Upstream(port)
+    except OSError as error:
+        fail(f"port {port} cannot be served: {error.strerror}", 2)
+    with server as gateway.upstream:
+        return [host.run(case, gateway) for case in chosen]

@@ -1,0 +1,64 @@
+"""Tools that a Messages conversation adds on its way: for targets that declare all of them at the start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...canon.parts import Opaque, Part
+from ...canon.tools import HostedTool, Tool
+from ...canon.turns import Turn
+from ...codec import jsontext
+from ...crossing import Crossing
+from .tools import read_tools
+
+Tools = tuple[Tool | HostedTool, ...]
+
+ADDITION = "tool_addition"
+ADDS = ADDITION.encode()
+"""Without these bytes a request adds no tools."""
+_DEFINITION = "tool_definition"
+_REFERENCE = "tool_reference"
+
+
+def merged(turns: tuple[Turn, ...], tools: Tools, crossing: Crossing) -> tuple[tuple[Turn, ...], Tools]:
+    """The turns without what adds tools, and all tools. A removal stays: no other dialect can say it."""
+    known = {tool.name for tool in tools if isinstance(tool, Tool)}
+    added: list[Tool | HostedTool] = []
+    out: list[Turn] = []
+    for turn in turns:
+        if any(type(part) is Opaque and part.kind == ADDITION for part in turn.parts):
+            parts = tuple([part for part in turn.parts if not _takes(part, known, added, crossing)])
+            if not parts:
+                continue
+            turn = msgspec.structs.replace(turn, parts=parts)
+        out.append(turn)
+    return tuple(out), tools + tuple(added)
+
+
+def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], crossing: Crossing) -> bool:
+    """Whether a part adds a tool that is declared now."""
+    if not isinstance(part, Opaque) or part.kind != ADDITION:
+        return False
+    what: Any = jsontext.plain(part.value).get("tool")
+    if not isinstance(what, dict):
+        return False
+    if what.get("type") == _DEFINITION and isinstance(what.get("definition"), dict):
+        for tool in _defined(part, what["definition"], crossing):
+            if not isinstance(tool, Tool) or tool.name not in known:
+                added.append(tool)
+                known |= {tool.name} if isinstance(tool, Tool) else set()
+    elif what.get("type") != _REFERENCE or what.get("name", what.get("tool_name")) not in known:
+        return False
+    crossing.lose("tool.merged", part.at)
+    return True
+
+
+def _defined(part: Opaque, definition: dict[str, Any], crossing: Crossing) -> Tools:
+    apart = Crossing(crossing.source, crossing.target)
+    found = read_tools(jsontext.encode([definition]), apart)
+    at = (*part.at, "tool", "definition")
+    for _, fields in apart.kept:
+        crossing.keep(at, fields)
+    return tuple([msgspec.structs.replace(tool, at=at) for tool in found])

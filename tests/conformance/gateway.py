@@ -1,0 +1,128 @@
+"""Owns a tiny gateway over the library, on loopback, with ways to break it: what the host runner is tested on."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import dragoman
+from dragoman.dialects import get, names
+
+Change = Callable[[str, bytes], bytes]
+"""What a broken gateway does to a body; it is told the dialect."""
+
+
+def unchanged(dialect: str, body: bytes) -> bytes:
+    return body
+
+
+class Gateway:
+    """Models are called `<upstream's dialect>/<model>`; every upstream is the scripted one."""
+
+    def __init__(
+        self,
+        upstream_port: int,
+        *,
+        request: Change = unchanged,
+        response: Change = unchanged,
+        stream: Change = unchanged,
+        fault: Callable[[int], int] = int,
+    ) -> None:
+        self.upstream_port = upstream_port
+        self.request, self.response, self.stream, self.fault = request, response, stream, fault
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Gateway:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def client_of(path: str) -> tuple[str, bool, str]:
+    """The client's dialect, whether it asks for a stream by the path, and the model in the path."""
+    plain = path.partition("?")[0]
+    streams = ":streamGenerateContent" in plain
+    if "/v1internal:" in plain:
+        return "code-assist", streams, ""
+    if "/models/" in plain:
+        return "gemini", streams, plain.partition("/models/")[2].partition(":")[0].replace("%2F", "/")
+    found = [name for name in names() if get(name).endpoint.path == plain]
+    return found[0], False, ""
+
+
+def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length") or 0))
+            if self.path.endswith(("count_tokens", "input_tokens", "countTokens")):
+                self._send(200, {}, b'{"input_tokens":9,"totalTokens":9}')
+                return
+            client, streams, model = client_of(self.path)
+            document = json.loads(body)
+            asked = model or document["model"]
+            upstream, _, model = asked.partition("/")
+            streams = streams or bool(document.get("stream", client == "ollama"))
+            if client in ("gemini", "code-assist"):
+                streams = ":streamGenerateContent" in self.path
+            done = dragoman.translate_request(body, source=client, target=upstream, model=model)
+            self._ask(client, upstream, done, model, streams)
+
+        def _ask(self, client: str, upstream: str, done: dragoman.Translation, model: str, streams: bool) -> None:
+            endpoint = get(upstream).endpoint
+            path = (endpoint.stream_path if streams else endpoint.path).replace("{model}", model.replace("/", "%2F"))
+            body = done.body
+            if upstream not in ("gemini", "code-assist"):
+                body = json.dumps({**json.loads(body), "stream": streams}, ensure_ascii=False).encode()
+                body = done.body if json.loads(done.body).get("stream", upstream == "ollama") is streams else body
+            connection = http.client.HTTPConnection("127.0.0.1", gateway.upstream_port, timeout=10)
+            connection.request("POST", path, gateway.request(upstream, body), {"content-type": "application/json"})
+            answer = connection.getresponse()
+            try:
+                data = answer.read()
+            except http.client.IncompleteRead as error:
+                data = error.partial
+            connection.close()
+            headers = {name.lower(): value for name, value in answer.getheaders()}
+            status = answer.status
+            if not streams and status == 200:
+                try:
+                    back = dragoman.translate_response(data, source=upstream, target=client, answers=done)
+                except dragoman.DragomanError:
+                    status = 502
+            if status != 200:
+                told = dragoman.translate_fault(data, status=status, headers=headers, source=upstream, target=client)
+                self._send(gateway.fault(told.status), told.headers, told.body)
+            elif streams:
+                translator = dragoman.StreamTranslator(source=upstream, target=client, answers=done)
+                self._send(200, {}, gateway.stream(client, translator.feed(data) + translator.close()))
+            else:
+                self._send(200, {}, gateway.response(client, back.body))
+
+        def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet."""
+
+    return Handler

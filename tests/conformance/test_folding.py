@@ -1,0 +1,125 @@
+"""How a stream ends and what it amounts to, read without the library's readers; and what clients echo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from conformance.source.desk import DIALECTS, Call
+from conformance.source.streams import begin, end, fault_frame, frames
+
+from dragoman.conform import suite
+from dragoman.conform.echo import answered
+from dragoman.conform.folding import ending, fold, framed, frames_of
+from dragoman.conform.look import look
+
+SUITE = suite.load(suite.latest())
+A = Call("call_a", "get_weather", '{"city":"Paris"}')
+CALLS = {
+    "anthropic": "/content/[type=tool_use]/input/city",
+    "code-assist": "/response/candidates/0/content/parts/*/functionCall/args/city",
+    "gemini": "/candidates/0/content/parts/*/functionCall/args/city",
+    "ollama": "/message/tool_calls/*/function/arguments/city",
+    "openai-chat": "/choices/0/message/tool_calls/*/function/arguments",
+    "openai-responses": "/output/[type=function_call]/arguments",
+    "openrouter": "/choices/0/message/tool_calls/*/function/arguments",
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_stream_ends_well_with_a_fault_with_both_or_not_at_all(dialect: str) -> None:
+    text, fault = begin(dialect, "Hello there."), fault_frame(dialect)
+    assert ending(dialect, frames(dialect, "Hello there.")) == "well"
+    assert ending(dialect, text) == "open"
+    assert ending(dialect, [*text, fault]) == "fault"
+    assert ending(dialect, [*text, *end(dialect, "Hello there."), fault]) == "both"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_stream_amounts_to_its_texts_and_calls(dialect: str) -> None:
+    sent = frames(dialect, "Hello there.", (A,))
+    assert frames_of(dialect, framed(dialect, sent)) == sent
+    folded = fold(dialect, sent)
+    found = look(folded, CALLS[dialect])
+    assert [value.replace('{"city":"', "").replace('"}', "") for value in found] == ["Paris"]
+    assert "Hello there." in str(folded)
+
+
+def test_comments_and_broken_frames() -> None:
+    data = framed("openrouter", [": wait", {"a": 1}, "[DONE]"]) + b"data: {cut\n\n"
+    assert data.startswith(b": wait\n\ndata: ")
+    assert frames_of("openrouter", data) == [{"a": 1}, "[DONE]", None]
+    assert frames_of("ollama", b'{"a":1}\n\n{cut\n') == [{"a": 1}, None]
+
+
+def test_calls_whose_pieces_share_an_index_are_one_broken_call() -> None:
+    both = (A, Call("call_b", "get_weather", '{"city":"Rome"}'))
+    merged: list[Any] = []
+    for frame in frames("openai-chat", "", both):
+        if isinstance(frame, dict) and frame["choices"]:
+            for piece in frame["choices"][0]["delta"].get("tool_calls", []):
+                piece["index"] = 0
+        merged.append(frame)
+    calls = look(fold("openai-chat", merged), "/choices/0/message/tool_calls/*")
+    assert len(calls) == 1
+    assert calls[0]["function"]["name"] == "get_weatherget_weather"
+
+
+def test_reasoning_details_are_joined_by_index() -> None:
+    def chunk(detail: dict[str, Any]) -> dict[str, Any]:
+        return {"choices": [{"index": 0, "delta": {"reasoning_details": [detail]}}]}
+
+    kind = {"type": "reasoning.text", "index": 0}
+    found = fold(
+        "openrouter", [chunk({**kind, "text": "a"}), chunk({**kind, "text": "b"}), chunk({**kind, "signature": "s"})]
+    )
+    assert found["choices"][0]["message"]["reasoning_details"] == [{**kind, "text": "ab", "signature": "s"}]
+
+
+def test_arguments_that_are_no_json_stay_text() -> None:
+    sent = [*begin("anthropic", "", (A._replace(args='{"city":"Par'),))]
+    assert look(fold("anthropic", sent), "/content/0/input") == ['{"city":"Par']
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_client_appends_the_answer_and_the_results(dialect: str, strict: bool) -> None:
+    plain = SUITE.plain[dialect]
+    answer = fold(dialect, frames(dialect, "", (A,)))
+    after = answered(dialect, plain.request, answer, ["12 degrees"], strict)
+    before, now = [look(one, _turns(dialect)) for one in (plain.request, after)]
+    assert now[: len(before)] == before
+    assert len(now) == len(before) + 2
+    assert "get_weather" in str(now[-2])
+    assert "12 degrees" in str(now[-1])
+    if dialect == "ollama":
+        assert ("call_a" in str(now)) is not strict
+
+
+def _turns(dialect: str) -> str:
+    return {
+        "code-assist": "/request/contents/*",
+        "gemini": "/contents/*",
+        "openai-responses": "/input/*",
+    }.get(dialect, "/messages/*")
+
+
+def test_a_strict_client_forgets_what_its_dialect_does_not_document() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}, "extra_content": {"x": 1}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call], "reasoning_content": "Hm."}
+    answer = {"choices": [{"message": message}]}
+    request: dict[str, Any] = {"messages": []}
+    strict = answered("openai-chat", request, answer, ["1"], True)["messages"][0]
+    assert "reasoning_content" not in strict
+    assert "extra_content" not in strict["tool_calls"][0]
+    assert answered("openai-chat", request, answer, ["1"], False)["messages"][0] == message
+    thought = {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "Yes"}]}}]
+    }
+    contents = answered("gemini", {"contents": []}, thought, [], True)["contents"]
+    assert contents[0]["parts"] == [{"text": "Yes"}]
+
+
+def test_a_responses_client_may_begin_with_a_text() -> None:
+    items = answered("openai-responses", {"input": "Hi"}, {"output": []}, [], False)["input"]
+    assert items == [{"role": "user", "content": "Hi"}]

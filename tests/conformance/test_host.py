@@ -1,0 +1,164 @@
+"""The host runner: a sound gateway passes, a broken one is caught on the right cases, what cannot be tested is red."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+import pytest
+
+from dragoman.conform import host, library, suite
+from dragoman.conform.folding import framed, frames_of
+from dragoman.conform.upstream import Upstream
+from tests.conformance.gateway import Gateway
+
+SUITE = suite.load(suite.latest())
+EXPECTED = suite.expected_failures(SUITE.place / suite.EXPECTED)
+MODEL = "{upstream}/{model}"
+Change = Callable[[str, bytes], bytes]
+
+
+@contextmanager
+def gateway(**broken: Any) -> Iterator[host.Host]:
+    with Upstream(0) as upstream, Gateway(upstream.port, **broken) as served:
+        yield host.Host(served.base, SUITE, upstream, MODEL, timeout=10)
+
+
+def _failing(cases: tuple[suite.Case, ...], **broken: Any) -> set[str]:
+    with gateway(**broken) as asked:
+        results = [host.run(case, asked) for case in cases]
+    assert [result.untested for result in results if result.untested] == []
+    return {result.case.id for result in results if not result.passed}
+
+
+def _some(*words: str, client: str | None = None) -> tuple[suite.Case, ...]:
+    return library.chosen(SUITE.cases, words, client)
+
+
+def test_a_sound_gateway_passes() -> None:
+    # Every fifth case: all kinds, topics and dialects are among them.
+    cases = SUITE.cases[::5] + _some("token-counting.endpoint")
+    assert {case.kind for case in cases} == {case.kind for case in SUITE.cases}
+    assert {case.topic for case in cases} == {case.topic for case in SUITE.cases}
+    assert _failing(cases) <= set(EXPECTED)
+
+
+def test_facts_about_losses_are_counted_but_not_judged() -> None:
+    (case,) = _some("controls.n.openai-chat-to-anthropic")
+    with gateway() as asked:
+        result = host.run(case, asked)
+    assert result.passed
+    assert result.unseen == 1
+
+
+def _same_ids(dialect: str, body: bytes) -> bytes:
+    return re.sub(rb'"(id|call_id)":"call_[ab]"', rb'"\1":"x"', body)
+
+
+def test_a_gateway_that_loses_ids_is_caught() -> None:
+    wrong = _failing(_some("parallel-answers", client="anthropic"), response=_same_ids)
+    assert wrong == {case.id for case in _some("parallel-answers", client="anthropic")}
+
+
+def _one_index(dialect: str, body: bytes) -> bytes:
+    return body.replace(b'"tool_calls":[{"index":1', b'"tool_calls":[{"index":0')
+
+
+def test_a_gateway_that_merges_parallel_calls_is_caught() -> None:
+    cases = _some("parallel-streams", "stream-usage", client="openai-chat")
+    wrong = _failing(cases, stream=_one_index)
+    # One case has a single call.
+    assert wrong == {case.id for case in _some("parallel-streams", client="openai-chat") if ".pieces." not in case.id}
+
+
+def _feigned(dialect: str, body: bytes) -> bytes:
+    """Instead of a fault: an end like any other."""
+    frames = frames_of(dialect, body)
+    if not any(isinstance(frame, dict) and frame.get("type") == "error" for frame in frames):
+        return body
+    kept = [frame for frame in frames if frame.get("type") != "error"]
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}}
+    return framed(dialect, [*kept, end, {"type": "message_stop"}])
+
+
+def test_a_gateway_that_feigns_an_ending_is_caught() -> None:
+    cases = _some("broken-streams", "messages-stream", client="anthropic")
+    wrong = _failing(cases, stream=_feigned)
+    assert wrong == {case.id for case in _some("broken-streams", client="anthropic")}
+
+
+def _without(*keys: str) -> Change:
+    def dropped(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: dropped(inner) for key, inner in value.items() if key not in keys}
+        return [dropped(inner) for inner in value] if isinstance(value, list) else value
+
+    return lambda dialect, body: json.dumps(dropped(json.loads(body)), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("words", "client", "keys"),
+    [
+        ("signatures-turn-two.parallel", "anthropic", ("thoughtSignature",)),
+        ("controls.choice-required", "anthropic", ("tool_choice", "toolConfig")),
+        ("images-in-results", "anthropic", ("images", "image_url", "inlineData", "source")),
+        ("prompt-caching.marks", "anthropic", ("cache_control", "prompt_cache_breakpoint")),
+    ],
+)
+def test_a_gateway_that_drops_fields_on_the_way_out_is_caught(words: str, client: str, keys: tuple[str, ...]) -> None:
+    cases = tuple([case for case in _some(words, client=client) if case.upstream != "ollama" or keys[0] == "images"])
+    wrong = _failing(cases, request=_without(*keys))
+    told = {case.id for case in cases if "error-flag" not in case.id}
+    assert wrong == told
+    assert told
+
+
+def test_a_gateway_that_says_500_for_everything_is_caught() -> None:
+    cases = _some("fault-shape.rate", "fault-shape.auth", client="gemini")
+    assert _failing(cases, fault=lambda status: 500) == {case.id for case in cases}
+
+
+def _finished(dialect: str, body: bytes) -> bytes:
+    return body.replace(b'"stop_reason":"tool_use"', b'"stop_reason":"end_turn"')
+
+
+def test_a_gateway_that_overlooks_tool_turns_is_caught() -> None:
+    cases = _some("late-stop", client="anthropic")
+    wrong = _failing(cases, stream=_finished, response=_finished)
+    others = (".length.", ".blocked.", ".filtered.", ".malformed.")
+    assert wrong == {case.id for case in cases if not any(word in case.id for word in others)}
+
+
+def test_without_a_scripted_upstream_a_case_could_not_be_tested() -> None:
+    (case,) = _some("late-stop.gemini-to-anthropic")
+    with gateway() as asked:
+        asked.upstream = None
+        assert "--upstream-port" in host.run(case, asked).untested
+        (count,) = _some("token-counting.endpoint.anthropic-to-anthropic")
+        assert host.run(count, asked).passed
+
+
+def test_a_gateway_that_asks_in_another_way_could_not_be_tested() -> None:
+    (case,) = _some("late-stop.gemini-to-anthropic")
+    with gateway() as asked:
+        asked.model = "openai-chat/{model}"
+        assert "another way" in host.run(case, asked).untested
+
+
+def test_a_host_that_is_not_there_could_not_be_tested() -> None:
+    (case,) = _some("late-stop.gemini-to-anthropic")
+    with gateway() as asked:
+        asked.base = "http://127.0.0.1:9"
+        assert "cannot be asked" in host.run(case, asked).untested
+
+
+def test_a_dialect_that_is_not_there_could_not_be_tested() -> None:
+    (case,) = _some("late-stop.gemini-to-anthropic")
+    case = msgspec.structs.replace(case, target="klingon")
+    with gateway() as asked:
+        assert host.run(case, asked).untested == "there is no dialect klingon"
+    assert library.run(case).untested == "there is no dialect klingon"

@@ -1,0 +1,35 @@
+"""Every case against the library: what fails is on the list of expected failures, and what is on it fails."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from dragoman.conform import library, suite
+from dragoman.conform.verdict import verdicts
+
+SUITE = suite.load(suite.latest())
+EXPECTED = suite.expected_failures(SUITE.place / suite.EXPECTED)
+TOPICS = sorted({case.topic for case in SUITE.cases})
+
+
+@cache
+def _cases(topic: str) -> tuple[suite.Case, ...]:
+    return library.chosen(SUITE.cases, (topic,))
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_the_library_conforms(topic: str) -> None:
+    found = verdicts([library.run(case) for case in _cases(topic)], EXPECTED)
+    assert [f"{one.state} {one.result.case.id}: {'; '.join(one.words)}" for one in found if one.red] == []
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_fact_can_be_false(topic: str) -> None:
+    """A case that an empty answer passes too says nothing."""
+    for case in _cases(topic):
+        if case.kind in ("response", "request"):
+            outcome = library.observed(case)
+            outcome.document, outcome.checked, outcome.losses, outcome.raw = {}, [], (), b"{}"
+            assert not library.judged(case, outcome).passed, case.id

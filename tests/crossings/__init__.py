@@ -1,0 +1,1 @@
+"""Hard crossings over all pairs: free-text tools, namespaces, hosted tools, settings that refuse each other."""

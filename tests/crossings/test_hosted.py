@@ -1,0 +1,284 @@
+"""Hosted tools over all pairs: mapped where the target runs its own, a function or a loss where it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman.canon import HostedTool, Tool, ToolCall
+from dragoman.dialects import get
+from tests.crossings.desk import DIALECTS, MODELS, PAIRS, answer, calls_of, codes, lost, read, read_answer, to
+
+SECRET = "s3cr3t-t0k3n"
+OTHER_SECRET = "an0th3r-0n3"
+
+# family -> dialect -> a declaration with options, as a client of that dialect sends it
+DECLARED: dict[str, dict[str, Any]] = {
+    "web_search": {
+        "anthropic": {
+            "type": "web_search_20260209",
+            "name": "web_search",
+            "max_uses": 3,
+            "allowed_domains": ["a.example"],
+            "user_location": {"type": "approximate", "city": "Rome", "country": "IT"},
+        },
+        "openai-responses": {
+            "type": "web_search",
+            "filters": {"allowed_domains": ["a.example"]},
+            "search_context_size": "high",
+            "user_location": {"type": "approximate", "city": "Rome", "country": "IT"},
+        },
+        "gemini": {"googleSearch": {"excludeDomains": ["b.example"]}},
+        "code-assist": {"googleSearch": {"excludeDomains": ["b.example"]}},
+        "openrouter": {
+            "type": "openrouter:web_search",
+            "parameters": {"max_uses": 3, "allowed_domains": ["a.example"], "engine": "exa"},
+        },
+    },
+    "web_fetch": {
+        "anthropic": {"type": "web_fetch_20250910", "name": "web_fetch", "max_uses": 2, "max_content_tokens": 900},
+        "gemini": {"urlContext": {}},
+        "code-assist": {"url_context": {}},
+        "openrouter": {"type": "openrouter:web_fetch", "parameters": {"max_uses": 2}},
+    },
+    "code_execution": {
+        "anthropic": {"type": "code_execution_20250825", "name": "code_execution"},
+        "openai-responses": {"type": "code_interpreter", "container": {"type": "auto", "file_ids": ["file-1"]}},
+        "gemini": {"codeExecution": {}},
+        "code-assist": {"codeExecution": {}},
+    },
+    "mcp": {
+        "anthropic": {"type": "mcp_toolset", "mcp_server_name": "wiki"},
+        "openai-responses": {
+            "type": "mcp",
+            "server_label": "wiki",
+            "server_url": "https://mcp.example/mcp",
+            "headers": {"authorization": f"Bearer {SECRET}", "X-Key": OTHER_SECRET},
+            "allowed_tools": {"tool_names": ["ask"]},
+        },
+        "gemini": {
+            "mcpServers": [
+                {
+                    "name": "wiki",
+                    "streamableHttpTransport": {
+                        "url": "https://mcp.example/mcp",
+                        "headers": {"Authorization": f"Bearer {SECRET}"},
+                    },
+                }
+            ]
+        },
+    },
+}
+
+# what the target writes for a family; a family that is not here is not run there
+KINDS = {
+    "anthropic": {
+        "web_search": "web_search_20250305",
+        "web_fetch": "web_fetch_20250910",
+        "code_execution": "code_execution_20250825",
+        "mcp": "mcp_toolset",
+    },
+    "openai-responses": {"web_search": "web_search", "code_execution": "code_interpreter", "mcp": "mcp"},
+    "gemini": {
+        "web_search": "googleSearch",
+        "web_fetch": "urlContext",
+        "code_execution": "codeExecution",
+        "mcp": "mcpServers",
+    },
+    "code-assist": {"web_search": "googleSearch", "web_fetch": "urlContext", "code_execution": "codeExecution"},
+    "openrouter": {"web_search": "openrouter:web_search", "web_fetch": "openrouter:web_fetch"},
+    "openai-chat": {},
+    "ollama": {},
+}
+FUNCTIONS = {"web_search": ("google_web_search", "query"), "web_fetch": ("web_fetch", "prompt")}
+
+CASES = [
+    (family, source, target)
+    for family, declared in DECLARED.items()
+    for source, target in PAIRS
+    if source in declared and {source, target} != {"gemini", "code-assist"}
+]
+
+
+def _asked(source: str, *tools: Any, mcp: bool = False) -> dict[str, Any]:
+    """A small request of this dialect with these tools."""
+    if source in ("gemini", "code-assist"):
+        inner = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": list(tools)}
+        return inner if source == "gemini" else {"model": "gemini-3-flash", "request": inner}
+    body: dict[str, Any] = {"model": MODELS[source], "tools": list(tools)}
+    if source == "openai-responses":
+        return {**body, "input": "Hi"}
+    body["messages"] = [{"role": "user", "content": "Hi"}]
+    if source == "anthropic":
+        body["max_tokens"] = 64
+        if mcp:
+            server = {"type": "url", "name": "wiki", "url": "https://mcp.example/mcp", "authorization_token": SECRET}
+            body["mcp_servers"] = [server]
+    return body
+
+
+@pytest.mark.parametrize(("family", "source", "target"), CASES)
+def test_a_hosted_tool_becomes_the_targets_own(family: str, source: str, target: str) -> None:
+    done = to(target, _asked(source, DECLARED[family][source], mcp=family == "mcp"), source)
+    tools = read(done.body, target).tools
+    kind = KINDS[target].get(family)
+    if kind is not None:
+        assert [tool.kind for tool in tools if isinstance(tool, HostedTool)] == [kind]
+        assert "tool.hosted.mapped" in codes(done)
+    elif family in FUNCTIONS:
+        name, argument = FUNCTIONS[family]
+        (tool,) = tools
+        assert isinstance(tool, Tool) and tool.name == name and f'"{argument}"' in str(tool.schema)
+        assert "tool.hosted.as_function" in codes(done)
+        assert done.stand_ins == {name: family}
+    else:
+        assert tools == ()
+        assert "tool.hosted.dropped" in codes(done)
+    assert not [loss for loss in done.losses if SECRET in str(loss) or OTHER_SECRET in str(loss)]
+
+
+@pytest.mark.parametrize(("family", "source", "target"), CASES)
+def test_every_option_crosses_or_is_reported(family: str, source: str, target: str) -> None:
+    """Each scalar of the declaration is in the body, or at or above a loss."""
+    declared = DECLARED[family][source]
+    done = to(target, _asked(source, declared, mcp=family == "mcp"), source)
+    reported = [path for code, path in lost(done) if code.startswith("tool.hosted") and code != "tool.hosted.mapped"]
+    text = done.body.decode()
+    for path, value in _leaves(declared):
+        if path[-1] in ("type", "name", "mcp_server_name", "server_label") or value in ({}, []):
+            continue
+        said = f'"{value}"' in text if isinstance(value, str) else f":{value}" in text
+        assert said or SECRET in str(value) or any(_is_above(one, path) for one in reported), (path, reported, text)
+    if family == "mcp" and KINDS[target].get("mcp"):
+        assert SECRET in text
+
+
+def _leaves(value: Any, above: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict) and value:
+        return [leaf for name, inner in value.items() for leaf in _leaves(inner, (*above, name))]
+    if isinstance(value, list) and value:
+        return [leaf for i, inner in enumerate(value) for leaf in _leaves(inner, (*above, str(i)))]
+    return [(above, value)]
+
+
+def _is_above(loss: str, path: tuple[str, ...]) -> bool:
+    """Whether a loss stands at the tool, or at the option or above it."""
+    steps = tuple(loss.split("/")[1:])
+    inside = steps[steps.index("tools") + 2 :] if "tools" in steps else steps
+    return path[: len(inside)] == inside
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-chat"])
+def test_the_search_of_chat_is_a_field(target: str) -> None:
+    options = {"search_context_size": "low", "user_location": {"type": "approximate", "approximate": {"city": "Rome"}}}
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "web_search_options": options}
+    done = to(target, body, "openai-chat")
+    tools = read(done.body, target).tools
+    kinds = [tool.kind if isinstance(tool, HostedTool) else tool.name for tool in tools]
+    assert kinds == [KINDS[target].get("web_search", "google_web_search")]
+
+
+def test_only_models_made_for_it_search_over_chat() -> None:
+    tool = {"type": "web_search", "user_location": {"type": "approximate", "city": "Rome"}}
+    asked = _asked("openai-responses", tool)
+    done = to("openai-chat", asked, "openai-responses", model="gpt-4o-search-preview")
+    assert done.json()["web_search_options"] == {"user_location": {"type": "approximate", "approximate": {"city": "Rome"}}}
+    assert "tools" not in done.json()
+    assert "web_search_options" not in to("openai-chat", asked, "openai-responses").json()
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openrouter"])
+def test_plugins_that_search_are_hosted_tools(target: str) -> None:
+    plugins = [{"id": "web", "max_results": 3}, {"id": "file-parser"}, {"id": "web-fetch", "enabled": False}]
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "plugins": plugins}
+    done = to(target, body, "openrouter")
+    (tool,) = read(done.body, target).tools
+    kind = tool.kind if isinstance(tool, HostedTool) else tool.name
+    assert kind == KINDS[target].get("web_search", "google_web_search")
+    assert ("field.dropped", "/plugins") in lost(done)  # the file parser
+
+
+@pytest.mark.parametrize("target", ["gemini", "code-assist"])
+@pytest.mark.parametrize("source", ["anthropic", "openai-responses", "openrouter", "gemini", "code-assist"])
+def test_gemini_2_takes_functions_or_its_own_tools(source: str, target: str) -> None:
+    if source == target:
+        return
+    function: Any = {"name": "f", "input_schema": {"type": "object", "properties": {}}}
+    if source in ("gemini", "code-assist"):
+        function = {"functionDeclarations": [{"name": "f"}]}
+    elif source != "anthropic":
+        function = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
+        if source == "openrouter":
+            function = {"type": "function", "function": {"name": "f"}}
+    asked = _asked(source, DECLARED["web_search"][source], function)
+    old = to(target, asked, source, model="gemini-2.5-flash")
+    assert {tool.name for tool in read(old.body, target).tools if isinstance(tool, Tool)} == {"f", "google_web_search"}
+    assert "tool.hosted.as_function" in codes(old)
+    new = to(target, asked, source, model="gemini-3-flash").json()
+    new = new.get("request", new)
+    assert [list(tool) for tool in sorted(new["tools"], key=str)] == [["functionDeclarations"], ["googleSearch"]]
+    switch = new.get("toolConfig", {}).get("includeServerSideToolInvocations")
+    assert switch is (True if target == "gemini" else None)
+
+
+def test_a_function_of_the_clients_own_is_not_declared_twice() -> None:
+    mine = {"name": "google_web_search", "input_schema": {"type": "object", "properties": {"q": {"type": "string"}}}}
+    done = to("ollama", _asked("anthropic", DECLARED["web_search"]["anthropic"], mine), "anthropic")
+    assert len(done.json()["tools"]) == 1
+    assert "tool.hosted.dropped" in codes(done) and done.stand_ins == {}
+
+
+def test_the_calls_of_a_stand_in_come_back_as_calls() -> None:
+    done = to("ollama", _asked("anthropic", DECLARED["web_search"]["anthropic"]), "anthropic")
+    call = ToolCall("call_1", "google_web_search", '{"query":"x"}')
+    back = dragoman.translate_response(answer("ollama", call), source="ollama", target="anthropic", answers=done)
+    assert [(one.name, one.input) for one in calls_of(read_answer(back.body, "anthropic"))] == [
+        ("google_web_search", {"query": "x"})
+    ]
+    assert done.stand_ins == {"google_web_search": "web_search"}
+
+
+def test_an_mcp_server_is_a_server_and_a_toolset_to_messages() -> None:
+    done = to("anthropic", _asked("openai-responses", DECLARED["mcp"]["openai-responses"]), "openai-responses")
+    body = done.json()
+    assert body["mcp_servers"] == [
+        {"type": "url", "name": "wiki", "url": "https://mcp.example/mcp", "authorization_token": SECRET}
+    ]
+    assert body["tools"] == [
+        {
+            "type": "mcp_toolset",
+            "mcp_server_name": "wiki",
+            "default_config": {"enabled": False},
+            "configs": {"ask": {"enabled": True}},
+        }
+    ]
+    # Nobody approves of calls there, and there is one token, no other header.
+    assert {path for code, path in lost(done) if code == "tool.hosted.option.dropped"} == {
+        "/tools/0",
+        "/tools/0/headers",
+    }
+
+
+def test_a_server_of_the_first_beta_needs_no_toolset() -> None:
+    body = _asked("anthropic", mcp=True)
+    body["mcp_servers"][0]["tool_configuration"] = {"enabled": True, "allowed_tools": ["ask"]}
+    del body["tools"]
+    done = to("openai-responses", body, "anthropic")
+    assert done.json()["tools"] == [
+        {
+            "type": "mcp",
+            "require_approval": "never",
+            "server_label": "wiki",
+            "server_url": "https://mcp.example/mcp",
+            "authorization": SECRET,
+            "allowed_tools": ["ask"],
+        }
+    ]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_table_reads_what_it_writes(name: str) -> None:
+    for row in get(name).hosted:
+        assert row.kinds.fullmatch(row.kind), row.kind

@@ -1,0 +1,43 @@
+"""A changed output or loss is red until it was looked at: `make golden` rewrites the files, the diff is reviewed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dragoman.dialects import names
+from tests.golden.corpus import KINDS, documents
+from tests.golden.pairs import HERE, PAIRS, golden, made, place
+
+HINT = "if this change is meant: make golden, and review the diff"
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS, ids=lambda name: name)
+def test_a_pair_gives_what_its_golden_file_says(source: str, target: str) -> None:
+    path = place(source, target)
+    assert path.exists(), HINT
+    said = json.loads(path.read_bytes())
+    found = json.loads(json.dumps(golden(source, target)))
+    for kind in KINDS:
+        assert set(found[kind]) == set(said[kind]), HINT
+        for name in found[kind]:
+            assert found[kind][name] == said[kind][name], f"{kind} {name}: {HINT}"
+
+
+def test_there_is_a_golden_file_for_every_pair_and_no_other() -> None:
+    assert {path.name for path in (HERE / "pairs").iterdir()} == {place(*pair).name for pair in PAIRS}
+
+
+def test_the_matrix_and_its_page_are_made_from_the_golden_files() -> None:
+    for path, content in made().items():
+        assert path.read_text(encoding="utf-8") == content, f"{path.name} is not current: make golden"
+
+
+@pytest.mark.parametrize("dialect", names())
+def test_the_same_dialect_is_untouched(dialect: str) -> None:
+    said = json.loads(place(dialect, dialect).read_bytes())
+    for kind in KINDS:
+        assert set(said[kind]) == set(documents(dialect, kind))
+        for entry in said[kind].values():
+            assert entry == {"output": "untouched", "losses": []}

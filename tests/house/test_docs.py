@@ -1,0 +1,48 @@
+"""The documentation: generated pages are current, links lead somewhere, and the examples print what they say."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+WRITTEN = [page for page in PAGES if not page.read_text().startswith("<!-- Generated")]
+
+
+def generator() -> Any:
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_current() -> None:
+    stale = [path for path, text in generator().pages() if (DOCS / path).read_text() != text]
+    assert not stale, f"run: make docs (out of date: {stale})"
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(DOCS)))
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text())
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(DOCS)))
+def test_examples_print_what_they_say(page: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    names: dict[str, Any] = {}
+    for block in blocks:
+        said = [line.removeprefix("# ") for line in block.splitlines() if line.startswith("# ")]
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(block, str(page), "exec"), names)
+        assert printed.getvalue().splitlines() == said

@@ -1,0 +1,112 @@
+"""What the tests of this folder share: documents in and out, streams, and the losses on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from dragoman.canon.events import Event
+from dragoman.canon.request import Request
+from dragoman.canon.response import Response
+from dragoman.crossing import Crossing, Profile
+from dragoman.dialects import get
+from dragoman.dialects.openrouter import DIALECT
+
+NAME = "openrouter"
+CHAT = "openai-chat"
+
+Losses = list[tuple[str, str]]
+
+SIGNED = {"type": "reasoning.text", "text": "Need f", "signature": "c2ln", "format": "anthropic-claude-v1", "index": 0}
+ENCRYPTED = {
+    "type": "reasoning.encrypted",
+    "data": "ZGF0YQ==",
+    "format": "google-gemini-v1",
+    "id": "call_1",
+    "index": 0,
+}
+SUMMARY = {"type": "reasoning.summary", "summary": "Thought", "format": "openai-responses-v1", "index": 0}
+
+
+def losses(crossing: Crossing, source: str = NAME) -> Losses:
+    """(code, path) of every loss, as a translation would report them."""
+    if source not in get(crossing.target).kin:
+        crossing.settle(get(source).noise)
+    return [(loss.code, loss.path) for loss in crossing.losses.all()]
+
+
+def asked(*messages: Any, **fields: Any) -> dict[str, Any]:
+    return {"model": "m", "messages": list(messages), **fields}
+
+
+def call(name: str = "f", call_id: str = "call_1", arguments: str = "{}") -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def read(body: Any, target: str = "anthropic") -> tuple[Request, Losses]:
+    crossing = Crossing(NAME, target)
+    request = DIALECT.read_request(msgspec.json.encode(body), crossing)
+    return request, losses(crossing)
+
+
+def write(
+    request: Request, source: str = "anthropic", profile: Profile | None = None, **options: Any
+) -> tuple[Any, Losses]:
+    crossing = Crossing(source, NAME, profile=profile, model="m", **options)
+    body = DIALECT.write_request(request, crossing)
+    return msgspec.json.decode(body), losses(crossing, source)
+
+
+def again(body: Any) -> Any:
+    """The request read and written in its own dialect."""
+    crossing = Crossing(NAME, NAME)
+    return msgspec.json.decode(
+        DIALECT.write_request(DIALECT.read_request(msgspec.json.encode(body), crossing), crossing)
+    )
+
+
+def answered(message: Any, **choice: Any) -> dict[str, Any]:
+    whole = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop", **choice}
+    return {"id": "gen-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [whole]}
+
+
+def read_answer(body: Any, target: str = "anthropic") -> tuple[Response, Losses]:
+    crossing = Crossing(NAME, target)
+    response = DIALECT.read_response(msgspec.json.encode(body), crossing)
+    return response, losses(crossing)
+
+
+def write_answer(response: Response, source: str = "anthropic") -> tuple[Any, Losses]:
+    crossing = Crossing(source, NAME)
+    body = DIALECT.write_response(response, crossing)
+    return msgspec.json.decode(body), losses(crossing, source)
+
+
+def chunk(delta: Any, finish: str | None = None, **fields: Any) -> bytes:
+    value = {"id": "gen-1", "model": "m", "created": 1, "object": "chat.completion.chunk", **fields}
+    native = fields.pop("native", None)
+    value.pop("native", None)
+    choice = {"index": 0, "delta": delta, "finish_reason": finish, "native_finish_reason": native}
+    return b"data: " + msgspec.json.encode({**value, "choices": [choice]}) + b"\n\n"
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+def stream(*frames: bytes, target: str = "anthropic") -> tuple[list[Event], Losses]:
+    crossing = Crossing(NAME, target)
+    reader = DIALECT.reader(crossing)
+    events = [event for frame in frames for event in reader.feed(frame)]
+    return events + reader.close(), losses(crossing)
+
+
+def send(events: Iterable[Event], source: str = "anthropic") -> tuple[list[Any], Losses]:
+    """The frames written for events, decoded; what is no JSON as its text."""
+    crossing = Crossing(source, NAME)
+    writer = DIALECT.writer(crossing)
+    raw = b"".join([writer.send(event) for event in events]) + writer.close()
+    datas = [frame.removeprefix(b"data: ") for frame in raw.split(b"\n\n") if frame]
+    found = [msgspec.json.decode(data) if data.startswith(b"{") else data.decode() for data in datas]
+    return found, losses(crossing, source)
