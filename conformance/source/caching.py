@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import paths
 from .calls import A, B, asked, tools_of
-from .desk import Doc, reply, request
+from .desk import GEMINIS, Doc, chunk, enveloped, function_call, reply, request
 from .kit import CLEAN, Cases, case, others, pairs, src
 
 TOPIC = "prompt-caching"
@@ -42,6 +42,7 @@ def cases() -> Cases:
         )
     yield from _marks(sources)
     yield from _without_ids(sources)
+    yield from _next_question(sources)
 
 
 def _marks(sources: list[Doc]) -> Cases:
@@ -168,3 +169,33 @@ def _without_ids(sources: list[Doc]) -> Cases:
                 given={"request": asked(client), "steps": steps},
                 expect=facts,
             )
+
+
+def _next_question(sources: list[Doc]) -> Cases:
+    says = "When a tool loop is over and the user asks on, what was sent before still stands there byte for byte."
+    for client, upstream in pairs():
+        steps: list[Doc] = [
+            {"reply": _calls(upstream), "outputs": ["12", "20"]},
+            {"reply": reply(upstream, "It is fine."), "say": "And tomorrow?"},
+            {},
+        ]
+        turns = [f"/requests/{step}{paths.history(upstream)}" for step in (1, 2)]
+        yield case(
+            TOPIC,
+            "next-question",
+            "conversation",
+            client,
+            upstream,
+            says=says,
+            sources=sources,
+            given={"request": asked(client), "steps": steps},
+            expect=[{"prefix": turns}, {"somewhere": "And tomorrow?", "path": "/requests/2"}, CLEAN],
+        )
+
+
+def _calls(upstream: str) -> Doc:
+    """Two calls; those of Gemini 3 are never without a seal."""
+    if upstream in GEMINIS:
+        parts = [{**function_call(A), "thoughtSignature": "Z2VtaW5pLXNlYWw="}, function_call(B)]
+        return enveloped(upstream, chunk(parts, "STOP"))
+    return reply(upstream, "", (A, B))

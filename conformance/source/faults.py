@@ -138,6 +138,21 @@ def cases() -> Cases:
             request=asked(client),
             expect=[{"path": "/status", "one_of": [500, 502, 503]}, {"path": "/body/error", "present": True}],
         )
+    said = "Google's fault may come in an array of one; it is the same fault."
+    for client in ("anthropic", "openai-chat", "openai-responses"):
+        wrapped = fault("gemini", "rate")
+        yield case(
+            "fault-shape",
+            "array",
+            "fault",
+            "gemini",
+            client,
+            says=said,
+            sources=[src("gemini", "9 Errors", "S")],
+            given={**wrapped, "body": [wrapped["body"]]},
+            request=asked(client),
+            expect=_shape(client, "rate"),
+        )
     yield from broken()
 
 

@@ -22,6 +22,7 @@ PLACES = {
 
 
 def cases() -> Cases:
+    yield from files()
     says = (
         "An image in a tool's result reaches the upstream as an image with the same bytes: in the result where the "
         "dialect holds it there, else in a user turn after all results, with a report."
@@ -36,7 +37,7 @@ def cases() -> Cases:
                 facts.append({"path": "/messages/[role=tool]/content/[type=image_url]", "absent": True})
             yield case(
                 TOPIC,
-                "",
+                "image",
                 "request",
                 client,
                 upstream,
@@ -94,6 +95,71 @@ def cases() -> Cases:
                 given=request(client, turns, tools_of(client)),
                 expect=[flags[upstream], CLEAN],
             )
+
+
+def files() -> Cases:
+    """Media that is no image."""
+    pdf = "JVBERi0xLjQKJWVtcHR5Cg=="
+    says = "A document in a tool's result reaches the upstream with the same bytes, or its loss is reported as grave."
+    given = request(
+        "anthropic", [User("Read it."), Said((A,)), Results((Out("call_a", A.name, "see"),))], tools_of("anthropic")
+    )
+    source = {"type": "base64", "media_type": "application/pdf", "data": pdf}
+    given["messages"][2]["content"][0]["content"] = [{"type": "document", "source": source}]
+    for upstream in others("anthropic"):
+        facts: list[Doc] = [{"somewhere": pdf}, CLEAN]
+        if upstream == "ollama":
+            facts = [{"nowhere": pdf}, {"loss": "media.dropped", "severity": "error"}, CLEAN]
+        yield case(
+            TOPIC,
+            "document",
+            "request",
+            "anthropic",
+            upstream,
+            says=says,
+            sources=[src("crosswalk", "2 Parts", "T")],
+            given=given,
+            expect=facts,
+        )
+    says = "Sound that the upstream cannot hear is reported as a grave loss, and nothing illegal is sent instead."
+    sound = request("gemini", [User("What is said here?")])
+    sound["contents"][0]["parts"].append({"inlineData": {"mimeType": "audio/mp3", "data": "SUQzBAAAAAAA"}})
+    for upstream in ("anthropic", "openai-responses", "ollama"):
+        yield case(
+            TOPIC,
+            "sound",
+            "request",
+            "gemini",
+            upstream,
+            says=says,
+            sources=[src("crosswalk", "2 Parts", "T")],
+            given=sound,
+            expect=[{"nowhere": "SUQzBAAAAAAA"}, {"loss": "media.dropped", "severity": "error"}, CLEAN],
+        )
+    says = "An image that the client gives as an address reaches the upstream as an address or is reported."
+    linked = request("openai-chat")
+    url = "https://example.org/cat.png"
+    linked["messages"][0]["content"] = [
+        {"type": "text", "text": "What?"},
+        {"type": "image_url", "image_url": {"url": url}},
+    ]
+    for upstream in others("openai-chat"):
+        facts = [{"somewhere": url}, CLEAN]
+        if upstream == "ollama":
+            facts = [{"path": "/messages/*/images", "absent": True}, {"loss": "media.dropped"}, CLEAN]
+        if upstream in ("gemini", "code-assist"):
+            facts.append({"loss": "media.reference"})
+        yield case(
+            TOPIC,
+            "address",
+            "request",
+            "openai-chat",
+            upstream,
+            says=says,
+            sources=[src("crosswalk", "2 Parts", "T")],
+            given=linked,
+            expect=facts,
+        )
 
 
 def _given() -> dict[str, Doc]:

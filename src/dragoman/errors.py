@@ -5,6 +5,7 @@ DragomanError
 ├── LossError    a translation lost more than the caller's tolerance allows: losses
 ├── RepairError  a history is broken and the caller wants no repair: repairs
 ├── FaultError   the upstream answered with a Fault: fault, body
+├── TransportError  no answer from an upstream: kind (connect, timeout, closed, upstream_bad)
 └── ConfigError  a name or an option that does not exist: names the nearest valid one
 
 Translation itself never raises for meaning it cannot carry: that is a Loss.
@@ -58,6 +59,14 @@ class RepairError(DragomanError):
         first = "; ".join(map(str, repairs[:5]))
         more = f" and {len(repairs) - 5} more" if len(repairs) > 5 else ""
         super().__init__(f"the {dialect} history is broken: {first}{more}")
+
+
+class TransportError(DragomanError):
+    """An upstream could not be reached, or its answer did not come. `kind`: connect, timeout, closed, upstream_bad."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)
 
 
 class FaultError(DragomanError):

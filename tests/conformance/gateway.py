@@ -126,3 +126,38 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
             """Quiet."""
 
     return Handler
+
+
+class Fixed:
+    """A server that always says the same, and keeps the headers of what it was asked."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        self.seen: list[dict[str, str]] = []
+        seen = self.seen
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers.get("content-length") or 0))
+                seen.append({name.lower(): value for name, value in self.headers.items()})
+                self.send_response(status)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Quiet."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Fixed:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -9,7 +9,7 @@ from conformance.source.desk import DIALECTS, Call
 from conformance.source.streams import begin, end, fault_frame, frames
 
 from dragoman.conform import suite
-from dragoman.conform.echo import answered
+from dragoman.conform.echo import answered, continued
 from dragoman.conform.folding import ending, fold, framed, frames_of
 from dragoman.conform.look import look
 
@@ -94,6 +94,17 @@ def test_a_client_appends_the_answer_and_the_results(dialect: str, strict: bool)
     assert "12 degrees" in str(now[-1])
     if dialect == "ollama":
         assert ("call_a" in str(now)) is not strict
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_client_goes_on_with_what_the_user_says(dialect: str) -> None:
+    plain = SUITE.plain[dialect]
+    after = continued(dialect, plain.request, plain.reply, {"say": "And tomorrow?"}, False)
+    before, now = [look(one, _turns(dialect)) for one in (plain.request, after)]
+    assert now[: len(before)] == before
+    assert len(now) == len(before) + 2
+    assert "And tomorrow?" in str(now[-1])
+    assert continued(dialect, plain.request, plain.reply, {}, False) == plain.request
 
 
 def _turns(dialect: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -13,8 +14,8 @@ import pytest
 
 from dragoman.conform import host, library, suite
 from dragoman.conform.folding import framed, frames_of
-from dragoman.conform.upstream import Upstream
-from tests.conformance.gateway import Gateway
+from dragoman.conform.upstream import Script, Upstream
+from tests.conformance.gateway import Fixed, Gateway
 
 SUITE = suite.load(suite.latest())
 EXPECTED = suite.expected_failures(SUITE.place / suite.EXPECTED)
@@ -105,7 +106,7 @@ def _without(*keys: str) -> Change:
     [
         ("signatures-turn-two.parallel", "anthropic", ("thoughtSignature",)),
         ("controls.choice-required", "anthropic", ("tool_choice", "toolConfig")),
-        ("images-in-results", "anthropic", ("images", "image_url", "inlineData", "source")),
+        ("images-in-results.image", "anthropic", ("images", "image_url", "inlineData", "source")),
         ("prompt-caching.marks", "anthropic", ("cache_control", "prompt_cache_breakpoint")),
     ],
 )
@@ -162,3 +163,78 @@ def test_a_dialect_that_is_not_there_could_not_be_tested() -> None:
     with gateway() as asked:
         assert host.run(case, asked).untested == "there is no dialect klingon"
     assert library.run(case).untested == "there is no dialect klingon"
+
+
+@pytest.mark.parametrize(
+    ("status", "untested"), [(400, False), (500, False), (404, True), (401, True), (200, True)], ids=str
+)
+def test_a_gateway_that_asks_nobody(status: int, untested: bool) -> None:
+    (case,) = _some("unknown-fields.beta-header.anthropic-to-gemini")
+    with Upstream(0) as upstream, Fixed(status, b'{"error":"no"}') as served:
+        result = host.run(case, host.Host(served.base, SUITE, upstream))
+    told = result.untested if untested else result.failures[0]
+    assert f'the gateway said {status}: {{"error":"no"}}' in told
+    assert served.seen[0]["anthropic-beta"] == case.headers["anthropic-beta"]
+
+
+def test_a_gateway_whose_answer_is_no_json_fails() -> None:
+    (case,) = _some("token-counting.endpoint.gemini-to-gemini")
+    with Fixed(200, b"<html>") as served:
+        result = host.run(case, host.Host(served.base, SUITE))
+    assert "no JSON" in result.failures[0]
+
+
+@pytest.mark.parametrize(
+    ("client", "header", "value"),
+    [
+        ("anthropic", "x-api-key", "k"),
+        ("gemini", "x-goog-api-key", "k"),
+        ("openai-responses", "authorization", "Bearer k"),
+    ],
+)
+def test_the_key_goes_where_the_dialect_wants_it(client: str, header: str, value: str) -> None:
+    (case,) = _some(f"token-counting.endpoint.{client}-to-{client}")
+    with Fixed(200, b'{"input_tokens":3,"totalTokens":3}') as served:
+        assert host.run(case, host.Host(served.base, SUITE, key="k")).passed
+    assert served.seen[0][header] == value
+
+
+def test_a_gateway_that_fails_in_a_conversation_fails() -> None:
+    (case,) = _some("prompt-caching.prefix.openai-chat-to-anthropic")
+    with gateway(response=lambda dialect, body: b"<html>") as asked:
+        assert "no JSON" in host.run(case, asked).failures[0]
+
+
+def _posted(port: int, path: str, body: bytes) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("POST", path, body)
+    answer = connection.getresponse()
+    found = answer.status, answer.read()
+    connection.close()
+    return found
+
+
+def test_the_scripted_upstream_answers_as_it_is_told() -> None:
+    with Upstream(0) as upstream:
+        assert _posted(upstream.port, "/v1/messages", b"{}")[0] == 501
+        assert upstream.asked()[0].trouble == "nothing was to be asked now"
+        upstream.expect(Script("anthropic", {"name": "{{tool 0}} {{tool 1}}"}))
+        body = json.dumps({"tools": [{"name": "f"}]}).encode()
+        assert _posted(upstream.port, "/any/where/v1/messages", body) == (200, b'{"name":"f undeclared"}')
+        assert _posted(upstream.port, "/v1/messages", b"no JSON") == (200, b'{"name":"{{tool 0}} {{tool 1}}"}')
+        assert _posted(upstream.port, "/v1/responses", b"{}")[0] == 501
+        assert _posted(upstream.port, "/v1/messages", b'{"stream":true}')[0] == 501
+        assert [asked.trouble for asked in upstream.asked()] == [
+            "",
+            "",
+            "/v1/responses is not where anthropic is spoken",
+            "a stream was asked for; the case has none",
+        ]
+
+
+def test_an_open_stream_is_cut_like_a_broken_connection() -> None:
+    with Upstream(0) as upstream:
+        upstream.expect(Script("ollama", None, [{"message": {"content": "It"}, "done": False}]))
+        with pytest.raises(http.client.IncompleteRead) as cut:
+            _posted(upstream.port, "/api/chat", b"{}")
+    assert cut.value.partial == b'{"message":{"content":"It"},"done":false}\n'

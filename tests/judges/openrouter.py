@@ -46,9 +46,9 @@ def _loosen_requests(names: Json) -> None:
     names["ChatContentCacheControl"] = {"$ref": "#/components/schemas/AnthropicCacheControlDirective"}
     # A result's name is harmless to every upstream that was recorded.
     extra(names, "ChatToolMessage", name=_TEXT)
-    extra(names, "ChatContentFile", cache_control={"$ref": "#/components/schemas/ChatContentCacheControl"})
-    extra(names, "ChatContentImage", cache_control={"$ref": "#/components/schemas/ChatContentCacheControl"})
-    extra(names, "ChatContentVideo", cache_control={"$ref": "#/components/schemas/ChatContentCacheControl"})
+    # Documented per part; the schema has it on texts.
+    for name in ("ChatContentFile", "ChatContentImage", "ChatContentVideo", "ChatContentAudio"):
+        extra(names, name, cache_control={"$ref": "#/components/schemas/ChatContentCacheControl"})
     function = names["ChatFunctionTool"]["anyOf"][0]["properties"]
     # Documented for tools that are searched for (protocols/openrouter.md section 4).
     function["defer_loading"] = {"type": "boolean"}

@@ -38,6 +38,23 @@ def _name(names: list[Any], at: int) -> str:
     return str(names[at]) if at < len(names) else "undeclared"
 
 
+def continued(dialect: str, request: dict[str, Any], answer: Any, step: dict[str, Any], strict: bool) -> dict[str, Any]:
+    """The client's next request after a step: with the answer, the `outputs` of its calls, and what it has to `say`."""
+    if "outputs" in step or "say" in step:
+        request = answered(dialect, request, answer, step.get("outputs", []), strict)
+    return said(dialect, request, step["say"]) if "say" in step else request
+
+
+def said(dialect: str, request: dict[str, Any], text: str) -> dict[str, Any]:
+    """The request with one more turn of the user."""
+    if dialect == "code-assist":
+        return {**request, "request": said("gemini", request["request"], text)}
+    if dialect == "gemini":
+        return {**request, "contents": [*request["contents"], {"role": "user", "parts": [{"text": text}]}]}
+    place = "input" if dialect == "openai-responses" else "messages"
+    return {**request, place: [*request[place], {"role": "user", "content": text}]}
+
+
 def answered(dialect: str, request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:
     """The client's next request: the one before, the answer it got, and one output for each call in it."""
     if dialect == "code-assist":
@@ -65,7 +82,8 @@ def _anthropic(request: dict[str, Any], answer: Any, outputs: list[Any]) -> dict
         {"type": "tool_result", "tool_use_id": call["id"], "content": output}
         for call, output in _matched(calls, outputs)
     ]
-    turns = [{"role": "assistant", "content": answer["content"]}, {"role": "user", "content": results}]
+    turns = [{"role": "assistant", "content": answer["content"]}]
+    turns += [{"role": "user", "content": results}] if results else []
     return {**request, "messages": [*request["messages"], *turns]}
 
 
@@ -110,7 +128,8 @@ def _gemini(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bo
     for call, output in _matched(look(content, "/parts/*/functionCall"), outputs):
         told = {"id": call["id"]} if "id" in call else {}
         results.append({"functionResponse": {**told, "name": call["name"], "response": {"output": output}}})
-    return {**request, "contents": [*request["contents"], content, {"role": "user", "parts": results}]}
+    turns = [content, {"role": "user", "parts": results}] if results else [content]
+    return {**request, "contents": [*request["contents"], *turns]}
 
 
 def _ollama(request: dict[str, Any], answer: Any, outputs: list[Any], strict: bool) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..dialects import get, names
 from . import folding
-from .echo import answered
+from .echo import continued
 from .facts import Document, Outcome
 from .library import Result, judged, stream_document
 from .look import decode, dump, look
@@ -147,8 +147,7 @@ def _conversation(case: Case, host: Host) -> Outcome:
             answers.append(folding.fold(case.client, folding.frames_of(case.client, answer.body)))
         else:
             answers.append(decode(answer.body))
-        if "outputs" in step:
-            request = answered(case.client, request, answers[-1], step["outputs"], bool(case.input.get("strict")))
+        request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))
     document = {"requests": [one.body for one in checked], "answers": answers}
     return Outcome(case.target, document, checked)
 

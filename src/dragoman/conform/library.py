@@ -19,7 +19,7 @@ from ..translate import (
     translate_tools,
 )
 from . import folding
-from .echo import answered, named
+from .echo import continued, named
 from .facts import Document, Outcome, about_losses, judge
 from .look import decode, dump
 from .suite import Case
@@ -163,9 +163,8 @@ def _conversation(case: Case) -> Outcome:
             data = translator.feed(folding.framed(upstream, step["frames"])) + translator.close()
             losses += translator.losses
             answers.append(folding.fold(case.client, folding.frames_of(case.client, data)))
-        if "outputs" in step:
-            strict = bool(case.input.get("strict"))
-            request = answered(case.client, request, answers[-1], step["outputs"], strict)
+        if answers:
+            request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))
     document = {"requests": [one.body for one in checked], "answers": answers}
     return Outcome(case.target, document, checked, tuple(losses))
 

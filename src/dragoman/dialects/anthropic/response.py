@@ -14,7 +14,7 @@ from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather, restore
-from ...codec.ids import hashed
+from ...codec.ids import answer_id
 from ...crossing import Crossing
 from . import wire
 from .blocks import BlockWriter
@@ -119,7 +119,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         crossing.lose("answer.dropped")
     response_id = response.id
     if not response_id:
-        response_id = hashed(repr(response.parts), "msg_")
+        response_id = answer_id(response.parts, "msg_")
         crossing.lose("id.invented")
     out: dict[str, Any] = {
         "id": response_id,

@@ -25,23 +25,33 @@ SYSTEM_MARK = "[system]\n"
 def write_contents(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     """What comes from this dialect keeps its shape; anything else is brought into the shape the API demands."""
     writer = _Writer(crossing)
-    open_from = _open_from(turns) if crossing.profile.seals else len(turns)
+    seals = crossing.profile.seals
+    open_from = 0
     if writer.mine:
+        if crossing.target == wire.NAME and not crossing.within:
+            open_from = _open_from(turns)
         turns = _as_sent(turns)
     recalled = crossing.recalled and not writer.mine
     for index, turn in enumerate(turns):
-        if recalled and index < open_from and writer.as_before(turn):
+        # Only calls of the open turn must have seals. A history from elsewhere gets its dummies in all turns, so that
+        # its bytes stay the same, and cached, when the turn is over.
+        sealed = seals and index >= open_from and turn.role == "assistant"
+        if recalled and not (sealed and _has_calls(turn)) and writer.as_before(turn):
             continue
         if turn.name:
             crossing.lose("name.dropped", turn.at)
         if turn.role == "assistant":
-            writer.model(turn, sealed=index >= open_from)
+            writer.model(turn, sealed=sealed)
         elif turn.role == "tool":
             writer.results(turn)
         else:
             writer.user(turn)
     writer.settle()
     return writer.contents
+
+
+def _has_calls(turn: Turn) -> bool:
+    return any(type(part) is ToolCall for part in turn.parts)
 
 
 def _as_sent(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:

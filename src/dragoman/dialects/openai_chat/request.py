@@ -39,11 +39,14 @@ NO_INPUT = "(nothing was said)"
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
     skimmed = _skim(body)
-    if skimmed is not None:
-        said = _SAID.all(skimmed.messages, crossing)
-        if said is not None:
-            return _read_rest(skimmed, _grouped(said), crossing, {})
-    return read_admitted(wire.REQUEST.admit(body), crossing)
+    read = read_skimmed(skimmed, crossing) if skimmed is not None else None
+    return read if read is not None else read_admitted(wire.REQUEST.admit(body), crossing)
+
+
+def read_skimmed(skimmed: Any, crossing: Crossing) -> Request | None:
+    """A request whose messages are still raw; None unless all of them are plain."""
+    said = _SAID.all(skimmed.messages, crossing)
+    return None if said is None else _read_rest(skimmed, _grouped(said), crossing, {})
 
 
 def read_admitted(admitted: Admitted[wire.ChatRequest], crossing: Crossing) -> Request:

@@ -13,7 +13,7 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.extras import NULL, Fields, carried, gather, restore
-from ...codec.ids import hashed
+from ...codec.ids import answer_id, hashed
 from ...crossing import Crossing
 from . import wire
 from .message import read_assistant, read_legacy, write_assistant, write_plain
@@ -241,7 +241,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         choices.append(restore(_write_choice(other.parts, other.stop, i + 1, crossing), other.extra, wire.NAME))
     response_id = response.id
     if not response_id:
-        response_id = hashed(repr(response.parts), "chatcmpl_")
+        response_id = answer_id(response.parts, "chatcmpl_")
         crossing.lose("id.invented")
     out: dict[str, Any] = {
         "id": response_id,

@@ -14,7 +14,7 @@ from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather, restore
-from ...codec.ids import hashed
+from ...codec.ids import answer_id
 from ...codec.memo import Same
 from ...crossing import Crossing
 from ...errors import WireError
@@ -152,7 +152,7 @@ def answer_extra(answer: wire.Answer, crossing: Crossing, unknown: Unknown) -> E
 def write_response(response: Response, crossing: Crossing) -> bytes:
     response_id = response.id
     if not response_id:
-        response_id = hashed(repr(response.parts), "resp_")
+        response_id = answer_id(response.parts, "resp_")
         crossing.lose("id.invented")
     if response.alternatives:
         crossing.lose("answer.dropped", (), f"{len(response.alternatives)} more")

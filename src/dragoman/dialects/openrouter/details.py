@@ -24,6 +24,7 @@ from .wire import CHAT, NAME, own
 TEXT, SUMMARY, ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
 _KINDS = frozenset({TEXT, SUMMARY, ENCRYPTED})
 _FORMAT = "unknown"
+_OURS_ID = "dragoman-"
 _IMAGES = "images"
 _OURS = "dragoman."
 
@@ -68,6 +69,15 @@ def words(detail: Detail) -> str:
     return (detail.summary if detail.type == SUMMARY else detail.text if detail.type == TEXT else "") or ""
 
 
+def shown_id(index: int) -> str:
+    """The id of a detail that shows the words of another's thought: without a signature it is no proof of anything."""
+    return f"{_OURS_ID}{index}"
+
+
+def unproved(detail: Detail) -> bool:
+    return detail.type == TEXT and not detail.signature and detail.id is not None and detail.id.startswith(_OURS_ID)
+
+
 def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
     """The part, and the id of the call on which its seal belongs, if it is one that was packed for a call."""
     found = look(value)
@@ -77,7 +87,8 @@ def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
     foreign = seals.unpack(slot) if slot else None
     if foreign is not None and foreign.dialect != NAME:
         return Reasoning(words(found), seal=foreign, at=at), (found.id or "") if found.type == ENCRYPTED else ""
-    return Reasoning(words(found), seal=Seal(NAME, jsontext.text(value), found.type), at=at), ""
+    seal = None if unproved(found) else Seal(NAME, jsontext.text(value), found.type)
+    return Reasoning(words(found), seal=seal, at=at), ""
 
 
 def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | None:
@@ -188,14 +199,16 @@ def _asked(part: Reasoning, index: int, crossing: Crossing, mine: bool) -> Any:
         return made(part.text, seal, index)  # the client brings it along for somebody else
     if seal is not None and seal.dialect == NAME and seal.data:
         detail = look(Raw(seal.data)) if jsontext.is_object(seal.data) else None
+        formats = crossing.profile.seal_formats
         if detail is None:
             crossing.lose("seal.dropped", part.at, "it is no detail")
-            return None
-        formats = crossing.profile.seal_formats
-        if not mine and formats and detail.format and not detail.format.startswith(formats):
+        elif not mine and formats and detail.format and not detail.format.startswith(formats):
             crossing.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
-            return None
-        return Raw(seal.data)
+        else:
+            return Raw(seal.data)
+        if part.text:
+            crossing.lose("reasoning.dropped", part.at)
+        return None
     if part.text:
         crossing.lose("reasoning.dropped", part.at)
     if seal is not None and seal.data:
@@ -216,7 +229,7 @@ def made(text: str, seal: Seal | None, index: int, call_id: str = "") -> dict[st
     if seal is not None and seal.dialect == NAME:
         seal = seals.unpack(seal.data)  # it is under its mark already
     if text:
-        out = {"type": TEXT, "text": text}
+        out = {"type": TEXT, "text": text, "id": shown_id(index)}
         if seal is not None:
             out["signature"] = seals.pack(seal)
     elif seal is not None:

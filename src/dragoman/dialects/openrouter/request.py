@@ -14,6 +14,7 @@ from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted
 from ...codec.extras import carried, restore
+from ...codec.recall import skimmer
 from ...crossing import Crossing
 from ..openai_chat import request as chat
 from . import wire
@@ -26,13 +27,20 @@ from .tools import choice_homed, fitted_tools, own_choice, own_tools, tools_home
 _own_fields = wire.MESSAGE_OWN.values
 
 
+_skim = skimmer(wire.ChatRequest, "messages")
+
+
 def read_request(body: bytes, crossing: Crossing) -> Request:
+    skimmed = _skim(body)
+    if skimmed is not None:
+        crossing.source = wire.CHAT
+        try:
+            read = chat.read_skimmed(skimmed, crossing)
+        finally:
+            crossing.source = wire.NAME
+        if read is not None:
+            return _owned(read, skimmed, read.turns, crossing)
     request, unknown, spelled = wire.REQUEST.admit(body)
-    plugins: list[HostedTool] = []
-    if request.plugins and crossing.target != wire.NAME:
-        plugins, left = take_plugins(request.plugins)
-        request.plugins = wire.NONE if left is None else left
-    fields = take_own(request, crossing)
     taken = _take_messages(request.messages, crossing)
     unknown = wire.lost_to_chat(crossing, unknown)
     crossing.source = wire.CHAT
@@ -45,6 +53,16 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     turns = read.turns
     if taken or marked or thoughtful:
         turns = tuple([_own_turn(turn, taken, marked, crossing) for turn in turns])
+    return _owned(read, request, turns, crossing)
+
+
+def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Crossing) -> Request:
+    """Chat's reading, with what only this dialect says outside of messages."""
+    plugins: list[HostedTool] = []
+    if request.plugins and crossing.target != wire.NAME:
+        plugins, left = take_plugins(request.plugins)
+        request.plugins = wire.NONE if left is None else left
+    fields = take_own(request, crossing)
     tools = own_tools(read.tools, crossing) + tuple(plugins)
     choice = own_choice(read.choice, crossing)
     settings = read_settings(read.settings, request)

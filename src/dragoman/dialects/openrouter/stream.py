@@ -21,7 +21,7 @@ from ...crossing import Crossing
 from ..openai_chat import stream as chat
 from ..openai_chat.stream import Answer
 from . import wire
-from .details import ENCRYPTED, SUMMARY, Detail, listed, look, read_detail, read_image, words
+from .details import ENCRYPTED, SUMMARY, Detail, listed, look, read_detail, read_image, unproved, words
 from .faults import fault_from
 from .response import cut_stop, was_cut
 
@@ -50,7 +50,7 @@ class _Growing:
             if name not in ("text", "summary") and (name not in self.fields or bytes(field) != b"null"):
                 self.fields[name] = field
 
-    def seal(self) -> Seal:
+    def seal(self) -> Seal | None:
         """The whole detail; or the seal of another origin that stands packed in it."""
         name = "summary" if self.told.type == SUMMARY else "text"
         text = "".join(self.pieces)
@@ -62,6 +62,8 @@ class _Growing:
         packed = seals.unpack(slot) if slot else None
         if packed is not None and packed.dialect != wire.NAME:
             return packed
+        if found is not None and unproved(found):
+            return None
         return Seal(wire.NAME, jsontext.text(whole), self.told.type)
 
 
@@ -168,7 +170,9 @@ class StreamReader(chat.StreamReader):
 
     def _end(self, answer: Answer, events: list[Event]) -> None:
         if answer.kind == _KIND:
-            events.append(PartDelta(answer.index, "", self._details.pop(answer.number).seal()))
+            seal = self._details.pop(answer.number).seal()
+            if seal is not None:
+                events.append(PartDelta(answer.index, "", seal))
         super()._end(answer, events)
 
     def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:

@@ -15,7 +15,7 @@ from ...crossing import Crossing
 from ..openai_chat import stream_writer as chat
 from ..openai_chat.response import write_usage
 from . import wire
-from .details import TEXT, made, write_image
+from .details import TEXT, made, shown_id, write_image
 from .faults import error_object
 from .response import homed_usage, written_stop
 
@@ -117,7 +117,7 @@ class StreamWriter(chat.StreamWriter):
             # The detail it belongs to is known with the seal: it is written whole.
             thought.held.append(event.text)
             return b""
-        detail = {"type": TEXT, "text": event.text, "format": "unknown", "index": thought.index}
+        detail = {"type": TEXT, "text": event.text, **_place(thought)}
         return self._chunk(thought.answer, _line({"reasoning": event.text, "reasoning_details": [detail]}))
 
     def _sealed(self, thought: _Thought) -> bytes:
@@ -148,6 +148,10 @@ class StreamWriter(chat.StreamWriter):
         return head + choice + b'],"error":' + _line(error_object(fault)) + b"}\n\n"
 
 
+def _place(thought: _Thought) -> dict[str, Any]:
+    return {"id": shown_id(thought.index), "format": "unknown", "index": thought.index}
+
+
 def _proof(seal: Seal, thought: _Thought) -> Any:
     """The detail that a seal of this dialect is, or the delta that brings another's."""
     if seal.dialect == wire.NAME and jsontext.is_object(seal.data):
@@ -158,7 +162,7 @@ def _proof(seal: Seal, thought: _Thought) -> Any:
         return {**fields, "type": TEXT, "index": thought.index}
     if not thought.said:
         return made("", seal, thought.index)
-    delta = {"type": TEXT, "signature": seals.pack(seal), "format": "unknown", "index": thought.index}
+    delta = {"type": TEXT, "signature": seals.pack(seal), **_place(thought)}
     return {**delta, "text": "".join(thought.held)} if thought.held else delta
 
 

@@ -155,7 +155,7 @@ def test_thoughts_and_seals_go_back_to_their_origin_only() -> None:
     ]
 
 
-def test_the_first_call_of_each_open_step_gets_a_dummy_where_seals_are_demanded() -> None:
+def test_the_first_call_of_each_step_gets_a_dummy_where_seals_are_demanded() -> None:
     mine = Seal("gemini", "c2ln")
     turns = (
         turn("user", "a"),
@@ -169,8 +169,8 @@ def test_the_first_call_of_each_open_step_gets_a_dummy_where_seals_are_demanded(
     )
     written, lost = contents(*turns, profile=GEMINI_3)
     seals = [part.get("thoughtSignature") for content in written for part in content["parts"] if "functionCall" in part]
-    assert seals == [None, DUMMY, None, "c2ln"]
-    assert lost == [("seal.dummy", "/m/4"), ("seal.dropped", "/m/7")]
+    assert seals == [DUMMY, DUMMY, None, "c2ln"]
+    assert lost == [("seal.dummy", ""), ("seal.dummy", "/m/4"), ("seal.dropped", "/m/7")]
     assert contents(*turns)[1] == [("seal.dropped", "/m/7")]
 
 

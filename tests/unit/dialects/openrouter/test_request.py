@@ -168,8 +168,4 @@ def test_images_and_media_in_results() -> None:
 def test_unknown_fields_are_lost_to_chat_and_come_back_here() -> None:
     body = asked({**USER, "x": 1}, y=2, reasoning={"effort": "low", "z": 3})
     assert again(body) == body
-    assert read(body, "openai-chat")[1] == [
-        ("field.dropped", "/messages/0/x"),
-        ("field.dropped", "/reasoning/z"),
-        ("field.dropped", "/y"),
-    ] or {path for _, path in read(body, "openai-chat")[1]} == {"/messages/0/x", "/y", "/reasoning/z"}
+    assert {path for _, path in read(body, "openai-chat")[1]} == {"/messages/0/x", "/y", "/reasoning/z"}

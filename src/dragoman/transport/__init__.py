@@ -1,0 +1,1 @@
+"""Connections to upstreams: the only folder below the gateway that opens any."""

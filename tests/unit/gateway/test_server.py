@@ -1,0 +1,225 @@
+"""The HTTP server: requests however they are cut, replies whole and in pieces, bounds, and clients that leave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from dragoman.gateway.server import Bounds, Gone, Incoming, Reply, Server
+
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
+
+
+async def echo(request: Incoming, reply: Reply) -> None:
+    if request.refusal is not None:
+        reply.send(request.refusal[0], [], request.refusal[1].encode())
+        return
+    body = f"{request.method} {request.path}?{request.query} ".encode() + request.body
+    reply.send(200, [("x-seen", request.headers.get("x-a", ""))], body)
+
+
+def talk(talking: Talk, handler: Any = echo, bounds: Bounds | None = None) -> Any:
+    async def inner() -> Any:
+        server = Server(handler, bounds)
+        port = await server.start("127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            return await asyncio.wait_for(talking(reader, writer), 20)
+        finally:
+            writer.close()
+            await server.stop(1)
+
+    return asyncio.run(inner())
+
+
+async def one_answer(reader: asyncio.StreamReader) -> tuple[str, bytes]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    size = next(int(line.split(":")[1]) for line in head.splitlines() if line.startswith("content-length"))
+    return head.splitlines()[0], await reader.readexactly(size)
+
+
+POST = b"POST /a%20b?c=d HTTP/1.1\r\nhost: x\r\nX-A: 1\r\nx-a: 2\r\ncontent-length: 5\r\n\r\nhello"
+CHUNKED = b"POST /c HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000])
+def test_requests_are_read_however_they_are_cut(step: int) -> None:
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[Any]:
+        for i in range(0, len(POST), step):
+            writer.write(POST[i : i + step])
+            await writer.drain()
+            await asyncio.sleep(0)
+        first = await one_answer(reader)
+        writer.write(CHUNKED)
+        return [first, await one_answer(reader)]
+
+    assert talk(talking) == [
+        ("HTTP/1.1 200 OK", b"POST /a%20b?c=d hello"),
+        ("HTTP/1.1 200 OK", b"POST /c? hello"),
+    ]
+
+
+def test_requests_sent_together_are_answered_in_order() -> None:
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
+        writer.write(POST + CHUNKED)
+        await asyncio.sleep(0.05)
+        writer.write(POST)
+        return [(await one_answer(reader))[1] for _ in range(3)]
+
+    assert talk(talking) == [b"POST /a%20b?c=d hello", b"POST /c? hello", b"POST /a%20b?c=d hello"]
+
+
+def test_expect_is_answered_and_old_clients_get_no_chunks() -> None:
+    async def stream(request: Incoming, reply: Reply) -> None:
+        reply.start(200, [])
+        reply.write(b"a")
+        await reply.drain()
+        reply.write(b"b")
+        reply.end()
+
+    async def expecting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(POST[:-5].replace(b"host: x", b"expect: 100-continue\r\nhost: x"))
+        told = await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"hello")
+        await one_answer(reader)
+        return told
+
+    async def old(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(b"GET / HTTP/1.0\r\n\r\n")
+        return await reader.read()
+
+    assert talk(expecting) == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert talk(old, stream).endswith(b"\r\n\r\nab")
+
+
+def test_pieces_leave_at_once_and_end_in_chunks() -> None:
+    async def stream(request: Incoming, reply: Reply) -> None:
+        reply.start(200, [("content-type", "text/event-stream")])
+        reply.write(b"one")
+        await asyncio.sleep(0.05)
+        reply.write(b"two")
+        reply.end()
+
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
+        writer.write(POST)
+        await reader.readuntil(b"\r\n\r\n")
+        return [await reader.readuntil(b"\r\n") for _ in range(6)]
+
+    assert talk(talking, stream) == [b"3\r\n", b"one\r\n", b"3\r\n", b"two\r\n", b"0\r\n", b"\r\n"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GARBAGE\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nx: " + b"y" * 3000, 431),
+        (b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 400 + b"\r\n", 431),
+        (b"POST / HTTP/1.1\r\ncontent-length: 5000\r\n\r\n", 413),
+        (
+            b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n" + b"400\r\n" + b"z" * 1024 + b"\r\n" + b"400\r\n",
+            413,
+        ),
+        (b"POST / HTTP/1.1\r\ncontent-length: 50\r\n\r\nhalf", 408),
+        (b"POST / HT", 408),
+    ],
+)
+def test_what_is_too_large_too_late_or_no_http_is_refused(sent: bytes, status: int) -> None:
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(sent)
+        return await reader.read()
+
+    bounds = Bounds(head=2000, body=1500, head_seconds=0.1, body_seconds=0.1)
+    assert talk(talking, bounds=bounds).startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_a_silent_connection_is_closed_without_a_word() -> None:
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(POST)
+        await one_answer(reader)
+        return await reader.read()
+
+    assert talk(talking, bounds=Bounds(idle_seconds=0.05)) == b""
+
+
+def test_a_client_that_leaves_cancels_its_request_at_once() -> None:
+    left = asyncio.Event()
+
+    async def slow(request: Incoming, reply: Reply) -> None:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            left.set()
+            raise
+
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        writer.write(POST)
+        await asyncio.sleep(0.05)
+        writer.transport.abort()
+        await asyncio.wait_for(left.wait(), 1)
+        return True
+
+    assert talk(talking, slow)
+
+
+def test_a_client_that_reads_slowly_is_waited_for_but_not_for_ever() -> None:
+    sent = 0
+    ended: list[str] = []
+
+    async def flood(request: Incoming, reply: Reply) -> None:
+        nonlocal sent
+        reply.start(200, [])
+        try:
+            for _ in range(10_000):
+                reply.write(bytes(65536))
+                sent += 65536
+                await reply.drain()
+        except Gone:
+            ended.append("gone")
+            raise
+
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
+        writer.write(POST)
+        while not ended:
+            await asyncio.sleep(0.05)
+        return sent
+
+    assert talk(talking, flood, Bounds(drain_seconds=0.2)) < 10_000 * 65536 / 2
+
+
+def test_an_answer_that_is_not_finished_breaks_the_connection() -> None:
+    async def half(request: Incoming, reply: Reply) -> None:
+        reply.start(200, [])
+        reply.write(b"half")
+
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(POST)
+        try:
+            return await reader.read()
+        except ConnectionResetError:
+            return b"reset"
+
+    assert not talk(talking, half).endswith(b"0\r\n\r\n")
+
+
+def test_draining_lets_requests_finish() -> None:
+    async def slow(request: Incoming, reply: Reply) -> None:
+        await asyncio.sleep(0.1)
+        reply.send(200, [], b"done")
+
+    async def inner() -> tuple[bool, bytes]:
+        server = Server(slow)
+        port = await server.start("127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(POST)
+        await asyncio.sleep(0.02)
+        clean = await server.stop(5)
+        told = await reader.read()
+        writer.close()
+        return clean, told
+
+    clean, told = asyncio.run(inner())
+    assert clean
+    assert told.endswith(b"done")
