@@ -105,13 +105,16 @@ def test_the_words_beside_a_call_stay_beside_it() -> None:
     assert tool_calls({"role": "assistant", "content": [content[0]]}, dialect="anthropic") == []
 
 
-def test_a_hosted_tool_of_responses_is_not_offered_as_a_function() -> None:
+def test_web_search_becomes_the_function_that_clients_know_where_the_upstream_has_none() -> None:
     tools = [{"type": "web_search"}, {"type": "local_shell"}]
     done = translate_tools(tools, source="openai-responses", target="openai-chat")
-    assert done.json() == []
-    assert [(loss.code, loss.detail) for loss in done.losses] == [
-        ("tool.hosted.dropped", "web_search"),
-        ("tool.hosted.dropped", "local_shell"),
+    (tool,) = done.json()
+    assert tool["function"]["name"] == "google_web_search"
+    assert list(tool["function"]["parameters"]["properties"]) == ["query"]
+    assert tool["function"]["parameters"]["required"] == ["query"]
+    assert [(loss.code, loss.path) for loss in done.losses] == [
+        ("tool.hosted.as_function", "/tools/0"),
+        ("tool.hosted.dropped", "/tools/1"),
     ]
 
 

@@ -72,8 +72,6 @@ EXCEPTIONS: tuple[Known, ...] = (
     Known("gemini-3b5854d02024", "stream as whole gemini to code-assist", _LAST_WORD),
     Known("code-assist-9a8714a697cc", "stream as whole code-assist to gemini", _LAST_WORD),
     Known("code-assist-3b5854d02024", "stream as whole code-assist to gemini", _LAST_WORD),
-    Known("gemini-d318bffadc01", "request gemini to openai-chat", _NO_ROLE),
-    Known("code-assist-d318bffadc01", "request code-assist to openai-chat", _NO_ROLE),
     Known("gemini-d318bffadc01", "unknown fields come back, request gemini", _NO_ROLE),
     Known("gemini-d318bffadc01", "unknown kinds come back, request gemini", _NO_ROLE),
     Known("code-assist-d318bffadc01", "unknown fields come back, request code-assist", _NO_ROLE),

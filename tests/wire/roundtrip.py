@@ -147,6 +147,10 @@ class Journey(NamedTuple):
         return any("insert" in EXPLAINS.get(loss.code, ()) for loss in (*self.out, *self.back))
 
 
+_HOSTED = frozenset({"tool.hosted.dropped", "tool.hosted.mapped", "tool.hosted.as_function"})
+"""A hosted tool does not come back as it was: it is gone, the target's own, or a function."""
+
+
 def request_differences(
     first: Request, middle: Request, last: Request, out: Iterable[Loss], back: Iterable[Loss]
 ) -> list[str]:
@@ -418,7 +422,7 @@ def _tools(first: Request, middle: Request, last: Request, journey: Journey) -> 
         if not isinstance(tool, Tool):
             if any(not isinstance(one, Tool) and placeless(one) == placeless(tool) for one in last.tools):
                 continue
-            lost = [loss for loss in journey.out if loss.code == "tool.hosted.dropped" and _covers(loss, [tool.at])]
+            lost = [loss for loss in journey.out if loss.code in _HOSTED and _covers(loss, [tool.at])]
             lost += [loss for loss in journey.back if loss.code == "tool.hosted.dropped" and loss.detail == tool.kind]
             if not lost:
                 yield f"{pointer(tool.at)}: the hosted tool {tool.kind} is gone"

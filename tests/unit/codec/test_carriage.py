@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dragoman.canon import Fault, Finish, PartDelta, PartEnd, PartStart, Request, Response, Start, Stop, Turn
 from dragoman.canon.events import Event
@@ -302,3 +304,63 @@ def test_answers_do_not_mix() -> None:
         (call,) = [part for part in parts if isinstance(part, ToolCall)]
         assert call.seal is not None
         assert s(name).data in call.seal.data
+
+
+# Any turn at all.
+
+_KINDS = st.lists(
+    st.tuples(st.sampled_from(("text", "thought", "call")), st.booleans(), st.booleans()), min_size=1, max_size=9
+)
+
+
+def _turn(kinds: list[tuple[str, bool, bool]]) -> tuple[Part, ...]:
+    """Parts with words, seals and ids of their own. What is empty and has no seal says nothing, so there is none."""
+    parts: list[Part] = []
+    for number, (kind, sealed, wordy) in enumerate(kinds):
+        seal = s(f"<{number}>") if sealed else None
+        words = f"<{kind} {number}>" if wordy or not sealed else ""
+        if kind == "text":
+            parts.append(Text(words, seal=seal))
+        elif kind == "thought":
+            parts.append(Reasoning(words, seal=seal))
+        else:
+            parts.append(ToolCall(f"c{number}", "f", "{}", seal=seal))
+    return tuple(parts)
+
+
+def _lasting(parts: tuple[Part, ...]) -> list[Part]:
+    """Without thoughts that have no seal: where they stand is not told to anybody, for they are worth nothing."""
+    return [part for part in parts if not isinstance(part, Reasoning) or (part.seal is not None and part.seal.data)]
+
+
+@given(_KINDS)
+def test_any_turn_comes_home_from_a_client_that_keeps_its_order(kinds: list[tuple[str, bool, bool]]) -> None:
+    parts = _turn(kinds)
+    for way in ("thoughts", "parts", "vault"):
+        plan = _plan(way)
+        back, lost = _back(_carried(parts, plan), plan)
+        assert (_lasting(back), lost) == (_lasting(parts), []), way
+
+
+@given(_KINDS)
+def test_and_from_one_that_keeps_a_text_and_calls(kinds: list[tuple[str, bool, bool]]) -> None:
+    """Seals and what they hang on come home; texts and calls stand in the client's order."""
+    parts = tuple(_lasting(_turn(kinds)))
+    plan = _plan("vault")
+    back, lost = _back(_joined(_carried(parts, plan)), plan)
+    assert lost == []
+    assert {part for part in back if part.seal is not None} == {part for part in parts if part.seal is not None}
+    thoughts = [part for part in parts if isinstance(part, Reasoning)]
+    assert [part for part in back if isinstance(part, Reasoning)] == thoughts
+    assert _joined(back) == _joined(parts)
+
+
+@given(_KINDS, st.booleans())
+def test_and_streams_the_same(kinds: list[tuple[str, bool, bool]], late: bool) -> None:
+    parts = _turn(kinds)
+    for way in WAYS:
+        plan, other = _plan(way), _plan(way)
+        told = fold(_streamed(parts, plan, late=late))
+        assert isinstance(told, Response)
+        assert tuple([part for part in told.parts if part != Reasoning()]) == _carried(parts, other), way
+        assert plan.vault == other.vault

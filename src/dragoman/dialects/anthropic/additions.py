@@ -20,6 +20,8 @@ ADDS = ADDITION.encode()
 """Without these bytes a request adds no tools."""
 _DEFINITION = "tool_definition"
 _REFERENCE = "tool_reference"
+_BLOCK = ("type", "tool")
+_TOOL = ("type", "name", "tool_name", "definition")
 
 
 def merged(turns: tuple[Turn, ...], tools: Tools, crossing: Crossing) -> tuple[tuple[Turn, ...], Tools]:
@@ -41,7 +43,8 @@ def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], crossing
     """Whether a part adds a tool that is declared now."""
     if not isinstance(part, Opaque) or part.kind != ADDITION:
         return False
-    what: Any = jsontext.plain(part.value).get("tool")
+    fields = jsontext.fields(part.value)
+    what: Any = jsontext.plain(fields["tool"]) if "tool" in fields else None
     if not isinstance(what, dict):
         return False
     if what.get("type") == _DEFINITION and isinstance(what.get("definition"), dict):
@@ -52,6 +55,13 @@ def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], crossing
     elif what.get("type") != _REFERENCE or what.get("name", what.get("tool_name")) not in known:
         return False
     crossing.lose("tool.merged", part.at)
+    for at, members, known_names in (
+        (part.at, fields, _BLOCK),
+        ((*part.at, "tool"), jsontext.fields(fields["tool"]), _TOOL),
+    ):
+        rest = {name: value for name, value in members.items() if name not in known_names}
+        if rest:
+            crossing.keep(at, rest)
     return True
 
 

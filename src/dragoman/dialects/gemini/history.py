@@ -50,6 +50,10 @@ def write_contents(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     return writer.contents
 
 
+def _only_texts(turn: Turn) -> bool:
+    return all(type(part) is ToolResult and all(type(inner) is Text for inner in part.parts) for part in turn.parts)
+
+
 def _has_calls(turn: Turn) -> bool:
     return any(type(part) is ToolCall for part in turn.parts)
 
@@ -102,6 +106,8 @@ class _Writer:
         """Write a turn as it was written before, or write and remember it. Only what begins a content of its own is
         remembered, follows the same calls, and loses nothing."""
         role = "model" if turn.role == "assistant" else "user"
+        if turn.role == "tool" and not _only_texts(turn):
+            return False  # where media stand depends on the model
         asked = [(call_id, call["name"]) for call_id, call, _ in self._waiting]
         if role == self._role or bool(asked) != (turn.role == "tool"):
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -233,8 +234,12 @@ def _read_result(message: wire.Message, call_id: str, at: Path, crossing: Crossi
     return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)
 
 
-def write_request(request: Request, crossing: Crossing) -> bytes:
-    messages = _write_turns(request, crossing)
+Prepare = Callable[[Turn], Turn]
+"""A kin's last word on a turn before it is written. Plain turns are not asked about: they are the same in every kin."""
+
+
+def write_request(request: Request, crossing: Crossing, prepare: Prepare | None = None) -> bytes:
+    messages = _write_turns(request, crossing, prepare)
     model = crossing.model or request.model
     if crossing.source != wire.NAME:
         if not messages and request.turns:
@@ -293,10 +298,11 @@ def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]
     return tools
 
 
-def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
+def _write_turns(request: Request, crossing: Crossing, prepare: Prepare | None) -> list[Any]:
     messages: list[Any] = []
     if crossing.source == wire.NAME:
         for turn in request.turns:
+            turn = turn if prepare is None else prepare(turn)
             if turn.role == "tool":
                 write_results_messages(turn, None, messages, crossing)
             else:
@@ -320,6 +326,7 @@ def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
                 if again:
                     _remember(turn, messages, before, [one.id for one in calls], [])
             else:
+                turn = turn if prepare is None else prepare(turn)
                 write_results_messages(turn, calls, messages, crossing)
             calls = []
             continue
@@ -342,7 +349,7 @@ def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
                 if again:
                     _remember(turn, messages, before, [], [])
                 continue
-        _write_turn(turn, messages, crossing)
+        _write_turn(turn if prepare is None else prepare(turn), messages, crossing)
     if calls:
         answer_for(calls, messages, crossing)
     return messages

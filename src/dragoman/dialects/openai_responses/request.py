@@ -21,9 +21,9 @@ from ...codec.recall import Recall, Written, skimmer
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
+from .earlier import put_earlier
 from .items import item_extra, message_extra, read_call, read_item, read_opaque, stray_fields, write_items
 from .message import mark_cached, read_content, write_input
-from .recall import recall
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import IDS, MEMO, NAMES, own_fields, read_choice, tools_from, with_fields, write_choice
 
@@ -65,7 +65,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     if request.instructions:
         turns.append(Turn("system", (Text(request.instructions, at=_INSTRUCTIONS),), at=_INSTRUCTIONS))
     if crossing.resolver is not None and crossing.target != wire.NAME:
-        recall(request, turns, added, crossing, _read_turns)
+        put_earlier(request, turns, added, crossing, _read_turns)
     if said is not None:
         _group(said, turns)
     elif isinstance(request.input, str):
@@ -250,16 +250,22 @@ def _merged(
     tools: tuple[Tool | HostedTool, ...], added: list[Tool | HostedTool], crossing: Crossing
 ) -> tuple[Tool | HostedTool, ...]:
     """The tools with those that items added in mid-conversation, for targets that declare all of them at the start."""
-    known = {(tool.namespace, tool.name) for tool in tools if isinstance(tool, Tool)}
+    known = {_identity(tool) for tool in tools}
     out = list(tools)
     for tool in added:
-        if isinstance(tool, Tool):
-            if (tool.namespace, tool.name) in known:
-                continue
-            known.add((tool.namespace, tool.name))
+        identity = _identity(tool)
+        if identity in known:
+            continue
+        known.add(identity)
         crossing.lose("tool.merged", tool.at)
         out.append(tool)
     return tuple(out)
+
+
+def _identity(tool: Tool | HostedTool) -> tuple[str, str]:
+    if isinstance(tool, Tool):
+        return tool.namespace, tool.name
+    return "\x1f" + tool.kind, jsontext.text(tool.value)
 
 
 def _read_result(
@@ -385,6 +391,10 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     out: dict[str, Any] = {"model": model} if model else {}
     turns = request.turns if own else arrange(request.turns, crossing)
     first = _instructions(turns, own)
+    shape = request.settings.format
+    wordy = shape is not None and shape.kind == "json" and crossing.source not in _OPENAI
+    if wordy and first is not None and "json" in first.lower():
+        first = None  # the word must stand in the input
     if first is not None:
         out["instructions"] = first
     rest = turns if first is None else turns[1:]
@@ -394,8 +404,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         items = write_turns(rest, crossing)
         if not items and not own:
             items = _some_input(turns, out, crossing)
-        shape = request.settings.format
-        if shape is not None and shape.kind == "json" and crossing.source not in _OPENAI:
+        if wordy:
             _say_json(items, request, crossing)
         out["input"] = items
     if request.tools:

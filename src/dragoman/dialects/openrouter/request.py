@@ -156,20 +156,27 @@ def _own_result(part: Part, taken: dict[int, Taken]) -> Part:
 def write_request(request: Request, crossing: Crossing) -> bytes:
     mine = crossing.source == wire.NAME
     came_from = crossing.source
-    turns = request.turns
-    if any(_hangs(turn) for turn in turns):
-        turns = tuple([told_turn(turn, crossing, mine) for turn in turns])
     if mine:
         settings, extra = own_settings(request)
         tools, choice = tools_homed(request.tools), choice_homed(request.choice)
     else:
         settings, extra = fitted_settings(request, crossing)
         tools, choice = fitted_tools(request, crossing)
-    request = Request(turns, request.model, tools, choice, settings, request.stream, extra)
+    request = Request(request.turns, request.model, tools, choice, settings, request.stream, extra)
+
+    def prepare(turn: Turn) -> Turn:
+        if not _hangs(turn):
+            return turn
+        flipped, crossing.source = crossing.source, came_from
+        try:
+            return told_turn(turn, crossing, mine)
+        finally:
+            crossing.source = flipped
+
     # A document of its own is written as it came; one of Chat's is fitted like any other.
     crossing.source = wire.CHAT if mine else wire.NAME if came_from == wire.CHAT else came_from
     try:
-        return chat.write_request(request, crossing)
+        return chat.write_request(request, crossing, prepare)
     finally:
         crossing.source = came_from
 

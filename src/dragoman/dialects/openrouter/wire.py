@@ -18,6 +18,7 @@ from ...crossing import Crossing
 from ..openai_chat import wire as chat
 
 NAME = "openrouter"
+PREFERENCES = "provider"
 CHAT = chat.NAME
 NONE = chat.NONE
 
@@ -152,12 +153,16 @@ NOISE = chat.NOISE | frozenset(
 
 
 def report(crossing: Crossing, at: Path, fields: dict[str, Raw] | None) -> None:
-    """This dialect's own fields are lost to every other, Chat too."""
+    """This dialect's own fields are lost to every other, Chat too, which takes the other extras of its kin."""
     if not fields or crossing.target == NAME:
+        return
+    if crossing.target != CHAT and PREFERENCES not in fields:
+        crossing.kept.append((at, fields))
         return
     for name, value in fields.items():
         if bytes(value) != b"null":
-            quiet = name in NOISE and not (name == "provider" and bytes(value)[:1] == b"{")
+            # A wish where to run is more than the news where it ran.
+            quiet = name in NOISE and not (name == PREFERENCES and bytes(value)[:1] == b"{")
             crossing.lose("field.dropped", (*at, name), severity="info" if quiet else None)
 
 
