@@ -142,10 +142,10 @@ def _ollama(call: object) -> Doc:
 
 
 def _endings() -> Cases:
-    says = "A stream that ends without saying how (no finish reason, only [DONE]) is a broken one."
+    says = "A stream that ends with [DONE] in the middle of a call is a broken one; half a call is no call."
     text = chat_chunk({"role": "assistant", "content": "It is"})
     half = chat_piece(0, A, A.args[:-4])
-    sent: dict[str, list[Frame]] = {"unfinished": [text, "[DONE]"], "unfinished-call": [text, half, "[DONE]"]}
+    sent: dict[str, list[Frame]] = {"unfinished-call": [text, half, "[DONE]"]}
     for name, client in product(sent, ("anthropic", "openai-responses", "gemini", "ollama")):
         yield case(
             "broken-streams",

@@ -17,8 +17,8 @@ from .canon.request import Request
 from .canon.turns import Turn
 
 Resolver = Callable[[str], Request | Sequence[Turn | Mapping[str, Any]] | None]
-"""Gives the conversation that an id stands for (a Responses `previous_response_id`, say), its answer included: in canon,
-or as items of the source's dialect. None: it is not known. The store itself is the caller's."""
+"""Gives the conversation that an id stands for (such as a `previous_response_id`), its answer included: in canon, or as
+items of the source's dialect. None: it is not known. The store itself is the caller's."""
 
 
 class Profile(Struct, frozen=True):
@@ -67,6 +67,39 @@ class Profile(Struct, frozen=True):
     """An output format may be asked for together with tools."""
     seal_formats: tuple[str, ...] = ()
     """How the formats of sealed reasoning begin that this family understands (OpenRouter's words); empty: unknown."""
+    system: bool = True
+    """There is a role for system text."""
+    refuses: tuple[str, ...] = ()
+    """Sampling settings that the model refuses by name, while it takes the others."""
+
+
+class Host(Struct, frozen=True):
+    """Where an upstream differs from the one whose dialect it speaks. The defaults are those of that one."""
+
+    name: str = ""
+    """What it is called in the loss report and in the origin of seals."""
+    fields: dict[str, bool | str] = {}
+    """Fields of a request: False: refused or without effect; a word: what it is called here; True: taken after all.
+    `messages[].name` stands for a field of every message, `tools[].custom` for a kind of tool, `content[].image_url`
+    for a kind of part, `response_format.json_schema` for a kind of format."""
+    roles: dict[str, str] = {}
+    """Roles of messages that go by another name."""
+    id_pattern: str = ""
+    """What call ids must be like; others are replaced by `id_length` characters of their hash."""
+    id_length: int = 20
+    reasoning: str = ""
+    """The field of a message in which it thinks; `thinking`: parts of the content."""
+    echo: bool = False
+    """It takes that field back. Else thoughts never go to it."""
+    demanded: bool = False
+    """It wants the field on every message with calls, as long as the model thinks."""
+    forced_choice: Literal["ok", "refused", "without_thinking"] = "ok"
+    switch: dict[str, dict[str, Any]] = {}
+    """Fields by which thinking is turned `off` and `on` in place of an effort."""
+    null_content: bool = True
+    """A message with nothing but calls may have no content; else it is an empty text."""
+    text_lists: bool = True
+    """Several texts may be a list of parts; else they are one string."""
 
 
 class Crossing:
@@ -77,6 +110,7 @@ class Crossing:
         "binary",
         "created",
         "custom",
+        "host",
         "kept",
         "losses",
         "model",
@@ -87,6 +121,7 @@ class Crossing:
         "source",
         "spelled",
         "stand_ins",
+        "suited",
         "target",
         "within",
     )
@@ -126,6 +161,10 @@ class Crossing:
         """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
         self.recalled = False
         """Turns of the history were seen before: it is worth remembering how they are written."""
+        self.host: Host | None = None
+        """Where the upstream differs from its dialect; None: nothing is known of it."""
+        self.suited = False
+        """Something was changed for the host's sake."""
         self.within: Path = ()
         """Where the document that is being read stands in the source's envelope, if it has one."""
 

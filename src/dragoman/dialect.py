@@ -13,6 +13,7 @@ from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
 from .codec.hosted import Row
+from .codec.logprobs import Place
 from .crossing import Crossing
 from .rule import Rule
 
@@ -74,6 +75,8 @@ class Dialect(Struct, frozen=True):
     demands: Demands = Demands()
     hosted: tuple[Row, ...] = ()
     """The tools that its upstreams run themselves."""
+    logprobs: Place | None = None
+    """Where its answers have log probabilities."""
     splice_model: bool = True
     """The model's name stands in the body (else in the address)."""
     kin: tuple[str, ...] = ()

@@ -1,19 +1,24 @@
 """What a model family takes and refuses: rows of `profiles.json`, matched by dialect and model name.
 
 Later rows win over earlier ones, field by field. Every row says where the fact comes from and of which date it is.
+`load` adds rows of your own on top.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from .crossing import DEFAULT_PROFILE, Profile
+from .errors import ConfigError
+
+R = TypeVar("R", bound=Struct)
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,10 +31,71 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     date: str
 
 
-@lru_cache(maxsize=1)
+class Loaded:
+    """Rows that were added. They stay until `unload`, or until the end of a `with`."""
+
+    def __init__(self, unload: Callable[[], None]) -> None:
+        self.unload = unload
+
+    def __enter__(self) -> Loaded:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.unload()
+
+
+class Table(Generic[R]):
+    """Rows of a data file beside this module, and those that were loaded on top of them."""
+
+    def __init__(self, file: str, row: type[R], facts: type[Struct], forget: Callable[[], None]) -> None:
+        self._file = file
+        self._row = row
+        self._known = tuple([field.name for field in msgspec.structs.fields(facts)])
+        self._facts = facts
+        self._forget = forget
+        self._own: tuple[R, ...] | None = None
+        self._loaded: tuple[tuple[R, ...], ...] = ()
+
+    def rows(self) -> tuple[R, ...]:
+        own = self._own
+        if own is None:
+            own = msgspec.json.decode(Path(__file__).with_name(self._file).read_bytes(), type=tuple[self._row, ...])  # type: ignore[name-defined]
+            self._own = own
+        return own + tuple([row for batch in self._loaded for row in batch])
+
+    def load(self, source: str | Path | Iterable[R | Mapping[str, Any]]) -> Loaded:
+        try:
+            given = msgspec.json.decode(Path(source).read_bytes()) if isinstance(source, str | Path) else source
+            batch = tuple([self._checked(row) for row in given])
+        except (msgspec.DecodeError, TypeError) as error:
+            raise ConfigError("rows", str(error), tuple(self._row.__struct_fields__)) from None
+        self._loaded = (*self._loaded, batch)
+        self._forget()
+
+        def unload() -> None:
+            self._loaded = tuple([one for one in self._loaded if one is not batch])
+            self._forget()
+
+        return Loaded(unload)
+
+    def _checked(self, row: R | Mapping[str, Any]) -> R:
+        made = row if isinstance(row, self._row) else msgspec.convert(row, self._row)
+        facts: Mapping[str, Any] = made.facts  # type: ignore[attr-defined]
+        for name in facts:
+            if name not in self._known:
+                raise ConfigError("fact", name, self._known)
+        msgspec.convert(facts, self._facts)
+        return made
+
+
 def rows() -> tuple[Row, ...]:
-    """The rows of the data file."""
-    return msgspec.json.decode(Path(__file__).with_name("profiles.json").read_bytes(), type=tuple[Row, ...])
+    """The rows of the data file, and those loaded on top of them."""
+    return _TABLE.rows()
+
+
+def load(source: str | Path | Iterable[Row | Mapping[str, Any]]) -> Loaded:
+    """Add rows, or those of a JSON file, on top: they win over all before them. With `with` they are gone behind it."""
+    return _TABLE.load(source)
 
 
 @lru_cache(maxsize=1)
@@ -39,8 +105,9 @@ def _patterns() -> tuple[tuple[frozenset[str], re.Pattern[str], dict[str, Any]],
 
 def _compiled(match: tuple[str, ...]) -> re.Pattern[str]:
     words = ["[^/]*".join([re.escape(piece) for piece in pattern.split("*")]) for pattern in match]
-    # A model may be named with its route or publisher in front: "anthropic/claude-opus-5", "models/gemini-3".
-    return re.compile(rf"(?:.*/)?(?:{'|'.join(words)})\Z", re.IGNORECASE)
+    # A model may be named with its route or publisher in front: "anthropic/claude-opus-5", "models/gemini-3",
+    # "eu.anthropic.claude-opus-5".
+    return re.compile(rf"(?:.*/)?(?:(?:[a-z]+\.)?anthropic\.)?(?:{'|'.join(words)})\Z", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)
@@ -51,3 +118,11 @@ def lookup(dialect: str, model: str) -> Profile:
         if dialect in dialects and pattern.match(model):
             facts.update(known)
     return msgspec.convert(facts, Profile) if facts else DEFAULT_PROFILE
+
+
+def _forget() -> None:
+    _patterns.cache_clear()
+    lookup.cache_clear()
+
+
+_TABLE = Table("profiles.json", Row, Profile, _forget)

@@ -9,15 +9,15 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from . import profiles
+from . import hosts, profiles
 from .canon.events import Event, PartDelta, PartEnd, PartStart
 from .canon.losses import SEVERITIES, Loss, Losses, Severity
 from .canon.parts import Part, ToolCall
 from .canon.repairs import Repair
 from .canon.request import Request
 from .canon.response import Alternative, Response
-from .codec import jsontext
-from .codec.carriage import carry
+from .codec import jsontext, logprobs
+from .codec.carriage import Plan, carry
 from .codec.convoy import Convoy
 from .codec.custom import Unwrapper, unwrap_input
 from .codec.hosted import cross
@@ -28,7 +28,7 @@ from .codec.vault import Vault
 from .crossing import Crossing, Resolver
 from .dialect import Dialect
 from .dialects import get
-from .errors import ConfigError, LossError, WireError
+from .errors import ConfigError, FaultError, LossError, WireError
 from .mending import Policy, mended_document, mended_request
 from .sealing import Strategy, check_strategy, homeward, outward
 
@@ -48,6 +48,7 @@ class Translation:
         "_losses",
         "asked",
         "body",
+        "host",
         "model",
         "renamed",
         "repairs",
@@ -71,6 +72,8 @@ class Translation:
         """The model asked of the upstream. Dialects that name it in the address do not have it in the body."""
         self.asked = ""
         """The model's name as the client wrote it."""
+        self.host: str | None = None
+        """The upstream's host, as it was given."""
         self.stream: bool | None = None
         self.request: Request | None = None
         """The request in canon, for the way back; None when the bytes passed untouched."""
@@ -126,6 +129,7 @@ def translate_request(
     seals: Strategy = "auto",
     vault: Vault | None = None,
     resolver: Resolver | None = None,
+    host: str | None = None,
 ) -> Translation:
     """A request in another dialect.
 
@@ -136,22 +140,28 @@ def translate_request(
     that the history holds: whatever carried a seal, it goes back to its origin, and to nobody else.
     `resolver` is asked for the conversation where the source names one that only its server holds (as with
     `previous_response_id`); without it such a name is a loss, and the earlier turns are missing.
+    `host` is the upstream's host name, or its short name ("mistral"): where it is known to differ from its dialect, the
+    request is made to suit it, also within one dialect.
     """
     reader, writer = get(source), get(target)
     _checked_binary(binary)
     check_strategy(seals, vault)
     document = as_bytes(body, source)
+    facts = hosts.lookup(host, target) if host is not None else None
     repairs: tuple[Repair, ...] = ()
     if repair is not None and source == target:
         document, repairs = mended_document(document, reader, model, repair)
-    if source == target and MARK_BYTES not in document:
+    unmarked = source == target and MARK_BYTES not in document
+    if unmarked and facts is None:
         result = _pass_request(document, reader, model, tolerance)
         result.repairs = repairs
+        result.host = host
         return result
     crossing = Crossing(source, target, model=model or "", binary=binary)
     crossing.resolver = resolver
+    crossing.host = facts
     request = reader.read_request(document, crossing)
-    request = homeward(request, seals, vault, writer, model or request.model, crossing)
+    request = homeward(request, seals, vault, writer, model or request.model, crossing, hosts.origin(host))
     if source != target:
         if repair is not None:
             request, repairs = mended_request(request, reader, crossing, repair)
@@ -159,13 +169,21 @@ def translate_request(
         tools = cross(request.tools, reader.hosted, writer.hosted, crossing)
         reserve(tools, crossing)
         turns = distinct(request.turns, crossing)
-        if turns is not request.turns or tools is not request.tools:
-            request = msgspec.structs.replace(request, turns=turns, tools=tools)
+        if turns is not request.turns:
+            request = msgspec.structs.replace(request, turns=turns)
     else:
         crossing.profile = profiles.lookup(target, model or request.model)
-    out = writer.write_request(request, crossing)
+        tools = request.tools
+    # The client's own tools stay in the request that its answer comes back to.
+    sent = request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
+    out = writer.write_request(sent, crossing)
+    if unmarked and not crossing.suited:
+        result = _pass_request(document, reader, model, tolerance)
+        result.repairs, result.host = repairs, host
+        return result
     result = Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
     result.source = source
+    result.host = host
     result.repairs = repairs
     result.request = request
     result.asked = request.model
@@ -202,26 +220,47 @@ def translate_response(
     created: int = 0,
     seals: Strategy = "auto",
     vault: Vault | None = None,
+    host: str | None = None,
 ) -> Translation:
     """An answer in another dialect.
 
     `answers` is the translation of the request: by it renamed and wrapped tools and the model's name find their way
     back. `created` is the time to write where the target wants one and the source has none. `seals` says how the seals
-    of the upstream travel to the client and back (`sealing.py`), `vault` is where those wait that cannot.
+    of the upstream travel to the client and back (`sealing.py`), `vault` is where those wait that cannot. Raises
+    FaultError when the upstream says in its answer that it failed: `translate_fault` makes the client's of it.
+    `host` is the upstream's, as for the request; left out, it is the one that `answers` was made for.
     """
     reader, writer = get(source), get(target)
     document = as_bytes(body, source)
     crossing = _way_back(source, target, answers, created)
-    plan = outward(seals, vault, reader, writer, answers.model if answers is not None else "")
-    if source == target:
+    plan = _outward(reader, writer, answers, seals, vault, host)
+    if source == target and not (answers is not None and answers.wrapped):
         _checked_tolerance(tolerance)
         _check_json(document, reader)
         return Translation(document, crossing, _nothing)
-    response = restored(_told_apart(reader.read_response(document, crossing), crossing), answers)
+    response = restored(_told_apart(_read_answer(document, reader, crossing), crossing), answers)
+    response = logprobs.cross(response, reader.logprobs, writer.logprobs, crossing)
     if plan is not None:
         response = carry(response, plan, crossing)
     out = writer.write_response(response, crossing)
     return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
+
+
+def _read_answer(document: bytes, reader: Dialect, crossing: Crossing) -> Response:
+    """The answer; FaultError when the document is a fault for all its good status."""
+    try:
+        response = reader.read_response(document, crossing)
+    except WireError:
+        if b'"error"' not in document:
+            raise
+        raise FaultError(reader.read_fault(document, 502, {}), document) from None
+    if not response.parts and response.stop.reason in ("error", "unknown"):
+        if b'"error"' in document:
+            fault = reader.read_fault(document, 502, {})
+            if response.stop.detail and response.stop.reason == "error":
+                fault = msgspec.structs.replace(fault, message=response.stop.detail)
+            raise FaultError(fault, document)
+    return response
 
 
 def translate_fault(
@@ -237,12 +276,12 @@ def translate_fault(
     crossing = Crossing(source, target)
     lowered = {name.lower(): value for name, value in (headers or {}).items()}
     document = loose_bytes(body, source)
-    fault = reader.read_fault(document, status, lowered)
+    fault = reader.read_fault(document, status if status >= 400 else 502, lowered)
     if source == target:
         kept = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
         return FaultTranslation(document, crossing, _nothing, status, kept)
     out, own_status, own_headers = writer.write_fault(fault)
-    if own_status != status:
+    if own_status != status and status >= 400:
         crossing.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
     if source not in writer.kin:
         for name in (fault.extra or {}).get(source, {}):
@@ -292,15 +331,16 @@ class StreamTranslator:
         created: int = 0,
         seals: Strategy = "auto",
         vault: Vault | None = None,
+        host: str | None = None,
     ) -> None:
         self._from, self._to = get(source), get(target)
         self._crossing = _way_back(source, target, answers, created)
-        self._same = source == target
+        self._same = source == target and not (answers is not None and answers.wrapped)
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
         self._ids: dict[int, Apart] = defaultdict(Apart)
         self._restorer = _Restorer(answers) if answers is not None and (answers.renamed or answers.wrapped) else None
-        plan = outward(seals, vault, self._from, self._to, answers.model if answers is not None else "")
+        plan = _outward(self._from, self._to, answers, seals, vault, host)
         self._convoy = Convoy(plan, self._crossing) if plan is not None else None
 
     def feed(self, chunk: bytes) -> bytes:
@@ -408,6 +448,19 @@ def _restored_call(call: ToolCall, answers: Translation) -> ToolCall:
     if not namespace and name == call.name:
         return call
     return msgspec.structs.replace(call, name=name, namespace=namespace)
+
+
+def _outward(
+    reader: Dialect,
+    writer: Dialect,
+    answers: Translation | None,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
+) -> Plan | None:
+    if answers is None:
+        return outward(seals, vault, reader, writer, "", hosts.origin(host))
+    return outward(seals, vault, reader, writer, answers.model, hosts.origin(host or answers.host))
 
 
 def _way_back(source: str, target: str, answers: Translation | None, created: int) -> Crossing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.crossings.desk import (
     streamed,
     to,
 )
+from tests.judges.grammar import check_stream
 
 RESPONSES, MESSAGES = "openai-responses", "anthropic"
 FROM_RESPONSES = [name for name in DIALECTS if name != RESPONSES]
@@ -111,7 +113,10 @@ def _deferring(source: str, search: bool = True) -> dict[str, Any]:
         tools = [_function("now"), _function("later", defer_loading=True)]
         body: dict[str, Any] = {"model": "gpt-5.4", "input": "Go.", "tools": tools}
         return {**body, "tools": [*tools, {"type": "tool_search"}]} if search else body
-    tools = [{"name": "now", "input_schema": NOTHING}, {"name": "later", "input_schema": NOTHING, "defer_loading": True}]
+    tools = [
+        {"name": "now", "input_schema": NOTHING},
+        {"name": "later", "input_schema": NOTHING, "defer_loading": True},
+    ]
     if search:
         tools.append({"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"})
     return {
@@ -238,3 +243,48 @@ def test_calls_of_a_toolset_stay_calls(target: str) -> None:
         "/messages/1/content/0/toolset_name",
         "/messages/2/content/0/toolset_name",
     }
+
+
+SEARCH = {
+    "type": "tool_search",
+    "execution": "client",
+    "description": "Finds tools.",
+    "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+}
+
+
+@pytest.mark.parametrize("target", FROM_RESPONSES)
+def test_a_search_that_the_client_runs_is_a_function_and_comes_back_as_a_search(target: str) -> None:
+    body = {"model": "gpt-5.4", "input": "Go.", "tools": [SEARCH, _function("now")]}
+    done = to(target, body, RESPONSES)
+    tools = {tool.name: tool for tool in read(done.body, target).tools if isinstance(tool, Tool)}
+    assert tools.keys() == {"tool_search", "now"} and tools["tool_search"].description == "Finds tools."
+    assert ("tool.hosted.as_function", "/tools/0") in lost(done) and done.stand_ins == {}
+    call = ToolCall("call_1", "tool_search", '{"query":"crm"}')
+    back = dragoman.translate_response(answer(target, call), source=target, target=RESPONSES, answers=done)
+    (item,) = back.json()["output"]
+    told = {"type": "tool_search_call", "call_id": "call_1", "execution": "client", "arguments": {"query": "crm"}}
+    assert item == {**told, "id": item["id"], "status": "completed"}
+    stream = dragoman.StreamTranslator(source=target, target=RESPONSES, answers=done)
+    sent = stream.feed(streamed(target, call, ['{"que', 'ry":"crm"}'])) + stream.close()
+    assert check_stream(RESPONSES, sent) == []
+    frames = [json.loads(line[6:]) for line in sent.decode().splitlines() if line.startswith("data: {")]
+    (item,) = [frame["item"] for frame in frames if frame["type"] == "response.output_item.done"]
+    assert item == {**told, "id": item["id"], "status": "completed"}
+    assert not [frame for frame in frames if "arguments.delta" in frame["type"]]
+    # The next turn: what the client found is declared, and the search is answered.
+    found = {
+        "type": "tool_search_output",
+        "call_id": "call_1",
+        "execution": "client",
+        "tools": [CRM, _function("late")],
+    }
+    later = to(target, {**body, "input": [{"role": "user", "content": "Go."}, item, found]}, RESPONSES)
+    there = read(later.body, target)
+    names = [tool.name for tool in there.tools if isinstance(tool, Tool)]
+    assert names == ["tool_search", "now", "crm__get", "crm__note", "late"]
+    (asked,) = [part for turn in there.turns for part in turn.parts if isinstance(part, ToolCall)]
+    (result,) = [part for turn in there.turns for part in turn.parts if isinstance(part, ToolResult)]
+    assert (asked.name, asked.input) == ("tool_search", {"query": "crm"})
+    assert result.call_id == asked.id
+    assert "crm__get, crm__note, late" in str(result.parts)

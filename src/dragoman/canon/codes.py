@@ -134,6 +134,11 @@ CODES: dict[str, Code] = {
         "Thinking text was left out: the target has no place for it, or its origin is another upstream.",
         "anthropic thinking blocks in a history sent to openai-chat.",
     ),
+    "reasoning.invented": _i(
+        "warning",
+        "The host demands thinking text with calls and there is none of its own; an empty one was written.",
+        "A history from claude sent to deepseek: reasoning_content on every message with calls.",
+    ),
     "seal.dropped": _d(
         "warning",
         "A seal (signature, encrypted reasoning) was not sent: only its origin may see it, or nothing can hold it.",

@@ -151,7 +151,8 @@ class Told:
             return [], text
         record = msgspec.structs.replace(record, text=seals.digest(text.text))
         if plan.way == "parts":
-            return [], msgspec.structs.replace(text, seal=seals.bundle((record,)))
+            records, self._waiting = [*self._waiting, record], []
+            return [], msgspec.structs.replace(text, seal=seals.bundle(records))
         bare = msgspec.structs.replace(text, seal=None) if text.text or text.citations else None
         if plan.way == "thoughts":
             return [record], bare

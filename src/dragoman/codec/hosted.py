@@ -67,6 +67,8 @@ class Row(Struct, frozen=True):
     """The fact of a model's profile that must be true; "": any model takes it."""
     wants: frozenset[str] = frozenset()
     """Options without which it cannot be written."""
+    function: Callable[[Any], Tool | None] | None = None
+    """For tools of this kind that the client runs itself: the value as a function, None for one the upstream runs."""
 
 
 FORMS: Mapping[str, Any] = {
@@ -154,6 +156,11 @@ def _crossed(
     if row is None:
         crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
         return []
+    run_there = row.function(jsontext.plain(tool.value)) if row.function is not None else None
+    if run_there is not None and run_there.name not in names:
+        names.add(run_there.name)
+        crossing.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is run by the client", "info")
+        return [msgspec.structs.replace(run_there, at=tool.at)]
     there = _found(target, row.family, crossing)
     made: list[Tool | HostedTool] = []
     for wish in _wishes(tool, row):

@@ -41,15 +41,15 @@ class Port(NamedTuple):
 def laden(turns: tuple[Turn, ...]) -> bool:
     """Whether any seal, or any id that holds one, stands in the turns. Asked of every request, and hardly ever so."""
     for turn in turns:
-        role = turn.role
-        if role == "assistant":
-            for part in turn.parts:
-                if part.seal is not None or (type(part) is ToolCall and len(part.id) > _LONG):
+        for part in turn.parts:
+            if part.seal is not None:
+                return True
+            kind = type(part)
+            if kind is ToolCall:
+                if len(part.id) > _LONG:  # type: ignore[attr-defined]
                     return True
-        elif role == "tool":
-            for part in turn.parts:
-                if type(part) is ToolResult and len(part.call_id) > _LONG:
-                    return True
+            elif kind is ToolResult and len(part.call_id) > _LONG:  # type: ignore[attr-defined]
+                return True
     return False
 
 
@@ -85,17 +85,16 @@ def _recovered(turn: Turn, before: str, port: Port, crossing: Crossing) -> Turn:
     calls = chars = 0
     for part in turn.parts:
         before_it = len(records)
-        bare = _unloaded(part, port, records, crossing)
+        for bare in _unloaded(part, port, records, crossing):
+            if type(bare) is ToolCall:
+                calls += 1
+            elif type(bare) is Text and not bare.refusal:
+                chars += len(bare.text)
+            parts.append(bare)
         for place in range(before_it, len(records)):
             record, at = records[place]
-            if record.offset == HERE:
+            if record.offset == HERE:  # the text follows
                 records[place] = msgspec.structs.replace(record, calls=calls, offset=chars), at
-        if type(bare) is ToolCall:
-            calls += 1
-        elif type(bare) is Text and not bare.refusal:
-            chars += len(bare.text)
-        if bare is not None:
-            parts.append(bare)
     if port.vault is not None:
         records += [(record, turn.at) for record in _from_vault(parts, before, port)]
     wanted: dict[Record, Path] = {}
@@ -110,8 +109,8 @@ def _recovered(turn: Turn, before: str, port: Port, crossing: Crossing) -> Turn:
     return _with_parts(turn, parts)
 
 
-def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossing: Crossing) -> Part | None:
-    """A part without what it only carried; None when it was nothing else."""
+def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossing: Crossing) -> list[Part]:
+    """A part without what it only carried: nothing, when it was nothing else."""
     if type(part) is ToolCall:
         found = seals.unpack_id(part.id)
         if found is not None:
@@ -119,27 +118,36 @@ def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossi
             part = msgspec.structs.replace(part, id=found[0])
     seal = part.seal
     if seal is None:
-        return part
-    if seal.dialect != BUNDLE:
-        if seal.dialect != port.origin.dialect or (not port.skip and same_origin(seal, port.origin)):
-            return part  # a foreign one is the writer's to refuse
-        if seal.data:
-            crossing.lose("seal.dropped", part.at, _ELSEWHERE)
-        return msgspec.structs.replace(part, seal=None)
-    own: Record | None = None
+        return [part]
+    if seal.dialect == BUNDLE:
+        return _unpacked(part, seals.read(seal.data) or (), port, records)
+    if seal.dialect != port.origin.dialect or (not port.skip and same_origin(seal, port.origin)):
+        return [part]  # a foreign one is the writer's to refuse
+    if seal.data:
+        crossing.lose("seal.dropped", part.at, _ELSEWHERE)
+    return [msgspec.structs.replace(part, seal=None)]
+
+
+def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[tuple[Record, Path]]) -> list[Part]:
+    """A part that carried records, without them; an empty text that travelled where it belongs stands there again."""
+    after: list[Part] = []
+    own = False
     from_where = Seal("", "")
-    for record in seals.read(seal.data) or ():
+    for record in bundle:
         from_where = Seal(record.dialect, "", "", record.model, record.host)
+        home = not port.skip and same_origin(record.seal(), port.origin)
         if record.where == "thought" and record.length < 0 and type(part) is Reasoning:
-            own = msgspec.structs.replace(record, text=part.text, length=0)
-            record = own
+            record = msgspec.structs.replace(record, text=part.text, length=0)
+            own = home
+        elif record.where == "text" and not record.length and record.offset == HERE and home:
+            after.append(Text("", seal=record.seal(), at=part.at))
+            continue
         records.append((record, part.at))
     if type(part) is Reasoning:
-        if own is not None and not port.skip and same_origin(own.seal(), port.origin):
-            return None
-        return msgspec.structs.replace(part, seal=from_where) if part.text else None
+        shown = [msgspec.structs.replace(part, seal=from_where)] if part.text and not own else []
+        return [*shown, *after]
     bare = msgspec.structs.replace(part, seal=None)
-    return None if type(bare) is Text and not bare.text and bare.extra is None else bare
+    return after if type(bare) is Text and not bare.text and bare.extra is None else [bare, *after]
 
 
 def _from_vault(parts: list[Part], before: str, port: Port) -> Iterable[Record]:

@@ -166,16 +166,16 @@ class Answer:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._fail("upstream_bad", "the upstream switched protocols")
+            self.fail("upstream_bad", "the upstream switched protocols")
             return
         except (httptools.HttpParserError, zlib.error) as error:
             cause = error.__context__ if isinstance(error.__context__, _TooLarge | zlib.error) else error
-            self._fail("upstream_bad", f"the upstream's answer is not HTTP: {cause or error}")
+            self.fail("upstream_bad", f"the upstream's answer is not HTTP: {cause or error}")
             return
         if not self._head_done:
             self._unread += len(data)  # a header that does not end is not told by the parser
             if self._unread > MAX_HEAD:
-                self._fail("upstream_bad", f"the head of the upstream's answer is longer than {MAX_HEAD} bytes")
+                self.fail("upstream_bad", f"the head of the upstream's answer is longer than {MAX_HEAD} bytes")
                 return
         if self._done:
             self._leave(self._keep)
@@ -238,7 +238,7 @@ class Answer:
     def close(self) -> None:
         """Nobody wants the rest: the connection is closed at once, unless all of it has come."""
         if not self._done:
-            self._fail("closed", "the answer was not wanted any more")
+            self.fail("closed", "the answer was not wanted any more")
 
     async def __aenter__(self) -> Answer:
         return self
@@ -268,13 +268,14 @@ class Answer:
             self._waiter = None
 
     def _late(self, what: str, timeout: float) -> None:
-        self._fail("timeout", f"{what} within {timeout:g} seconds")
+        self.fail("timeout", f"{what} within {timeout:g} seconds")
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _fail(self, kind: str, message: str) -> None:
+    def fail(self, kind: str, message: str) -> None:
+        """Give it up for a reason, which its reader is told."""
         self._error = self._error or TransportError(kind, message)
         self._leave(False)
         self._wake()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...codec.logprobs import Place
 from ...dialect import Demands, Dialect, Endpoint
 from ...rule import Rule
 from .faults import read_fault, write_fault
@@ -67,6 +68,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    logprobs=Place(NAME, "chosen", "logprobsResult", "candidates"),
     hosted=HOSTED,
     sealed=frozenset({"reasoning", "call", "text"}),
     # Not on thoughts: gemini-cli strips them from its history (protocol page, section 5).

@@ -169,6 +169,9 @@ class _Writer:
             crossing.lose("system.demoted", turn.at)
         out: list[Any] = []
         for part in parts:
+            if type(part) is Opaque and part.dialect != wire.NAME:  # what a user sends is no hosted tool's
+                crossing.lose("part.dropped", part.at, part.kind)
+                continue
             written = write_part(part, crossing, request=True)
             if written is not None:
                 if system and isinstance(part, Text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...codec.logprobs import Place
 from ...dialect import Demands, Dialect, Endpoint
 from ...rule import Rule
 from .faults import read_fault, write_fault
@@ -82,6 +83,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    logprobs=Place(NAME, "tokens", "logprobs", spelled=False),
     rules=rules,
     demands=Demands(thoughts_lead=False),
     endpoint=Endpoint("/api/chat", "/api/chat"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...codec.logprobs import Place
 from ...dialect import Dialect, Endpoint
 from ...rule import Rule
 from .faults import read_fault, write_fault
@@ -66,6 +67,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    logprobs=Place(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
     # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the

@@ -287,8 +287,16 @@ def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str] | 
     return mark
 
 
+_KINDS = {"image": "image_url", "video": "video_url", "audio": "input_audio", "document": "file"}
+
+
 def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
     own = crossing.source == wire.NAME
+    if crossing.host is not None:
+        fact = crossing.host.fields.get(f"content[].{_KINDS[media.kind]}", True)
+        if fact is False or (isinstance(fact, str) and (media.data or media.url)):
+            crossing.suited = True
+            return _at_address(media, fact, crossing) if fact else None
     if media.name and media.kind != "document":
         crossing.lose("field.dropped", media.at, f"the file's name, {media.name}", "info")
     if media.kind == "image" or (media.kind == "video" and own):
@@ -308,6 +316,16 @@ def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
     if media.kind == "document":
         return _write_file(media, crossing, own)
     return None
+
+
+def _at_address(media: Media, kind: str, crossing: Crossing) -> dict[str, Any]:
+    """Media in a part of a host's own kind, which holds an address (Mistral's documents)."""
+    out = {"type": kind, kind: media.url or data_url(media.mime, media.data)}
+    if media.name:
+        out[kind.replace("_url", "_name")] = media.name
+    if media.detail:
+        crossing.lose("media.detail.dropped", media.at, media.detail)
+    return out
 
 
 def _write_file(media: Media, crossing: Crossing, own: bool) -> dict[str, Any] | None:

@@ -20,10 +20,11 @@ from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
 from .hosted import OPTIONS
+from .hosts import suited, trimmed
 from .message import read_assistant, read_content, read_legacy, write_assistant, write_content, write_plain
 from .results import answer_for, write_plain_results, write_results_messages
 from .settings import read_extras, read_settings, write_settings
-from .tools import MEMO, functions_from, read_choice, write_choice
+from .tools import MEMO, functions_from, read_choice, with_own, write_choice
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -202,6 +203,8 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
             extra = gather(crossing, at, unknown, carried(message, ("audio", "reasoning_details")))
         if role != "assistant":
             extra = misplaced(crossing, at, message, _CALLERS, extra)
+        elif message.reasoning_content == "" and crossing.target == wire.NAME:
+            extra = with_own(extra, "reasoning_content", jsontext.raw(""))  # there are hosts that demand it
         if message.tool_call_id is not None:
             extra = misplaced(crossing, at, message, ("tool_call_id",), extra)
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
@@ -239,6 +242,9 @@ Prepare = Callable[[Turn], Turn]
 
 
 def write_request(request: Request, crossing: Crossing, prepare: Prepare | None = None) -> bytes:
+    host = crossing.host
+    if host is not None:
+        request = suited(request, host, crossing)
     messages = _write_turns(request, crossing, prepare)
     model = crossing.model or request.model
     if crossing.source != wire.NAME:
@@ -270,7 +276,8 @@ def write_request(request: Request, crossing: Crossing, prepare: Prepare | None 
     if out.get("stream") and request.settings.stream_usage is None and crossing.source != wire.NAME:
         # Every other dialect reports usage at the end of a stream unasked.
         out["stream_options"] = {"include_usage": True}
-    return jsontext.encode(restore(out, request.extra, wire.NAME))
+    out = restore(out, request.extra, wire.NAME)
+    return jsontext.encode(out if host is None else trimmed(out, request, host, crossing))
 
 
 def _say_json(messages: list[Any], request: Request, crossing: Crossing) -> None:
@@ -284,7 +291,7 @@ def _say_json(messages: list[Any], request: Request, crossing: Crossing) -> None
             return
         if b'"role":"user"' in text:
             break
-    role = "developer" if crossing.profile.reasoning else "system"
+    role = _system_role(crossing)
     messages.insert(0, {"role": role, "content": "Answer with one valid JSON object and nothing else."})
     crossing.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in a message")
 
@@ -372,7 +379,9 @@ def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
     else:
         parts = turn.parts
         if role != "user" and crossing.source != wire.NAME:
-            role = "developer" if crossing.profile.reasoning else "system"
+            role = _system_role(crossing)
+            if role == "user":
+                crossing.lose("system.demoted", turn.at, "the model has no system role")
             parts = _words_only(parts, crossing)
         if (
             len(parts) == 1
@@ -392,6 +401,12 @@ def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
     if turn.name:
         message["name"] = turn.name
     messages.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
+
+
+def _system_role(crossing: Crossing) -> str:
+    if not crossing.profile.system:
+        return "user"
+    return "developer" if crossing.profile.reasoning else "system"
 
 
 def _words_only(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:

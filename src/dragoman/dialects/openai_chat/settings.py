@@ -157,6 +157,7 @@ def _write_effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -
 def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
     refused = crossing.profile.reasoning and crossing.source != wire.NAME
+    named = crossing.profile.refuses if crossing.source != wire.NAME else ()
     for value, name, known in (
         (settings.temperature, "temperature", not refused),
         (settings.top_p, "top_p", not refused),
@@ -170,14 +171,17 @@ def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing)
     ):
         if value is None:
             continue
-        if known:
+        if known and name not in named:
             if name == "temperature" and crossing.source != wire.NAME:
                 value = within(value, 0, 2, at.get(name, ()), crossing)
             out[name] = value
         else:
-            code = "logprobs.dropped" if name.endswith("logprobs") else "sampling.dropped"
+            code = "n.dropped" if name == "n" else "sampling.dropped"
+            code = "logprobs.dropped" if name.endswith("logprobs") else code
             crossing.lose(code, at.get(name, ()), name)
-    if settings.stop:
+    if settings.stop and "stop" in named:
+        crossing.lose("stop.dropped", at.get("stop", ()), "the model refuses it")
+    elif settings.stop:
         out["stop"] = list(settings.stop[:4])
         if len(settings.stop) > 4:
             crossing.lose("stop.truncated", at.get("stop", ()), f"{len(settings.stop)} sequences, 4 are sent")

@@ -347,6 +347,10 @@ class StreamReader(FrameReader):
         if not self._started or not answers:
             events.append(Fault("upstream_bad", "the upstream's stream ended without an answer", 502))
             return
+        if any(not answer.word and _broken_off(answer) for answer in answers):
+            # A host ends texts without a reason (Snowflake, recorded), but half a call is no call.
+            events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
+            return
         for answer in answers:
             self._release(answer, events, all_of_them=True)
             self._end(answer, events)
@@ -370,6 +374,11 @@ class StreamReader(FrameReader):
             if bytes(value) != b"null":
                 quiet = name in wire.NOISE
                 self._crossing.lose("field.dropped", (*at, name), severity="info" if quiet else None)
+
+
+def _broken_off(answer: _Answer) -> bool:
+    calls = [answer.call, *[held for held in answer.waiting if isinstance(held, _Call)]]
+    return any(call is not None and not call.part.custom and not call.whole() for call in calls)
 
 
 def _begins(piece: wire.Call, name: str, text: str, call: _Call) -> bool:

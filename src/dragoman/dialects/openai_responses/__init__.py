@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...codec.logprobs import Place
 from ...dialect import Demands, Dialect, Endpoint
 from ...rule import Rule
 from .faults import read_fault, write_fault
@@ -94,6 +95,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    logprobs=Place(NAME, "tokens", "logprobs", on_texts=True),
     hosted=HOSTED,
     endpoint=Endpoint("/v1/responses", "/v1/responses"),
     demands=Demands(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...codec.hosted import Option, Row, kinds, location, plain_options
+from .search import as_function
 from .wire import NAME
 
 
@@ -64,5 +65,6 @@ HOSTED = (
         kinds("tool_search"),
         fixed={"type": "tool_search"},
         needs="tool_search",
+        function=as_function,
     ),
 )

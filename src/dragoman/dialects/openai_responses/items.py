@@ -21,6 +21,7 @@ from ...codec.seals import MARK, origin, pack
 from ...crossing import Crossing
 from . import wire
 from .message import read_content, write_output_text
+from .search import is_search, search_item
 from .tools import IDS, NAMES, own_fields, with_fields
 
 MADE_HERE = "rs_" + MARK
@@ -412,7 +413,10 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
             message["content"].append(answer_part(part, crossing))
             continue
         message = None
-        if isinstance(part, ToolCall):
+        if isinstance(part, ToolCall) and is_search(part, crossing):
+            name = answer_id(response_id, len(items), "tsc_")
+            items.append(search_item(part, name, part.arguments, crossing))
+        elif isinstance(part, ToolCall):
             items.append(answer_call(part, answer_id(response_id, len(items), call_prefix(part)), crossing))
         elif isinstance(part, Reasoning):
             if part.text or part.seal is not None or crossing.source == wire.NAME:
@@ -451,7 +455,7 @@ def answer_part(part: Part, crossing: Crossing) -> Any:
     if isinstance(part, Text):
         written = write_output_text(part, crossing, request=False)
         if not part.refusal and crossing.source != wire.NAME:
-            written["logprobs"] = []
+            written.setdefault("logprobs", [])
         return written
     if isinstance(part, Media):
         crossing.lose("media.dropped", part.at, part.mime or part.kind)

@@ -19,11 +19,13 @@ from ...codec.ids import send as send_id
 from ...codec.media import note
 from ...codec.recall import Recall, Written, skimmer
 from ...codec.steps import arrange
+from ...codec.trim import trim
 from ...crossing import Crossing
 from . import wire
 from .earlier import put_earlier
 from .items import item_extra, message_extra, read_call, read_item, read_opaque, stray_fields, write_items
 from .message import mark_cached, read_content, write_input
+from .search import read_search
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import IDS, MEMO, NAMES, own_fields, read_choice, tools_from, with_fields, write_choice
 
@@ -97,6 +99,14 @@ def _read_turns(
             unknown = apart.get(i, {})
         kind = item.type
         at: Path = ("input", i)
+        searched = read_search(item, at, crossing) if item.strange and crossing.target != wire.NAME else None
+        if type(searched) is ToolResult:
+            if said:
+                turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
+                said = []
+            results.append(searched)
+            _read_other(item, at, [], added, crossing)
+            continue
         if kind == "function_call_output" or kind == "custom_tool_call_output":
             if said:
                 turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
@@ -106,6 +116,9 @@ def _read_turns(
         if results:
             turns.append(Turn("tool", tuple(results), "", None, results[0].at))
             results = []
+        if searched is not None:
+            said.append(searched)
+            continue
         if kind == "function_call":
             said.append(read_call(item, at, crossing, unknown))
             continue
@@ -425,7 +438,11 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         out["store"] = False
         if crossing.profile.reasoning:
             out["include"] = [ENCRYPTED, *out.get("include", ())]
-    return jsontext.encode(_restored(out, request) if request.extra is not None else out)
+    if request.extra is not None:
+        out = _restored(out, request)
+    if crossing.host is not None:
+        out = trim(out, request.settings, crossing.host, crossing, own=own)
+    return jsontext.encode(out)
 
 
 def _say_json(items: list[Any], request: Request, crossing: Crossing) -> None:

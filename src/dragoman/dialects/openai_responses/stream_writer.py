@@ -22,6 +22,7 @@ from .faults import error_event, response_error
 from .items import MADE_HERE, answer_call, answer_id, answer_message, answer_part, answer_reasoning, call_prefix
 from .message import write_citations
 from .response import filled, head, write_stop, write_usage
+from .search import CALL, is_search, search_item
 from .tools import own_fields
 
 _encode = jsontext.encode
@@ -52,6 +53,7 @@ class StreamWriter:
         self._citations: list[Citation] = []
         self._late: list[Citation] = []
         self._seal: Seal | None = None
+        self._search = False  # the open part is a search that the client runs, which is told whole
         self._seen: list[Part] = []
         self._stop: Stop | None = None
         self._started = False
@@ -109,7 +111,7 @@ class StreamWriter:
         out = b"" if self._started else self._start(Start())
         out += self._close_call(False)
         part = event.part
-        self._part, self._index, self._begun = part, event.index, False
+        self._part, self._index, self._begun, self._search = part, event.index, False, False
         self._pieces, self._citations, self._late, self._seal = [], [], [], part.seal
         if isinstance(part, Text):
             if self._message is not None and self._crossing.source == wire.NAME and part.at[:2] != self._message_at:
@@ -123,7 +125,8 @@ class StreamWriter:
         if isinstance(part, Reasoning):
             return out
         if isinstance(part, ToolCall):
-            return out + self._close_message(False) + self._begin_call(part)
+            self._search = is_search(part, self._crossing)
+            return out + self._close_message(False) + (b"" if self._search else self._begin_call(part))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             return out + self._close_message(False) + self._opaque(part)
         self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
@@ -188,6 +191,9 @@ class StreamWriter:
         """Any delta but plain text in an open part: the first words, seals, citations."""
         part = self._part
         out = b""
+        if self._search:
+            self._pieces.append(event.text)
+            return out
         if event.seal is not None:
             if isinstance(part, Reasoning):
                 self._seal = event.seal
@@ -249,7 +255,7 @@ class StreamWriter:
         if isinstance(part, Reasoning):
             return self._end_reasoning(part, event)
         if isinstance(part, ToolCall):
-            return self._end_call(part, event)
+            return self._end_search(part) if self._search else self._end_call(part, event)
         return b""
 
     def _end_text(self, part: Text, event: PartEnd) -> bytes:
@@ -300,6 +306,13 @@ class StreamWriter:
             out += self._event("response.output_item.added", {"output_index": place, "item": added})
         self._seen.append(whole)
         return out + self._done(item)
+
+    def _end_search(self, call: ToolCall) -> bytes:
+        self._search = False
+        self._seen.append(call)
+        name = answer_id(self._id, len(self._items), "tsc_")
+        item = jsontext.raw(search_item(call, name, "".join(self._pieces), self._crossing))
+        return self._opaque(Opaque(wire.NAME, CALL, item))
 
     def _end_call(self, call: ToolCall, event: PartEnd) -> bytes:
         """The arguments are all there; the item itself is done when the next event shows that nothing was cut off."""

@@ -84,11 +84,10 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], request_id: str = "") -> Fault:
     """A fault from the inside of an `error` object. Its code is the status, also where HTTP said 200."""
     code = error.get("code")
-    if status < 400 and isinstance(code, int) and 400 <= code < 600:
-        status = code
-    if isinstance(code, str) and code.isdigit():
+    if isinstance(code, str) and len(code) == 3 and code.isdigit():
         code = int(code)
-        status = code if status < 400 and 400 <= code < 600 else status
+    if isinstance(code, int) and 400 <= code < 600:
+        status = code
     metadata = error.get("metadata")
     said = metadata if isinstance(metadata, dict) else {}
     type_ = said.get("error_type")

@@ -157,7 +157,7 @@ def report(crossing: Crossing, at: Path, fields: dict[str, Raw] | None) -> None:
     if not fields or crossing.target == NAME:
         return
     if crossing.target != CHAT and PREFERENCES not in fields:
-        crossing.kept.append((at, fields))
+        crossing.kept.append((at, dict(fields)))
         return
     for name, value in fields.items():
         if bytes(value) != b"null":

@@ -22,6 +22,7 @@ def fault(error: object, status: int = 0, **headers: str) -> Fault:
         ({"code": 401, "message": "m"}, 401, "auth", 401),
         ({"code": 402, "message": "m"}, 402, "billing", 402),
         ({"code": 429, "message": "m"}, 200, "rate_limit", 429),
+        ({"code": 429, "message": "m"}, 502, "rate_limit", 429),
         (
             {"code": 400, "message": "m", "metadata": {"error_type": "context_length_exceeded"}},
             400,
@@ -87,3 +88,11 @@ def test_attribution_is_the_clients_before_the_routes() -> None:
         "X-Title": "C",
         "X-OpenRouter-Title": "C",
     }
+
+
+def test_a_fault_with_status_200_is_a_fault_to_the_caller() -> None:
+    with pytest.raises(dragoman.FaultError) as caught:
+        dragoman.translate_response(
+            {"error": {"code": 429, "message": "slow"}}, source="openrouter", target="anthropic"
+        )
+    assert (caught.value.fault.kind, caught.value.fault.status) == ("rate_limit", 429)

@@ -1,0 +1,90 @@
+"""The fields at the head of a request, as a host takes them: renamed, or left out and reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..canon.losses import Severity
+from ..canon.parts import Path
+from ..canon.request import Settings
+from ..crossing import Crossing, Host
+
+_CODES = {
+    "frequency_penalty": "sampling.dropped",
+    "logprobs": "logprobs.dropped",
+    "metadata": "metadata.dropped",
+    "n": "n.dropped",
+    "parallel_tool_calls": "parallel.unenforced",
+    "presence_penalty": "sampling.dropped",
+    "prompt_cache_key": "cache.dropped",
+    "reasoning.summary": "thoughts.dropped",
+    "reasoning_effort": "effort.dropped",
+    "response_format": "format.dropped",
+    "safety_identifier": "user.dropped",
+    "seed": "sampling.dropped",
+    "service_tier": "tier.dropped",
+    "stop": "stop.dropped",
+    "temperature": "sampling.dropped",
+    "tool_choice": "choice.dropped",
+    "top_k": "sampling.dropped",
+    "top_logprobs": "logprobs.dropped",
+    "top_p": "sampling.dropped",
+    "user": "user.dropped",
+    "verbosity": "verbosity.dropped",
+}
+_CANON = {
+    "max_completion_tokens": "max_tokens",
+    "parallel_tool_calls": "parallel",
+    "prompt_cache_key": "cache_key",
+    "reasoning.summary": "thoughts",
+    "reasoning_effort": "effort",
+    "response_format": "format",
+    "safety_identifier": "user",
+    "service_tier": "tier",
+    "stream_options": "stream_usage",
+}
+"""What the canon calls a field, where it has another name for it."""
+_DEFAULTS = {"n": 1, "tool_choice": "auto", "parallel_tool_calls": True, "logprobs": False}
+"""What means the same as nothing."""
+
+
+def trim(out: dict[str, Any], settings: Settings, host: Host, crossing: Crossing, *, own: bool) -> dict[str, Any]:
+    """What was written with the host's names for fields and without what it refuses. `own`: the source wrote it so
+    itself, and what changes nothing stays."""
+    for name, fact in host.fields.items():
+        if fact is True:
+            continue
+        holder, last = _holder(out, name)
+        if last not in holder:
+            continue
+        if isinstance(fact, str):
+            at = settings.at.get(_CANON.get(name, name))
+            crossing.suited |= not own or at != (fact,)
+            out = {(fact if key == name else key): value for key, value in out.items()}
+        elif name not in _DEFAULTS or holder[last] != _DEFAULTS[name]:
+            _drop(holder, last, name, settings, host, crossing, own)
+        elif not own:
+            del holder[last]
+    return out
+
+
+def _holder(out: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
+    """The object a field stands in, which may be one below the request."""
+    head, dot, last = name.partition(".")
+    if not dot:
+        return out, name
+    below = out.get(head)
+    return (below, last) if isinstance(below, dict) else ({}, last)
+
+
+def _drop(
+    holder: dict[str, Any], last: str, name: str, settings: Settings, host: Host, crossing: Crossing, own: bool
+) -> None:
+    del holder[last]
+    crossing.suited = True
+    if name == "stream_options" and settings.stream_usage is None and not own:
+        return  # nobody asked for it but the writer
+    place: Path = settings.at.get(_CANON.get(name, name), tuple(name.split(".")))
+    # Hosts without stream_options tell usage unasked.
+    severity: Severity | None = "info" if name == "stream_options" else None
+    crossing.lose(_CODES.get(name, "field.dropped"), place, f"{host.name} does not take it", severity)

@@ -1,0 +1,71 @@
+"""Conversations that a Responses server holds, put in front of a request by whoever knows them (`resolver`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Part, Path, ToolResult
+from ...canon.request import Request
+from ...canon.tools import HostedTool, Tool
+from ...canon.turns import Turn
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...crossing import Crossing
+from . import wire
+
+Added = list[Tool | HostedTool]
+ReadTurns = Callable[[list[wire.Item], list[Turn], Added, Crossing, Unknown], None]
+
+_HELD = ("conversation", "previous_response_id")
+_INSTRUCTIONS: Path = ("instructions",)
+
+
+def put_earlier(
+    request: wire.ResponsesRequest, turns: list[Turn], added: Added, crossing: Crossing, read: ReadTurns
+) -> None:
+    """Add the turns that a field names, if the resolver knows them. The field has done its work then."""
+    for name in _HELD:
+        value: Raw = getattr(request, name)
+        held = jsontext.plain(value) if value else None
+        held = held.get("id") if isinstance(held, dict) else held
+        found = crossing.resolver(held) if crossing.resolver is not None and isinstance(held, str) else None
+        if found is None:
+            continue
+        setattr(request, name, wire.NONE)
+        if isinstance(found, Request):
+            found = [turn for turn in found.turns if turn.at != _INSTRUCTIONS]  # these hold for one answer only
+        own = [turn for turn in found if isinstance(turn, Turn)]
+        if len(own) < len(found):
+            items = [item for item in found if not isinstance(item, Turn)]
+            own = _read_apart(items, (name,), added, crossing, read)
+        turns.extend([_moved(turn, (name,)) for turn in own])
+
+
+def _read_apart(items: list[Any], at: Path, added: Added, crossing: Crossing, read: ReadTurns) -> list[Turn]:
+    """Items of an earlier conversation. What is lost in them stands at the field that names it."""
+    apart = Crossing(crossing.source, crossing.target)
+    earlier, unknown, _ = wire.REQUEST.admit(jsontext.encode({"input": items}))
+    turns: list[Turn] = []
+    if isinstance(earlier.input, list):
+        read(earlier.input, turns, added, apart, unknown)
+    for loss in apart.losses.all():
+        crossing.lose(loss.code, at, loss.detail)
+    for _, fields in apart.kept:
+        for name in fields:
+            crossing.lose("field.dropped", at, name, "info")
+    return turns
+
+
+def _moved(turn: Turn, at: Path) -> Turn:
+    """The turn, and all in it, as standing at `at`."""
+    return msgspec.structs.replace(turn, at=at, parts=tuple([_moved_part(part, at) for part in turn.parts]))
+
+
+def _moved_part(part: Part, at: Path) -> Part:
+    if isinstance(part, ToolResult):
+        return msgspec.structs.replace(part, at=at, parts=tuple([_moved_part(inner, at) for inner in part.parts]))
+    return msgspec.structs.replace(part, at=at)

@@ -1,0 +1,75 @@
+"""From a model's name to the upstreams that may serve it, in the order to try them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from .config import Config, Route, Target, Upstream
+
+DEFAULT = Route("*", ())
+
+
+class Choice(NamedTuple):
+    """One place to try: the upstream, and the model's name there."""
+
+    name: str
+    upstream: Upstream
+    model: str
+
+
+class Routes:
+    """The routes of one configuration: routes first, then `upstream/model`, then the upstreams' own models."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._routes = [(_pattern(route.match), route) for route in config.routes]
+        self._models = [
+            (_pattern(model), name) for name, upstream in config.upstreams.items() for model in upstream.models
+        ]
+
+    def find(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
+        """The route for a model, and where to try in which order; no choices when nobody serves it.
+
+        `draw` picks one of several weights.
+        """
+        for pattern, route in self._routes:
+            if pattern.match(model):
+                return route, [self._choice(target, model) for target in _drawn(route.to, draw)]
+        name, slash, rest = model.partition("/")
+        if slash and name in self.config.upstreams and rest:
+            upstream = self.config.upstreams[name]
+            return DEFAULT, [Choice(name, upstream, model if name == "rehearsal" else rest)]
+        for pattern, name in self._models:
+            if pattern.match(model):
+                return DEFAULT, [Choice(name, self.config.upstreams[name], model)]
+        return DEFAULT, []
+
+    def _choice(self, target: Target, model: str) -> Choice:
+        return Choice(target.upstream, self.config.upstreams[target.upstream], target.model or model)
+
+    def known(self) -> list[tuple[str, str]]:
+        """Models that can be named: (name, upstream). Patterns are left out, since they are no names."""
+        found = [(route.match, target.upstream) for _, route in self._routes for target in route.to[:1]]
+        found += [(f"{name}/{model}" if "/" not in model else model, name) for name, model in self._named()]
+        return [(model, upstream) for model, upstream in dict.fromkeys(found) if "*" not in model]
+
+    def _named(self) -> list[tuple[str, str]]:
+        return [(name, model) for name, upstream in self.config.upstreams.items() for model in upstream.models]
+
+
+def _drawn(targets: tuple[Target, ...], draw: Callable[[list[int]], int]) -> list[Target]:
+    """Targets in the order to try them: as written, or drawn by weight where weights differ from one."""
+    if all(target.weight == 1 for target in targets):
+        return list(targets)
+    left, out = list(targets), []
+    while left:
+        out.append(left.pop(draw([max(target.weight, 0) for target in left])))
+    return out
+
+
+@lru_cache(maxsize=1024)
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(".*".join([re.escape(piece) for piece in words.split("*")]) + r"\Z", re.IGNORECASE)

@@ -1,0 +1,258 @@
+"""Which tools the rules call, and with what: one that the user's words name, whose every required argument they hold."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.parts import ToolCall
+from ..canon.request import Request
+from ..canon.tools import Choice, Tool
+from ..codec.schema.document import Document
+from . import patterns, shape
+from .extract import Extraction, quoted, words_of
+from .instance import NOTHING, Maker
+from .shape import Json
+from .talk import Talk
+
+MOST = 8
+"""Calls in one step."""
+
+_VERBS = frozenset(
+    ["get", "list", "show", "find", "search", "fetch", "read", "write", "create", "delete", "remove", "update", "set", "run", "add", "make", "send", "call", "check", "lookup", "look", "do", "use", "open", "save", "load", "ask", "tell", "give", "execute"]
+)
+_EMPTY = frozenset(
+    ["the", "a", "an", "of", "to", "for", "tool", "function", "api", "my", "your", "and", "or", "with", "in", "on", "by", "from", "at", "is", "are", "be", "it", "this", "that", "these", "those", "as", "all", "any", "some", "given", "can", "will", "which", "when", "where", "what", "how", "returns", "return", "value", "information", "data", "about", "into", "specified", "provided", "used", "using", "user", "input", "output", "result", "results", "optional", "required", "string", "number"]
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_BREAK = re.compile(r"(?<=[.!?])\s+|\n+|;\s*|,?\s+(?:and then|and also|and|then|also|plus)\s+|,\s+", re.IGNORECASE)
+_COLON = re.compile(r":\s*(.+)", re.DOTALL)
+
+
+class Planned(Struct):
+    """A call that is going to be made: a tool and its arguments as text."""
+
+    tool: Tool
+    arguments: str
+
+
+def usable(request: Request) -> list[Tool]:
+    """The tools that may be called, by the request's choice."""
+    tools = [tool for tool in request.tools if isinstance(tool, Tool)]
+    choice = request.choice
+    if choice is None:
+        return [tool for tool in tools if not tool.deferred]
+    if choice.mode == "none":
+        return []
+    if choice.names:
+        return [tool for tool in tools if tool.name in choice.names]
+    return tools if forced(choice) else [tool for tool in tools if not tool.deferred]
+
+
+def forced(choice: Choice | None) -> bool:
+    """Whether there has to be a call."""
+    return choice is not None and choice.mode in ("required", "one")
+
+
+def plan(request: Request, talk: Talk) -> list[Planned]:
+    """The calls of this step; none when no tool is named or an argument is missing, unless one is forced."""
+    tools = usable(request)
+    if not tools:
+        return []
+    found = [one for one in _asked_for(tools, talk.words) if not _was_made(one, talk.made)]
+    if any(result.is_error for result in talk.results):
+        found = []
+    if not found and forced(request.choice):
+        found = [_made_up(_likeliest(tools, talk.words), talk.words)]
+    return found[: 1 if request.settings.parallel is False else MOST]
+
+
+def _was_made(planned: Planned, made: list[ToolCall]) -> bool:
+    return any(call.name == planned.tool.name and _value(call.arguments) == _value(planned.arguments) for call in made)
+
+
+def _value(arguments: str) -> Json:
+    try:
+        return msgspec.json.decode(arguments) if arguments.strip() else {}
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return arguments
+
+
+def _stem(word: str) -> str:
+    word = word.lower()
+    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)] + instead
+    return word
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset([_stem(word) for word in _WORD.findall(text)])
+
+
+def _score(tool: Tool, text: str, stems: frozenset[str]) -> int:
+    """How much the words speak of a tool; 0: not at all."""
+    spoken = [word for word in words_of(tool.name) if word not in _EMPTY]
+    hits = [word for word in spoken if _stem(word) in stems]
+    nouns = [word for word in spoken if word not in _VERBS]
+    whole = re.search(rf"(?<!\w){re.escape(tool.name)}(?!\w)", text, re.IGNORECASE) is not None
+    needs = tool.custom or bool(_required(tool))
+    if whole:
+        return 100 + len(tool.name)
+    if not needs:  # nothing but its name can tell that it is meant
+        meant = [word for word in hits if word in nouns] if nouns else hits
+        return 10 * len(meant) if 2 * len(hits) >= len(spoken) else 0
+    described = {_stem(word) for word in _WORD.findall(tool.description[:1000]) if len(word) > 3} - _IGNORED
+    return 10 * len(hits) + min(5, len(described & stems))
+
+
+_IGNORED = frozenset([_stem(word) for word in (*_VERBS, *_EMPTY)])
+
+
+def _required(tool: Tool) -> list[str]:
+    root = shape.read(tool.schema).root
+    return shape.names(root, "required") if isinstance(root, dict) else []
+
+
+def _asked_for(tools: list[Tool], text: str) -> list[Planned]:
+    """The calls that the words ask for, in their order."""
+    if not text:
+        return []
+    out: list[Planned] = []
+    for segment in _segments(tools, text):
+        out += [one for one in _called(tools, segment) if one not in out]
+    return out or _called(tools, text)
+
+
+def _segments(tools: list[Tool], text: str) -> list[str]:
+    """The words in pieces, each of which speaks of a tool: a new one begins where one is named again."""
+    starts = [0]
+    breaks = [(match.start(), match.end()) for match in _BREAK.finditer(text)]
+    for number, (_, begin) in enumerate(breaks[:100]):
+        end = breaks[number + 1][0] if number + 1 < len(breaks) else len(text)
+        piece = text[begin:end]
+        stems = _stems(piece)
+        if any(_score(tool, piece, stems) >= 10 for tool in tools):
+            starts.append(begin)
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
+def _called(tools: list[Tool], text: str) -> list[Planned]:
+    """The calls of the tool that the words speak of most, if they hold its arguments; else of the next."""
+    stems = _stems(text)
+    scored = [(score, tool) for tool in tools if (score := _score(tool, text, stems)) > 0]
+    for _, tool in sorted(scored, key=lambda pair: -pair[0]):
+        found = _free_text(tool, text) if tool.custom else _arguments(tool, text)
+        if found:
+            return found
+    return []
+
+
+def _free_text(tool: Tool, text: str) -> list[Planned]:
+    """What a custom tool is to get: what stands in quotes or in a block, or behind a colon."""
+    behind = _COLON.search(text)
+    for given in (*quoted(text), *([behind[1].strip()] if behind is not None else [])):
+        if given and _speaks(tool, given):
+            return [Planned(tool, given)]
+    return []
+
+
+def _speaks(tool: Tool, text: str) -> bool:
+    grammar = tool.grammar
+    return grammar is None or grammar.syntax != "regex" or patterns.matches(rf"^(?:{grammar.definition})$", text)
+
+
+def document_of(tool: Tool) -> Document:
+    """The schema of a tool's arguments, which are an object whatever else it says."""
+    root = shape.read(tool.schema).root
+    if not isinstance(root, dict):
+        return Document({"type": "object"})
+    return Document(root if "type" in root else {"type": "object", **root})
+
+
+def _arguments(tool: Tool, text: str) -> list[Planned]:
+    """The arguments that stand in the words: one set, or several where they name several things; none if one lacks."""
+    document = document_of(tool)
+    extraction = Extraction(document, text, words_of(tool.name))
+    whole = extraction.whole()
+    if whole is not None:
+        return [Planned(tool, encoded(whole))]
+    root = extraction.plain(document.root)
+    declared, required = shape.properties(root), shape.names(root, "required")
+    found: dict[str, list[Json]] = {}
+    for name in required:
+        found[name] = extraction.find(name, declared.get(name, {}), required=True)
+        if not found[name]:
+            return []
+    others = {
+        name: values[0]
+        for name, inner in declared.items()
+        if name not in required and (values := extraction.find(name, inner, required=False))
+    }
+    fans = {name for name in required if extraction.fans(name, declared.get(name, {}))}
+    out: list[Planned] = []
+    fits = shape.Fit(document)
+    for chosen in _sets(found, fans):
+        both = {**chosen, **others}
+        value = {name: both[name] for name in (*declared, *required) if name in both}
+        if fits(value, document.root):
+            out.append(Planned(tool, encoded(value)))
+    return out
+
+
+def _sets(found: dict[str, list[Json]], fans: set[str]) -> list[dict[str, Json]]:
+    """One set of arguments, or one for each value of the parameter that has several."""
+    alike: dict[str, list[str]] = {}
+    for name, values in found.items():
+        alike.setdefault(encoded(values), []).append(name)
+    chosen = {name: values[0] for name, values in found.items()}
+    shared = False
+    for names in alike.values():
+        values = found[names[0]]
+        if len(names) > 1 and len(values) >= len(names):
+            # Two parameters that look for the same kind of thing: each gets its own, in the order of the words.
+            chosen.update(zip(names, values, strict=False))
+            shared = True
+    several = [name for name in found if name in fans and len(found[name]) > 1]
+    if shared or not several:
+        return [chosen]
+    length = min([len(found[name]) for name in several])
+    return [{**chosen, **{name: found[name][place] for name in several}} for place in range(min(length, MOST))]
+
+
+def encoded(value: Json) -> str:
+    """A value as JSON text."""
+    return msgspec.json.encode(value).decode()
+
+
+def _likeliest(tools: list[Tool], text: str) -> Tool:
+    stems = _stems(text)
+    return max(tools, key=lambda tool: _score(tool, text, stems))
+
+
+def _made_up(tool: Tool, text: str) -> Planned:
+    """A call that has to be: what the words do not hold comes from the schema."""
+    return Planned(tool, filled(tool, text))
+
+
+def filled(tool: Tool, text: str) -> str:
+    """Arguments legal by the tool's schema, from the words as far as they go."""
+    if tool.custom:
+        found = _free_text(tool, text)
+        if found:
+            return found[0].arguments
+        if tool.grammar is not None and tool.grammar.syntax == "regex":
+            return patterns.sample(rf"^(?:{tool.grammar.definition})$") or text
+        return text or "rehearsal"
+    document = document_of(tool)
+    extraction = Extraction(document, text, words_of(tool.name))
+
+    def wish(name: str, schema: dict[str, Json]) -> list[Json]:
+        return extraction.find(name, schema, required=True) if name else []
+
+    made = Maker(document, wish).make()
+    if made is NOTHING or not isinstance(made, dict):
+        made = Maker(document).make()
+    return encoded(made) if isinstance(made, dict) else "{}"

@@ -1,0 +1,97 @@
+"""What can be said of media without a model: its type, its size in bytes, and the width and height of an image."""
+
+from __future__ import annotations
+
+import binascii
+
+from ..canon.parts import Media
+from ..codec.media import guess_mime
+
+_HEAD = 256 * 1024
+"""Of the base64 text, how much is looked at: the frame header of a photograph stands behind its metadata."""
+
+
+def size(media: Media) -> int | None:
+    """Bytes; None when the data is not here."""
+    if not media.data:
+        return None
+    data = "".join(media.data.split()) if any(space in media.data for space in "\n\r ") else media.data
+    return len(data.rstrip("=")) * 3 // 4
+
+
+def dimensions(media: Media) -> tuple[int, int] | None:
+    """Width and height by the header of a PNG, JPEG, GIF or WebP; None when it does not tell."""
+    if not media.data:
+        return None
+    text = media.data[:_HEAD].replace("-", "+").replace("_", "/")
+    try:
+        head = binascii.a2b_base64(text.encode("ascii", "ignore") + b"=" * (-len(text) % 4))
+    except binascii.Error:
+        return None
+    for look in (_png, _gif, _webp, _jpeg):
+        found = look(head)
+        if found is not None:
+            return found
+    return None
+
+
+def describe(media: Media) -> str:
+    """One phrase, such as `an image (image/png, 1204 bytes, 640 x 480)`."""
+    known = [media.mime or guess_mime(media.url or media.name) or "type not said"]
+    found = size(media)
+    if found is not None:
+        known.append(f"{found} bytes")
+    shape = dimensions(media)
+    if shape is not None:
+        known.append(f"{shape[0]} x {shape[1]}")
+    if media.name:
+        known.append(f"named {media.name}")
+    if media.url or media.file:
+        known.append(f"at {media.url or media.file}, not fetched")
+    article = "an" if media.kind in ("image", "audio") else "a"
+    return f"{article} {media.kind} ({', '.join(known)})"
+
+
+def _png(head: bytes) -> tuple[int, int] | None:
+    if head[:8] != b"\x89PNG\r\n\x1a\n" or head[12:16] != b"IHDR" or len(head) < 24:
+        return None
+    return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
+
+
+def _gif(head: bytes) -> tuple[int, int] | None:
+    if head[:6] not in (b"GIF87a", b"GIF89a") or len(head) < 10:
+        return None
+    return int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
+
+
+def _webp(head: bytes) -> tuple[int, int] | None:
+    if head[:4] != b"RIFF" or head[8:12] != b"WEBP" or len(head) < 30:
+        return None
+    form = head[12:16]
+    if form == b"VP8X":
+        return int.from_bytes(head[24:27], "little") + 1, int.from_bytes(head[27:30], "little") + 1
+    if form == b"VP8L" and head[20] == 0x2F:
+        bits = int.from_bytes(head[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if form == b"VP8 " and head[23:26] == b"\x9d\x01\x2a":
+        return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
+    return None
+
+
+_NO_FRAME = frozenset({0xC4, 0xC8, 0xCC})
+"""Markers between C0 and CF that begin something else than a frame."""
+
+
+def _jpeg(head: bytes) -> tuple[int, int] | None:
+    if head[:2] != b"\xff\xd8":
+        return None
+    at = 2
+    while at + 9 < len(head) and head[at] == 0xFF:
+        marker = head[at + 1]
+        if marker == 0xFF:  # a fill byte
+            at += 1
+        elif 0xC0 <= marker <= 0xCF and marker not in _NO_FRAME:
+            return int.from_bytes(head[at + 7 : at + 9], "big"), int.from_bytes(head[at + 5 : at + 7], "big")
+        else:
+            at += 2 + max(2, int.from_bytes(head[at + 2 : at + 4], "big"))
+    return None

@@ -1,0 +1,111 @@
+"""Thoughts and their seals: made without a secret and without a clock, and checked when they come back.
+
+A seal is base64 of the thought itself and a digest over it, so it proves the thought also where the client was not
+shown it. It proves nothing to anybody but a rehearsal: whoever reads this can make one.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from ..canon.events import Fault
+from ..canon.parts import Reasoning, Seal, ToolCall
+from ..canon.request import Request, Settings
+from ..canon.turns import Turn
+
+ORIGIN = "rehearsal"
+"""The dialect in whose name the seals are."""
+
+MARK = "call_t"
+"""How the ids of calls begin that were made while thinking."""
+
+Seals = Literal["checked", "demanded", "ignored"]
+"""What is asked of thoughts that come back in the step under way, when the request thinks.
+
+checked     a thought that is there has its seal, unaltered
+demanded    besides, a call that was made while thinking still has its thought
+ignored     nothing: for clients that cannot bring seals back
+"""
+
+_SALT = b"rehearsal, not a secret\x1f"
+
+
+def thinks(settings: Settings) -> bool:
+    """Whether the request asks the model to think."""
+    if settings.effort is not None:
+        return settings.effort != "none"
+    return settings.budget != 0 if settings.budget is not None else bool(settings.thoughts)
+
+
+def sealed(text: str, model: str, *, shown: bool = True) -> Reasoning:
+    """A thought under its seal; the words only in the seal when they are not to be shown."""
+    return Reasoning(text if shown else "", seal=seal(text, model))
+
+
+def seal(text: str, model: str) -> Seal:
+    """The seal of a thought."""
+    data = msgspec.json.encode((text, _digest(text)))
+    return Seal(ORIGIN, base64.b64encode(data).decode("ascii"), "", model)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(_SALT + text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def opened(data: str) -> str | None:
+    """The thought inside a seal; None when the seal was altered."""
+    try:
+        text, digest = msgspec.json.decode(base64.b64decode(data, validate=True), type=tuple[str, str])
+    except (ValueError, RecursionError):  # not base64, not UTF-8, not JSON of this form
+        return None
+    return text if digest == _digest(text) else None
+
+
+def check(request: Request, seals: Seals) -> Fault | None:
+    """The fault in the thoughts of the step under way, as an upstream with real seals would say it."""
+    if seals == "ignored" or not thinks(request.settings):
+        return None
+    for number, turn in _open_step(request.turns):
+        thought = False
+        for place, part in enumerate(turn.parts):
+            where = f"turn {number}, part {place}"
+            if isinstance(part, Reasoning):
+                wrong = _wrong(part)
+                if wrong:
+                    return _fault(f"{where}: {wrong}")
+                thought = True
+            elif isinstance(part, ToolCall) and part.id.startswith(MARK) and not thought and seals == "demanded":
+                return _fault(f"{where}: the call {part.id} was made while thinking, and the thought is missing")
+    return None
+
+
+def _open_step(turns: tuple[Turn, ...]) -> list[tuple[int, Turn]]:
+    """The assistant's turns since the user spoke last, if the conversation ends with results."""
+    if not turns or turns[-1].role != "tool":
+        return []
+    found: list[tuple[int, Turn]] = []
+    for number in range(len(turns) - 1, -1, -1):
+        if turns[number].role == "user":
+            break
+        if turns[number].role == "assistant":
+            found.append((number, turns[number]))
+    return found[::-1]
+
+
+def _wrong(thought: Reasoning) -> str:
+    if thought.seal is None or not thought.seal.data:
+        return "the thought has no seal" if thought.text else ""
+    if thought.seal.dialect != ORIGIN:
+        return "the thought has a seal that is not of this rehearsal"
+    text = opened(thought.seal.data)
+    if text is None:
+        return "the seal of the thought was altered"
+    return "the thought was altered: its seal does not fit" if thought.text not in ("", text) else ""
+
+
+def _fault(message: str) -> Fault:
+    return Fault("invalid_request", f"rehearsal: {message}", 400)

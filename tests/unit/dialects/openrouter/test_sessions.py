@@ -1,0 +1,41 @@
+"""A tool loop with an OpenRouter upstream: what the client of another dialect echoes brings the details back whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dragoman
+from tests.unit.dialects.openrouter.desk import ENCRYPTED, NAME, SIGNED, answered, call
+
+MODEL = "anthropic/claude-sonnet-4.5"
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+ASKED = {"model": MODEL, "messages": [{"role": "user", "content": "Hi"}], "tools": [TOOL]}
+FIELDS = {"anthropic": "messages", "openai-responses": "input", NAME: "messages"}
+
+
+@pytest.mark.parametrize("client", ["anthropic", "openai-responses", NAME])
+@pytest.mark.parametrize("padding", [0, 100_000])
+def test_details_come_back_by_every_client_that_echoes(client: str, padding: int) -> None:
+    signed = {**SIGNED, "signature": "c2ln" + "A" * padding}
+    hidden: dict[str, Any] = {**ENCRYPTED, "format": "anthropic-claude-v1", "index": 1}
+    message = {"content": None, "reasoning": "Need f", "reasoning_details": [signed, hidden], "tool_calls": [call()]}
+    question = dragoman.translate_request(ASKED, source=NAME, target=client).json()
+    there = dragoman.translate_request(question, source=client, target=NAME, model=MODEL)
+    answer = answered(message, finish_reason="tool_calls") | {"model": MODEL}
+    shown = dragoman.translate_response(answer, source=NAME, target=client, answers=there)
+    question[FIELDS[client]] += dragoman.tool_results(shown.body, ["done"], dialect=client)
+    back = dragoman.translate_request(question, source=client, target=NAME, model=MODEL)
+    assistant = next(one for one in back.json()["messages"] if one["role"] == "assistant")
+    assert assistant["reasoning_details"] == [signed, hidden]
+
+
+@pytest.mark.parametrize("upstream", ["anthropic", "gemini", "openai-responses"])
+def test_details_never_reach_another_upstream(upstream: str) -> None:
+    message = {"role": "assistant", "content": None, "reasoning_details": [SIGNED], "tool_calls": [call()]}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "done"}
+    body = {**ASKED, "messages": [*ASKED["messages"], message, result]}  # type: ignore[misc]
+    out = dragoman.translate_request(body, source=NAME, target=upstream, model="some-model")
+    assert SIGNED["signature"].encode() not in out.body  # type: ignore[attr-defined]
+    assert "seal.dropped" in {loss.code for loss in out.losses}
