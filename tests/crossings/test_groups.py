@@ -68,6 +68,9 @@ def test_tools_of_namespaces_are_told_apart_in_every_turn(target: str) -> None:
     results = [part for turn in there.turns for part in turn.parts if isinstance(part, ToolResult)]
     assert [result.call_id for result in results] == [call.id for call in calls]
     assert "tool.namespace.prefixed" in codes(done)
+    told = [tool.name for tool in there.tools if isinstance(tool, Tool) and "The tools of" in tool.description]
+    assert told == ["crm__get", "erp__get"]
+    assert "field.dropped" not in codes(done)
 
 
 @pytest.mark.parametrize("target", FROM_RESPONSES)

@@ -168,7 +168,7 @@ def test_an_earlier_response_is_put_in_front(target: str, form: Any) -> None:
 
     done = to(target, LATER, "openai-responses", resolver=resolver)
     whole = {name: value for name, value in LATER.items() if name != "previous_response_id"}
-    expected = to(target, {**whole, "input": [*EARLIER, *LATER["input"]]}, "openai-responses")  # type: ignore[misc]
+    expected = to(target, {**whole, "input": [*EARLIER, *LATER["input"]]}, "openai-responses")
     assert asked == ["resp_1"]
     assert done.body == expected.body
     assert "state.dropped" not in codes(done)

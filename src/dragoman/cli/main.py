@@ -18,6 +18,7 @@ from .loss import loss
 from .matrix import matrix_command
 from .repair import repair
 from .rule import rule
+from .serve import serve
 from .show import show
 from .translate import translate
 
@@ -37,3 +38,4 @@ main.add_command(lint)
 main.add_command(rule)
 main.add_command(show)
 main.add_command(repair)
+main.add_command(serve)

@@ -131,7 +131,10 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], crossi
     `source` and `target` are the tables of the dialects that read and write. `crossing.profile` is asked what the model
     takes. Hosted tools of the target's own dialect stay, unless the model takes none beside functions.
     """
-    if all(type(tool) is Tool and not tool.deferred for tool in tools):
+    for tool in tools:
+        if type(tool) is HostedTool or tool.deferred:  # type: ignore[union-attr]
+            break
+    else:
         return tools
     own = {row.dialect for row in target} | {crossing.target}
     names = {tool.name for tool in tools if isinstance(tool, Tool)}

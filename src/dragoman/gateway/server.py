@@ -15,7 +15,7 @@ import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import httptools
 
@@ -157,9 +157,8 @@ class _Client(asyncio.Protocol):
     # What the transport tells.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        peer = transport.get_extra_info("peername")
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
+        peer = self.transport.get_extra_info("peername")
         self._peer = f"{peer[0]}" if isinstance(peer, tuple) else ""
         self._server.clients.add(self)
         self._expect(self._server.bounds.head_seconds)

@@ -17,7 +17,7 @@ import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import httptools
 
@@ -64,8 +64,7 @@ class _Connection(asyncio.Protocol):
         self.drained: asyncio.Event | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
 
     def data_received(self, data: bytes) -> None:
         if self.answer is None:  # bytes that nobody asked for: the connection is of no more use
