@@ -69,6 +69,8 @@ class Profile(Struct, frozen=True):
     """How the formats of sealed reasoning begin that this family understands (OpenRouter's words); empty: unknown."""
     system: bool = True
     """There is a role for system text."""
+    media: tuple[str, ...] | None = None
+    """Kinds of media the model takes (image, audio, video, document); None: unknown."""
     refuses: tuple[str, ...] = ()
     """Sampling settings that the model refuses by name, while it takes the others."""
 

@@ -15,7 +15,7 @@ from .canon.losses import Loss
 from .canon.parts import Opaque
 from .canon.repairs import REPAIRS, Repair
 from .canon.request import Request
-from .codec.mend import mend, rehomed
+from .codec.mend import mend, rehomed, sound
 from .crossing import Crossing
 from .dialect import Dialect
 from .errors import ConfigError, RepairError
@@ -63,6 +63,8 @@ def mended_request(
     Broken is what its own dialect finds broken: what only the target wants otherwise is the writer's business.
     """
     _checked_policy(policy)
+    if sound(request.turns):
+        return request, ()
     demands = dialect.demands
     held = _held(request, demands) or any(loss.code == "state.dropped" for loss in crossing.losses.all())
     report = policy == "report"

@@ -76,6 +76,7 @@ def homeward(
     request: Request,
     strategy: Strategy,
     vault: Vault | None,
+    client: Dialect,
     target: Dialect,
     model: str,
     crossing: Crossing,
@@ -83,8 +84,8 @@ def homeward(
 ) -> Request:
     """The request with the seals of its upstream where they belong, and without what only carried them."""
     check_strategy(strategy, vault)
-    if strategy not in ("auto", "vault"):
-        vault = None
+    if not target.sealed or not (strategy == "vault" or (strategy == "auto" and not client.echoes)):
+        vault = None  # nothing that this upstream wants was ever put into it
     if vault is None and not laden(request.turns):
         return request
     origin = Origin(target.origin or target.name, model, host)

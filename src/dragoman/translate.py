@@ -161,7 +161,7 @@ def translate_request(
     crossing.resolver = resolver
     crossing.host = facts
     request = reader.read_request(document, crossing)
-    request = homeward(request, seals, vault, writer, model or request.model, crossing, hosts.origin(host))
+    request = homeward(request, seals, vault, reader, writer, model or request.model, crossing, hosts.origin(host))
     if source != target:
         if repair is not None:
             request, repairs = mended_request(request, reader, crossing, repair)

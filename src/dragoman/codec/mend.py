@@ -42,6 +42,38 @@ def mend(
     return (out, tuple(log.repairs)) if log.repairs else (turns, ())
 
 
+def sound(turns: Turns) -> bool:
+    """Whether nothing could be broken, whoever's history it is. Asked first, since nearly all are sound: texts and calls
+    that say something, every step answered at once and in order, user and assistant in turn. False says nothing."""
+    seen: set[str] = set()
+    before = ""
+    waiting: list[str] = []
+    for turn in turns:
+        role = turn.role
+        if role == "tool":
+            if not waiting:
+                return False
+            answered = [part.call_id for part in turn.parts if type(part) is ToolResult and not part.custom]
+            if answered != waiting:
+                return False
+            waiting = []
+        elif waiting or (role == before and role in ("user", "assistant")) or (role == "user" and before == "tool"):
+            return False
+        else:
+            for part in turn.parts:
+                if type(part) is ToolCall:
+                    if part.custom or part.id in seen or part.extra is not None or role != "assistant":
+                        return False
+                    seen.add(part.id)
+                    waiting.append(part.id)
+                elif type(part) is not Text or not part.text or waiting:
+                    return False
+        if not turn.parts:
+            return False
+        before = role
+    return not waiting
+
+
 def rehomed(turns: Turns) -> Turns:
     """The turns with places as if neighbours of one side had come in one turn, for a writer that goes by the places to
     give a client's turns back as they came."""

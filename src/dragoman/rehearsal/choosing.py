@@ -1,4 +1,4 @@
-"""Which tools the rules call, and with what: one that the user's words name, whose every required argument they hold."""
+"""Which tools the rules call, and with what: one that the user's words name and whose required arguments they hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..canon.request import Request
 from ..canon.tools import Choice, Tool
 from ..codec.schema.document import Document
 from . import patterns, shape
-from .extract import Extraction, quoted, words_of
+from .extract import Extraction, masked, quoted, words_of
 from .instance import NOTHING, Maker
 from .shape import Json
 from .talk import Talk
@@ -21,10 +21,101 @@ MOST = 8
 """Calls in one step."""
 
 _VERBS = frozenset(
-    ["get", "list", "show", "find", "search", "fetch", "read", "write", "create", "delete", "remove", "update", "set", "run", "add", "make", "send", "call", "check", "lookup", "look", "do", "use", "open", "save", "load", "ask", "tell", "give", "execute"]
+    {
+        "get",
+        "list",
+        "show",
+        "find",
+        "search",
+        "fetch",
+        "read",
+        "write",
+        "create",
+        "delete",
+        "remove",
+        "update",
+        "set",
+        "run",
+        "add",
+        "make",
+        "send",
+        "call",
+        "check",
+        "lookup",
+        "look",
+        "do",
+        "use",
+        "open",
+        "save",
+        "load",
+        "ask",
+        "tell",
+        "give",
+        "execute",
+    }
 )
 _EMPTY = frozenset(
-    ["the", "a", "an", "of", "to", "for", "tool", "function", "api", "my", "your", "and", "or", "with", "in", "on", "by", "from", "at", "is", "are", "be", "it", "this", "that", "these", "those", "as", "all", "any", "some", "given", "can", "will", "which", "when", "where", "what", "how", "returns", "return", "value", "information", "data", "about", "into", "specified", "provided", "used", "using", "user", "input", "output", "result", "results", "optional", "required", "string", "number"]
+    {
+        "the",
+        "a",
+        "an",
+        "of",
+        "to",
+        "for",
+        "tool",
+        "function",
+        "api",
+        "my",
+        "your",
+        "and",
+        "or",
+        "with",
+        "in",
+        "on",
+        "by",
+        "from",
+        "at",
+        "is",
+        "are",
+        "be",
+        "it",
+        "this",
+        "that",
+        "these",
+        "those",
+        "as",
+        "all",
+        "any",
+        "some",
+        "given",
+        "can",
+        "will",
+        "which",
+        "when",
+        "where",
+        "what",
+        "how",
+        "returns",
+        "return",
+        "value",
+        "information",
+        "data",
+        "about",
+        "into",
+        "specified",
+        "provided",
+        "used",
+        "using",
+        "user",
+        "input",
+        "output",
+        "result",
+        "results",
+        "optional",
+        "required",
+        "string",
+        "number",
+    }
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _BREAK = re.compile(r"(?<=[.!?])\s+|\n+|;\s*|,?\s+(?:and then|and also|and|then|also|plus)\s+|,\s+", re.IGNORECASE)
@@ -129,10 +220,11 @@ def _asked_for(tools: list[Tool], text: str) -> list[Planned]:
 def _segments(tools: list[Tool], text: str) -> list[str]:
     """The words in pieces, each of which speaks of a tool: a new one begins where one is named again."""
     starts = [0]
-    breaks = [(match.start(), match.end()) for match in _BREAK.finditer(text)]
+    covered = masked(text)
+    breaks = [(match.start(), match.end()) for match in _BREAK.finditer(covered)]
     for number, (_, begin) in enumerate(breaks[:100]):
         end = breaks[number + 1][0] if number + 1 < len(breaks) else len(text)
-        piece = text[begin:end]
+        piece = covered[begin:end]
         stems = _stems(piece)
         if any(_score(tool, piece, stems) >= 10 for tool in tools):
             starts.append(begin)

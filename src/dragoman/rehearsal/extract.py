@@ -102,6 +102,19 @@ def quoted(text: str) -> list[str]:
     return [next(group for group in match.groups() if group is not None) for match in _QUOTED.finditer(text)]
 
 
+def masked(text: str) -> str:
+    """The text, as long as it was, without what stands in quotes, in blocks and in JSON."""
+    text = _QUOTED.sub(lambda match: "_" * len(match[0]), text)
+    at = text.find("{")
+    for _ in range(50):
+        end = _balanced(text, at) if at >= 0 else None
+        if end is None:
+            break
+        text = text[:at] + "_" * (end - at) + text[end:]
+        at = text.find("{", end)
+    return text
+
+
 def documents(text: str) -> list[Json]:
     """The JSON objects and arrays that stand in the text, outermost first."""
     found: list[Json] = []

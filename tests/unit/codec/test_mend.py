@@ -9,9 +9,10 @@ from dragoman import Repair
 from dragoman.canon import Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult, Turn
 from dragoman.canon.demands import Demands
 from dragoman.codec.ids import hashed
-from dragoman.codec.mend import is_cut, mend, rehomed
+from dragoman.codec.mend import is_cut, mend, rehomed, sound
 from dragoman.codec.pairs import NO_RESULT
 from dragoman.crossing import Crossing
+from dragoman.dialects import get, names
 
 STRICT = Demands(unique_ids=True, empty_texts=False, sealed_thoughts=True)
 LOOSE = Demands("input", adjacent=False, kinds=True, later="async")
@@ -400,3 +401,30 @@ def test_paths_are_spelled_as_in_the_source_and_losses_reported_on_request() -> 
     assert [(loss.code, loss.path) for loss in crossing.losses.all()] == [
         ("result.invented", "/request/messages/1/one")
     ]
+
+
+def test_a_history_that_is_sound_needs_no_repair_in_any_dialect() -> None:
+    call, result = ToolCall("c1", "f", "{}"), ToolResult("c1", (Text("done"),))
+    talk = (Turn("user", (Text("a"),)), Turn("assistant", (Text("b"), call)), Turn("tool", (result,)))
+    assert sound(talk)
+    for name in names():
+        assert mend(talk, get(name).demands) == (talk, ())
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        (Turn("user", ()),),
+        (Turn("user", (Text(""),)),),
+        (Turn("user", (Text("a"),)), Turn("user", (Text("b"),))),
+        (Turn("assistant", (ToolCall("c", "f"),)),),
+        (Turn("tool", (ToolResult("c"),)),),
+        (Turn("assistant", (ToolCall("c", "f"), Text("late"))), Turn("tool", (ToolResult("c"),))),
+        (Turn("assistant", (Reasoning("hm"),)),),
+        (Turn("assistant", (ToolCall("c", "f"),)), Turn("user", (Text("a"),)), Turn("tool", (ToolResult("c"),))),
+        (Turn("assistant", (ToolCall("c", "f"),)), Turn("tool", (ToolResult("c"), ToolResult("c")))),
+        (Turn("assistant", (ToolCall("c", "f"), ToolCall("c", "f"))), Turn("tool", (ToolResult("c"), ToolResult("c")))),
+    ],
+)
+def test_what_may_be_broken_is_not_called_sound(turns: tuple[Turn, ...]) -> None:
+    assert not sound(turns)

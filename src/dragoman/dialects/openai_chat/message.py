@@ -297,6 +297,8 @@ def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
         if fact is False or (isinstance(fact, str) and (media.data or media.url)):
             crossing.suited = True
             return _at_address(media, fact, crossing) if fact else None
+    if crossing.profile.media is not None and media.kind not in crossing.profile.media and not own:
+        return None
     if media.name and media.kind != "document":
         crossing.lose("field.dropped", media.at, f"the file's name, {media.name}", "info")
     if media.kind == "image" or (media.kind == "video" and own):

@@ -201,7 +201,8 @@ def tools_beside_reasoning(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-015", "warning")
 def no_sampling_while_reasoning(subject: Subject) -> Iterator[Breach]:
-    """Reasoning models take no `temperature`, `top_p`, penalties, `logprobs` or `stop` while they reason.
+    """Reasoning models take no `temperature`, `top_p`, penalties, `logprobs` or `stop` while they reason; other models
+    refuse single ones of them always.
 
     Why: they are refused ("Unsupported parameter: 'stop' is not supported with this model"); with effort none some
     models take them. The neutral value 1 of temperature and top_p passes, as 0 does for penalties.
@@ -212,12 +213,12 @@ def no_sampling_while_reasoning(subject: Subject) -> Iterator[Breach]:
 
     Source: protocols/openai-chat.md section 11 [R]; recorded as openai-chat-8f9619c0575c, openai-chat-cf9965e7e2d3.
     """
-    if not subject.profile.reasoning or subject.document.get("reasoning_effort") == "none":
-        return
-    for key in given(subject.document, *_WHILE_REASONING):
-        neutral: tuple[Any, ...] = (1,) if key in ("temperature", "top_p") else (0, False, [])
+    reasons = subject.profile.reasoning and subject.document.get("reasoning_effort") != "none"
+    refused = dict.fromkeys((*(_WHILE_REASONING if reasons else ()), *subject.profile.refuses))
+    for key in given(subject.document, *refused):
+        neutral: tuple[Any, ...] = (1,) if key in ("temperature", "top_p", "n") else (0, False, [])
         if subject.document[key] not in neutral:
-            yield Breach((key,), f"{subject.model} refuses {key} while it reasons", "leave it out")
+            yield Breach((key,), f"{subject.model} refuses {key}{' while it reasons' * reasons}", "leave it out")
 
 
 @rule("OAC-016", "error")
@@ -331,6 +332,23 @@ def parameters_are_an_object(subject: Subject) -> Iterator[Breach]:
     for at, tool in _tools(subject):
         for breach in loose_subset(tool.get("parameters"), (*at, "parameters")):
             yield Breach(breach.at, breach.message, breach.fix, severity)
+
+
+@rule("OAC-027", "warning")
+def search_needs_a_search_model(subject: Subject) -> Iterator[Breach]:
+    """`web_search_options` goes to the models made for searching.
+
+    Why: others refuse it ("Web search options not supported with this model").
+
+    Good: `{"model": "gpt-4o-search-preview", "web_search_options": {}}`
+
+    Bad: `{"model": "gpt-4o", "web_search_options": {}}`
+
+    Source: recorded as openai-chat-84df84332022, one model: a warning. The models are rows of `profiles.json`.
+    """
+    known = subject.profile != DEFAULT_PROFILE and not subject.profile.web_search_options
+    if known and given(subject.document, "web_search_options"):
+        yield Breach(("web_search_options",), f"{subject.model} does not search", "ask a search model, or leave it out")
 
 
 RULES = rules_of(globals() | vars(rules_history) | vars(rules_stream))

@@ -271,21 +271,45 @@ def images_are_images(subject: Subject) -> Iterator[Breach]:
 
 
 @rule("OAC-024", "warning")
-def reasoning_models_hear_nothing(subject: Subject) -> Iterator[Breach]:
-    """A reasoning model takes no `input_audio`.
+def media_the_model_takes(subject: Subject) -> Iterator[Breach]:
+    """Media go to models that take their kind: a reasoning model takes no `input_audio`, DeepSeek's take text only.
 
-    Why: it is refused ("Content blocks are expected to be either text or image_url type"); audio models take it.
+    Why: they are refused ("Content blocks are expected to be either text or image_url type", "unknown variant
+    `image_url`, expected `text`").
 
     Good: a transcript as text
 
     Bad: `{"model": "gpt-5-mini", "messages": [{"role": "user", "content": [{"type": "input_audio", ...}]}]}`
 
-    Source: recorded as openai-chat-96c3109115a8 and openai-chat-2d089c79093f, both of one model: a warning.
+    Source: recorded as openai-chat-96c3109115a8, openai-chat-2d089c79093f and openai-chat-48fe0faed665: a warning, for
+    single models of their families. What they take are rows of `profiles.json`.
     """
-    for here, message in messages(subject) if subject.profile.reasoning else ():
+    taken = subject.profile.media
+    for here, message in messages(subject) if taken is not None else ():
         for at, part in items(message, "content", here):
-            if word(part, "type") == "input_audio":
-                yield Breach(at, f"{subject.model} takes no audio", "send a transcript, or ask an audio model")
+            kind = _MEDIA.get(word(part, "type"))
+            if kind is not None and taken is not None and kind not in taken:
+                yield Breach(at, f"{subject.model} takes no {kind}", "say it in words, or ask another model")
+
+
+_MEDIA = {"image_url": "image", "input_audio": "audio", "file": "document", "video_url": "video"}
+
+
+@rule("OAC-026", "warning")
+def models_without_a_system_role(subject: Subject) -> Iterator[Breach]:
+    """Models without a system role get no `system` and no `developer` message.
+
+    Why: o1-mini refuses both ("'messages[0].role' does not support 'system' with this model").
+
+    Good: `{"model": "o1-mini", "messages": [{"role": "user", "content": "Be brief. What is 2 + 2?"}]}`
+
+    Bad: `{"model": "o1-mini", "messages": [{"role": "system", "content": "Be brief."}, ...]}`
+
+    Source: recorded as openai-chat-4ccdd74d94ac and openai-chat-60e629e10f5f, both of one model: a warning.
+    """
+    for here, message in messages(subject) if not subject.profile.system else ():
+        if word(message, "role") in ("system", "developer"):
+            yield Breach((*here, "role"), f"{subject.model} has no system role", "say it as the user")
 
 
 def _part(at: Path, part: Object | str) -> Iterator[Breach]:

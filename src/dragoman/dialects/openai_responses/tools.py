@@ -151,14 +151,15 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, crossing: Crossing, unkno
         read = _read_function if tool.type == "function" else _read_custom
         out.append(read(tool, at + ("tools", j), crossing, unknown, namespace.name or ""))
     more = carried(namespace, ("parameters", "output_schema", "allowed_callers")) or {}
-    if namespace.description and crossing.target not in ("", wire.NAME):
+    if crossing.target in ("", wire.NAME):
+        if namespace.description is not None:
+            more["description"] = jsontext.raw(namespace.description)
+    elif namespace.description:
         # Nobody else has a place for it: the first tool says it for all.
         words = f"(About all tools of {namespace.name}: {namespace.description})"
         before = out[0].description
         out[0] = msgspec.structs.replace(out[0], description=f"{before}\n\n{words}" if before else words)
         crossing.lose("tool.namespace.prefixed", (*at, "description"), "stands with its first tool")
-    elif namespace.description is not None:
-        more["description"] = jsontext.raw(namespace.description)
     fields = own_fields(gather(crossing, at, unknown, more or None))
     if fields:
         extra = with_fields(out[0].extra, {_GROUP + name: value for name, value in fields.items()})

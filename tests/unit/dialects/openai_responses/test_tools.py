@@ -78,11 +78,16 @@ def test_namespaces_are_taken_apart_and_put_together() -> None:
         ("", "f"),
     ]
     under.settle(frozenset())
+    assert [tool.description for tool in found if isinstance(tool, Tool)] == [
+        "(About all tools of crm: customers)",
+        "",
+        "",
+        "",
+    ]
     assert lost(under) == [
+        ("tool.namespace.prefixed", "/tools/0/description"),
         ("field.dropped", "/tools/0/tools/1/x"),
-        ("field.dropped", "/tools/0/description"),
         ("field.dropped", "/tools/0/y"),
-        ("field.dropped", "/tools/1/description"),
     ]
     assert again(tools) == tools
 

@@ -1,0 +1,125 @@
+"""The embedded upstream `rehearsal`: no weights, no key, deterministic, and it says what it is.
+
+`answer` takes a request in canon and gives events and a response in canon: it opens nothing, waits for nothing and
+draws no lots. Delays of a slow stream are data; the caller sleeps. README.md tells the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..canon.events import Event, Fault
+from ..canon.request import Request
+from ..canon.response import Response
+from . import rules
+from .compose import events_of, response_of, usage_of
+from .scenarios import SCENARIOS
+from .script import Script, Step, chosen, fault_of, play, read_script
+from .script import usage_of as figures_of
+from .talk import Talk, fingerprint, listen
+from .thinking import Seals, check
+from .tokens import count, estimate
+
+__all__ = ["SCENARIOS", "Rehearsed", "Script", "Seals", "Step", "answer", "count", "estimate", "models", "read_script"]
+
+PREFIX = "rehearsal/"
+
+
+class Rehearsed:
+    """What the rehearsal answers: once as a whole, once as a stream."""
+
+    __slots__ = ("_answer", "_step", "model")
+
+    def __init__(self, model: str, answer: Response | Fault, step: Step | None = None) -> None:
+        self.model = model
+        """What answered: `rehearsal/rules`, or `rehearsal/` and the script's name."""
+        self._answer = answer
+        self._step = step or Step()
+
+    @property
+    def delay(self) -> float:
+        """Seconds before a whole answer."""
+        return self._step.delay
+
+    @property
+    def fault(self) -> Fault | None:
+        """The fault that comes instead of an answer; not one that comes in the middle of a stream."""
+        return self._answer if isinstance(self._answer, Fault) else None
+
+    def events(self) -> Iterator[tuple[float, Event]]:
+        """The stream: each event with the seconds before it. One that breaks off ends without Finish and Fault."""
+        step = self._step
+        if isinstance(self._answer, Fault):
+            yield step.delay, self._answer
+            return
+        trouble = step.fault
+        for number, event in enumerate(events_of(self._answer)):
+            wait = step.pace if number else step.delay
+            if trouble is not None and trouble.after is not None and number >= trouble.after:
+                yield wait, fault_of(trouble)
+                return
+            if step.break_after is not None and number >= step.break_after:
+                return
+            yield wait, event
+
+    def response(self) -> Response | Fault:
+        """The whole answer: what the stream tells."""
+        if isinstance(self._answer, Fault):
+            return self._answer
+        if self._step.fault is not None:
+            return fault_of(self._step.fault)
+        if self._step.break_after is not None:
+            return Fault("upstream_bad", "rehearsal: the stream breaks off, as the script says", 502)
+        return self._answer
+
+
+def models() -> dict[str, str]:
+    """The models that answer without a file, each with what it does."""
+    told = {rules.MODEL: "Answers by rules: calls tools whose arguments stand in the request, says plain things."}
+    return told | {PREFIX + name: script.about for name, script in SCENARIOS.items()}
+
+
+def answer(request: Request, *, script: Script | None = None, seals: Seals = "checked") -> Rehearsed:
+    """The rehearsal's answer to a request: by the script, or by the model's name (`rehearsal/parallel-calls` plays that
+    scenario), else by rules. `seals` says what is asked of thoughts that come back."""
+    name = request.model.removeprefix(PREFIX)
+    if script is None:
+        script = SCENARIOS.get(name)
+    if script is None and request.model.startswith(PREFIX) and name not in ("rules", "script"):
+        known = ", ".join(models())
+        return Rehearsed(
+            request.model, Fault("not_found", f"rehearsal: there is no model {request.model}; there are {known}", 404)
+        )
+    wrong = check(request, seals)
+    if script is None:
+        return _by_rules(request, wrong)
+    talk = listen(request)
+    step = chosen(script, talk)
+    if step is None and script.otherwise == "rules":
+        return _by_rules(request, wrong)
+    return _played(script, step, request, talk, wrong)
+
+
+def _by_rules(request: Request, wrong: Fault | None) -> Rehearsed:
+    said = wrong or rules.respond(request)
+    if isinstance(said, Fault):
+        return Rehearsed(rules.MODEL, said)
+    usage = usage_of(request, said)
+    return Rehearsed(rules.MODEL, response_of(said, _id(request, rules.MODEL), rules.MODEL, usage))
+
+
+def _played(script: Script, step: Step | None, request: Request, talk: Talk, wrong: Fault | None) -> Rehearsed:
+    model = PREFIX + script.name
+    if step is None:
+        wrong = Fault("invalid_request", f"rehearsal: no step of the script {script.name} holds here", 400)
+    elif step.fault is not None and step.fault.after is None:
+        wrong = fault_of(step.fault)
+    if wrong is not None or step is None:
+        return Rehearsed(model, wrong or Fault("server", "rehearsal: no step"), step)
+    said = play(step, request, talk, model)
+    usage = figures_of(step) or usage_of(request, [said])
+    return Rehearsed(model, response_of([said], _id(request, model), model, usage), step)
+
+
+def _id(request: Request, model: str) -> str:
+    return f"rehearsal_{fingerprint(request, model)[:24]}"

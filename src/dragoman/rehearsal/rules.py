@@ -1,0 +1,144 @@
+"""`rehearsal/rules`: an answer by rules that anybody can follow. It reads no mind and knows nothing but the request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..canon.events import Fault
+from ..canon.parts import Media, Part, Text, ToolCall, ToolResult
+from ..canon.request import Format, Request
+from . import choosing, shape, sight, speech, thinking, tokens
+from .choosing import Planned, encoded
+from .compose import Said, ended
+from .extract import Extraction
+from .instance import NOTHING, Maker
+from .talk import Talk, fingerprint, listen, told
+
+MODEL = "rehearsal/rules"
+
+_MOST = 8000
+"""Of a tool's result, how many characters the answer repeats."""
+_ANSWERS = 128
+_SPOKEN = frozenset({"answer", "response", "reply", "text", "message", "summary", "result", "content", "explanation"})
+"""Properties of a wanted format in which the answer's words stand."""
+
+
+def respond(request: Request, model: str = MODEL) -> list[Said] | Fault:
+    """The answers to a request, one for each of `n`; or the fault in it."""
+    wrong = _wrong(request)
+    if wrong is not None:
+        return wrong
+    talk = listen(request)
+    planned = [] if _refused(talk) else choosing.plan(request, talk)
+    number = max(1, request.settings.n or 1)
+    return [_answer(request, talk, planned, model, place, number) for place in range(number)]
+
+
+def _wrong(request: Request) -> Fault | None:
+    """What every upstream refuses."""
+    if not any(turn.role in ("user", "tool", "assistant") and turn.parts for turn in request.turns):
+        return Fault("invalid_request", "rehearsal: there is no turn of the user to answer", 400)
+    if (request.settings.n or 1) > _ANSWERS:
+        return Fault("invalid_request", f"rehearsal: at most {_ANSWERS} answers to one request", 400, param="n")
+    choice = request.choice
+    if choosing.forced(choice) and not choosing.usable(request):
+        named = f" named {', '.join(choice.names)}" if choice is not None and choice.names else ""
+        return Fault("invalid_request", f"rehearsal: a call is demanded, and no tool{named} is declared", 400)
+    return None
+
+
+def _refused(talk: Talk) -> bool:
+    return speech.REFUSAL in talk.words.lower()
+
+
+def _answer(request: Request, talk: Talk, planned: list[Planned], model: str, place: int, number: int) -> Said:
+    settings = request.settings
+    parts: list[Part] = []
+    thought = thinking.thinks(settings)
+    if thought:
+        text = _thought(request, talk, planned)
+        if settings.budget is not None and settings.budget > 0:
+            text = "".join(tokens.split(text)[: settings.budget])
+        parts.append(thinking.sealed(text, model, shown=settings.thoughts is not False))
+    if planned:
+        print_ = fingerprint(request, str(place))
+        parts += [call(one, print_, at, thought=thought) for at, one in enumerate(planned)]
+    elif _refused(talk):
+        parts.append(Text(f"{speech.OPENING}I refuse, as these words ask a rehearsal to.", refusal=True))
+    elif settings.format is not None:
+        parts.append(Text(_formed(settings.format, request, talk)))
+    else:
+        opening = speech.OPENING
+        if number > 1:
+            opening = f"{opening[:-2]}, answer {place + 1} of {number}: "
+        parts.append(Text(talk.manner.spoken(opening + _words(request, talk))))
+    return ended(parts, settings)
+
+
+def call(planned: Planned, fingerprint: str, place: int, *, thought: bool) -> ToolCall:
+    """A planned call, with an id that says where it stands in which conversation."""
+    tool = planned.tool
+    prefix = thinking.MARK if thought else "call_r"
+    return ToolCall(f"{prefix}{fingerprint[:18]}{place:02d}", tool.name, planned.arguments, tool.custom, tool.namespace)
+
+
+def _words(request: Request, talk: Talk) -> str:
+    if talk.results:
+        return "\n".join([_result(result, talk) for result in talk.results])
+    shown = _shown(talk.media)
+    if shown and not talk.words:
+        return shown
+    said = speech.reply(talk.words, talk.earlier, request.tools)
+    return f"{shown} {said[:1].upper()}{said[1:]}" if shown else said
+
+
+def _shown(media: list[Media]) -> str:
+    return f"I was shown {'; '.join([sight.describe(one) for one in media])}." if media else ""
+
+
+def _result(result: ToolResult, talk: Talk) -> str:
+    text = told(result)
+    if len(text) > _MOST:
+        text = f"{text[: _MOST // 2]} … {text[-_MOST // 2 :]}"
+    shown = "; ".join([sight.describe(part) for part in result.parts if isinstance(part, Media)])
+    both = "\n".join([one for one in (text, f"I was shown {shown}." if shown else "") if one]) or "nothing"
+    return f"{talk.named(result)} {'failed' if result.is_error else 'answered'}: {both}"
+
+
+def _thought(request: Request, talk: Talk, planned: list[Planned]) -> str:
+    """What is thought: what was said, what is there, and what follows."""
+    out = ["This is a rehearsal: rules, no model."]
+    if talk.results:
+        names = ", ".join(dict.fromkeys([talk.named(result) for result in talk.results]))
+        out.append(f"Results came from {names}.")
+    else:
+        out.append(f"The user says: “{speech.shortened(talk.words, 200)}”.")
+    if planned:
+        out.append(f"I call {', '.join([one.tool.name for one in planned])}.")
+    elif choosing.usable(request) and not talk.results:
+        out.append("No declared tool has all its arguments in these words.")
+    else:
+        out.append("I answer in words.")
+    return " ".join(out)
+
+
+def _formed(wanted: Format, request: Request, talk: Talk) -> str:
+    """JSON in the wanted shape: what the words and the results hold, the rest from the schema."""
+    words = _words(request, talk)
+    if wanted.kind == "json" or wanted.schema is None:
+        return encoded({"rehearsal": True, "reply": words})
+    document = shape.read(wanted.schema)
+    extraction = Extraction(document, "\n".join([talk.words, *[told(result) for result in talk.results]]))
+
+    def wish(name: str, schema: dict[str, Any]) -> list[Any]:
+        found = extraction.find(name, schema, required=True) if name else []
+        return [*found, words] if name.lower() in _SPOKEN else found
+
+    given = extraction.whole()
+    if given is not None:
+        return encoded(given)
+    for maker in (Maker(document, wish, full=True), Maker(document, wish), Maker(document)):
+        made = maker.make()
+        if made is not NOTHING:
+            return encoded(made)
+    return encoded({})

@@ -1,0 +1,131 @@
+"""The scripts that are built in: `rehearsal/<name>` plays one without a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .script import Call, Figures, Hosted, Script, Step, Thought, Trouble, Words
+from .speech import OPENING
+
+_RESULTS = Step(after="results", parts=(Words(f"{OPENING}the results are here, and the scenario ends."),))
+_LONG = OPENING + "".join([f"This is sentence {number} of a long answer. " for number in range(1, 301)]).strip()
+_SHORT = Words(f"{OPENING}this is the whole answer of the scenario.")
+_QUERY = {"query": "what a dragoman was"}
+_SEARCH = "srvtoolu_rehearsal"
+_FOUND = {"type": "web_search_result", "url": "https://example.com/", "title": "Dragomans", "encrypted_content": "cg=="}
+
+
+def _says(name: str, about: str, *steps: Step) -> Script:
+    return Script(steps, name, about)
+
+
+def _fails(name: str, about: str, trouble: Trouble) -> Script:
+    return Script((Step(fault=trouble),), name, about)
+
+
+def _hosted(dialect: str, **value: Any) -> Hosted:
+    return Hosted(dialect, value["type"], value)
+
+
+_ALL = (
+    _says(
+        "one-call",
+        "One call of the first declared tool; after its result a text.",
+        _RESULTS,
+        Step(parts=(Call(tool=0),)),
+    ),
+    _says(
+        "parallel-calls",
+        "Two calls in one step, of the first two declared tools (twice of the only one); after the results a text.",
+        _RESULTS,
+        Step(parts=(Call(tool=0), Call(tool=1))),
+    ),
+    _says(
+        "text-and-calls",
+        "A text, then two calls; after the results a text.",
+        _RESULTS,
+        Step(parts=(Words(f"{OPENING}I look it up."), Call(tool=0), Call(tool=1))),
+    ),
+    _says(
+        "thinking",
+        "A sealed thought, then a text.",
+        Step(parts=(Thought("First I think. This is a rehearsal, so there is little to think about."), _SHORT)),
+    ),
+    _says(
+        "thinking-calls",
+        "A sealed thought and a call; after its result another sealed thought and a text.",
+        Step(after="results", parts=(Thought("The result is here."), _SHORT)),
+        Step(parts=(Thought("I need a tool for this."), Call(tool=0))),
+    ),
+    _says(
+        "hidden-thinking",
+        "A thought whose words are only in its seal, then a text.",
+        Step(parts=(Thought("Nobody is shown this.", shown=False), _SHORT)),
+    ),
+    _says(
+        "refusal",
+        "The model says no.",
+        Step(parts=(Words(f"{OPENING}I refuse, as the scenario says.", refusal=True),)),
+    ),
+    _says(
+        "content-filter",
+        "The answer is stopped by a filter.",
+        Step(parts=(Words(f"{OPENING}this answer was"),), stop="content_filter"),
+    ),
+    _says(
+        "truncation",
+        "A long text that breaks off after 40 tokens: the reason is length.",
+        Step(parts=(Words(_LONG),), truncate=40),
+    ),
+    _says(
+        "truncated-call",
+        "A call whose arguments break off: the reason is length.",
+        Step(parts=(Call(name="unfinished", arguments='{"path": "/a/b", "text": "half of'),), stop="length"),
+    ),
+    _says("empty", "An answer without a part.", Step()),
+    _says("long-text", "300 sentences.", Step(parts=(Words(_LONG),))),
+    _says("slow-stream", "A short text with a fifth of a second before every event.", Step(parts=(_SHORT,), pace=0.2)),
+    _says("slow-start", "Three seconds of silence, then a short text.", Step(parts=(_SHORT,), delay=3.0)),
+    _says(
+        "broken-stream",
+        "The stream ends after six events, in the middle of a text.",
+        Step(parts=(Words(_LONG),), break_after=6),
+    ),
+    _says(
+        "fault-in-stream",
+        "After six events the upstream is overloaded.",
+        Step(parts=(Words(_LONG),), fault=Trouble("overloaded", after=6)),
+    ),
+    _fails("rate-limit", "429, with two seconds to wait.", Trouble("rate_limit", retry_after=2.0)),
+    _fails("overloaded", "The upstream is overloaded: 529.", Trouble("overloaded", status=529)),
+    _fails("server-error", "500.", Trouble("server")),
+    _fails("timeout", "504.", Trouble("timeout")),
+    _fails("auth", "401.", Trouble("auth")),
+    _fails("context-too-long", "The request is longer than the model takes: 400.", Trouble("context_too_long")),
+    _says(
+        "hosted-search",
+        "The traces of a web search that the upstream ran itself, as the Messages and the Responses dialect show them.",
+        Step(
+            parts=(
+                _hosted("anthropic", type="server_tool_use", id=_SEARCH, name="web_search", input=_QUERY),
+                _hosted("anthropic", type="web_search_tool_result", tool_use_id=_SEARCH, content=[_FOUND]),
+                _hosted(
+                    "openai-responses",
+                    type="web_search_call",
+                    id="ws_rehearsal",
+                    status="completed",
+                    action={"type": "search", **_QUERY},
+                ),
+                Words(f"{OPENING}a dragoman was an interpreter."),
+            )
+        ),
+    ),
+    _says(
+        "cached",
+        "A text, with usage figures that tell of a cache.",
+        Step(parts=(_SHORT,), usage=Figures(input=2048, output=12, cache_read=1024, cache_write=512, reasoning=0)),
+    ),
+)
+
+SCENARIOS: dict[str, Script] = {script.name: script for script in _ALL}
+"""Every built-in script by its name."""

@@ -1,0 +1,222 @@
+"""`rehearsal/script`: an answer that somebody wrote down before. Script and its steps, and how one is found and played.
+
+A script is a list of steps. The first step whose conditions hold is played: `turn` (the number of the answer in the
+conversation), `match` (a pattern in the user's last words), `after` (what came last). A step without conditions always
+holds. Scripts are data: from JSON or TOML by `read_script`, with every field as below.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ..canon.events import Fault, FaultKind
+from ..canon.parts import Opaque, Part, Reasoning, Text, ToolCall
+from ..canon.request import Request
+from ..canon.response import Stop, StopReason, Usage
+from ..canon.tools import Tool
+from ..codec import jsontext
+from ..codec.faults import status_of_kind
+from ..errors import ConfigError
+from . import choosing, thinking
+from .choosing import Planned
+from .compose import Said, ended
+from .speech import OPENING
+from .talk import Talk, fingerprint
+
+_LONGEST = 3600.0
+
+
+class Words(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="text"):
+    """A text; with `refusal` one by which the model says no."""
+
+    text: str
+    refusal: bool = False
+
+
+class Thought(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="thinking"):
+    """A thought; `sealed` with the rehearsal's seal, `shown` to the client or only in the seal."""
+
+    text: str
+    sealed: bool = True
+    shown: bool = True
+
+
+class Call(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="call"):
+    """A call: of a tool by its `name`, or of the declared tool number `tool` (counted from 0, and around). `arguments`
+    is an object or exact text; without it they are made for the tool's schema."""
+
+    name: str = ""
+    tool: int | None = None
+    arguments: dict[str, Any] | str | None = None
+    id: str = ""
+    custom: bool = False
+    namespace: str = ""
+
+
+class Hosted(Struct, frozen=True, forbid_unknown_fields=True, tag_field="part", tag="opaque"):
+    """Something that only one dialect knows, such as the traces of a tool which the upstream runs itself."""
+
+    dialect: str
+    kind: str
+    value: Any
+
+
+class Trouble(Struct, frozen=True, forbid_unknown_fields=True):
+    """A fault. `status` is the usual one of its kind when it is not said; `after` events it comes inside the stream."""
+
+    kind: FaultKind
+    message: str = ""
+    status: int = 0
+    code: str = ""
+    retry_after: float | None = None
+    after: int | None = None
+
+
+class Figures(Struct, frozen=True, forbid_unknown_fields=True):
+    """Usage figures, where they should not be counted."""
+
+    input: int
+    output: int
+    cache_read: int | None = None
+    cache_write: int | None = None
+    reasoning: int | None = None
+
+
+class Step(Struct, frozen=True, forbid_unknown_fields=True):
+    """One answer, and when it is given."""
+
+    turn: int | None = None
+    match: str = ""
+    after: Literal["user", "results"] | None = None
+    parts: tuple[Words | Thought | Call | Hosted, ...] = ()
+    stop: StopReason | None = None
+    sequence: str | None = None
+    truncate: int | None = None
+    """Tokens after which the answer breaks off with the reason `length`."""
+    fault: Trouble | None = None
+    break_after: int | None = None
+    """Events after which the stream ends, without a word."""
+    delay: float = 0.0
+    """Seconds before the first event."""
+    pace: float = 0.0
+    """Seconds before every other event."""
+    usage: Figures | None = None
+
+
+class Script(Struct, frozen=True, forbid_unknown_fields=True):
+    """A scenario. `otherwise`: what answers when no step holds, the rules or a fault."""
+
+    steps: tuple[Step, ...]
+    name: str = "script"
+    about: str = ""
+    otherwise: Literal["rules", "fault"] = "rules"
+
+
+def read_script(text: str | bytes, form: Literal["json", "toml"] = "json", name: str = "") -> Script:
+    """A script from its text. ConfigError says what is wrong with it, and where."""
+    decode = msgspec.json.decode if form == "json" else msgspec.toml.decode
+    try:
+        script = decode(text, type=Script)
+        for place, step in enumerate(script.steps):
+            _check(step, f"$.steps[{place}]")
+    except (msgspec.DecodeError, ValueError, RecursionError, re.error) as error:
+        raise ConfigError("script", f"{name or form}: {error}") from None
+    return msgspec.structs.replace(script, name=name) if name else script
+
+
+def _check(step: Step, where: str) -> None:
+    """What types alone do not say."""
+    re.compile(step.match)
+    for field, value in (("delay", step.delay), ("pace", step.pace)):
+        if not 0 <= value <= _LONGEST:
+            raise ValueError(f"{field} is from 0 to {_LONGEST:g} seconds - at `{where}.{field}`")
+    for place, part in enumerate(step.parts):
+        if isinstance(part, Call) and not part.name and part.tool is None:
+            raise ValueError(f"a call names its tool, by `name` or by number as `tool` - at `{where}.parts[{place}]`")
+
+
+def chosen(script: Script, talk: Talk) -> Step | None:
+    """The step to play."""
+    for step in script.steps:
+        if step.turn is not None and step.turn != talk.step:
+            continue
+        if step.after is not None and (step.after == "results") != bool(talk.results):
+            continue
+        if step.match and not re.search(step.match, talk.words, re.IGNORECASE):
+            continue
+        return step
+    return None
+
+
+def play(step: Step, request: Request, talk: Talk, model: str) -> Said:
+    """What a step says."""
+    print_ = fingerprint(request, model)
+    thought = any(isinstance(part, Thought) for part in step.parts)
+    parts: list[Part] = []
+    for place, part in enumerate(step.parts):
+        made = _part(part, request, talk, model, f"{print_[:18]}{place:02d}", thought)
+        calls = sum([isinstance(one, ToolCall) for one in parts])
+        if made is not None and not (calls and isinstance(made, ToolCall) and request.settings.parallel is False):
+            parts.append(made)
+    if step.parts and not any(not isinstance(part, Reasoning) for part in parts):
+        parts.append(Text(f"{OPENING}this scenario calls declared tools, and none is declared."))
+    said = ended(parts, request.settings, _limit(step, request))
+    if step.stop is None or said.stop.reason in ("length", "stop_sequence"):
+        return said
+    return Said(said.parts, Stop(step.stop, step.sequence))
+
+
+def _limit(step: Step, request: Request) -> int | None:
+    limits = [one for one in (step.truncate, request.settings.max_tokens) if one is not None and one >= 0]
+    return min(limits, default=None)
+
+
+def _part(
+    part: Words | Thought | Call | Hosted, request: Request, talk: Talk, model: str, mark: str, thought: bool
+) -> Part | None:
+    if isinstance(part, Words):
+        return Text(part.text, refusal=part.refusal)
+    if isinstance(part, Thought):
+        if not part.sealed:
+            return Reasoning(part.text)
+        return thinking.sealed(part.text, model, shown=part.shown and request.settings.thoughts is not False)
+    if isinstance(part, Hosted):
+        return Opaque(part.dialect, part.kind, Raw(jsontext.encode(part.value)))
+    return _call(part, request, talk, mark, thought)
+
+
+def _call(part: Call, request: Request, talk: Talk, mark: str, thought: bool) -> ToolCall | None:
+    declared = [tool for tool in request.tools if isinstance(tool, Tool)]
+    tool = next((tool for tool in declared if tool.name == part.name), None)
+    if part.tool is not None:
+        tools = choosing.usable(request)
+        if not tools:
+            return None
+        tool = tools[part.tool % len(tools)]
+    arguments = part.arguments
+    if isinstance(arguments, dict):
+        arguments = jsontext.encode(arguments).decode()
+    if arguments is None:
+        arguments = choosing.filled(tool, talk.words) if tool is not None else "{}"
+    planned = Planned(tool or Tool(part.name, custom=part.custom, namespace=part.namespace), arguments)
+    given = part.id or f"{thinking.MARK if thought else 'call_s'}{mark}"
+    return ToolCall(given, planned.tool.name, planned.arguments, planned.tool.custom, planned.tool.namespace)
+
+
+def fault_of(trouble: Trouble) -> Fault:
+    """The fault that a step tells."""
+    status = trouble.status or status_of_kind(trouble.kind)
+    message = trouble.message or f"rehearsal: a {trouble.kind} fault, as the script says"
+    return Fault(trouble.kind, message, status, trouble.code, retry_after=trouble.retry_after)
+
+
+def usage_of(step: Step) -> Usage | None:
+    """The figures that a step tells."""
+    figures = step.usage
+    if figures is None:
+        return None
+    return Usage(figures.input, figures.output, figures.cache_read, figures.cache_write, figures.reasoning)
