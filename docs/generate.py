@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from dragoman import profiles
+from dragoman import hosts, profiles
 from dragoman.canon.codes import CODES
 from dragoman.canon.repairs import REPAIRS
 from dragoman.cli.main import main as command
@@ -85,14 +85,36 @@ def gates() -> str:
         "# Model gates",
         "",
         "What model families take and refuse: the rows of `profiles.json`, each with source and date. Later rows win.",
+        "[How to add your own](../how-to/model-gates.md).",
         "",
         "| Dialects | Models | Facts | Source | Date |",
         "|---|---|---|---|---|",
     ]
     for row in profiles.rows():
-        facts = ", ".join([f"{name}: {value}" for name, value in row.facts.items()]).replace("|", "\\|")
-        out.append(f"| {', '.join(row.dialects)} | {', '.join(row.match)} | {facts} | {row.source} | {row.date} |")
+        out.append(_cells(", ".join(row.dialects), ", ".join(row.match), _told(row.facts), row.source, row.date))
+    out += [
+        "",
+        "# Hosts",
+        "",
+        "Where hosts differ from the one whose dialect they speak: the rows of `hosts.json`, found by host name or by",
+        "short name. A field that is False is not sent there, a word is what it is called there.",
+        "",
+        "| Hosts | Listen at | Dialects | Facts | Source | Date |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in hosts.rows():
+        names = ", ".join(one.names or one.of)
+        spoken = ", ".join(one.dialects)
+        out.append(_cells(names, ", ".join(one.match), spoken, _told(one.facts), one.source, one.date))
     return "\n".join(out) + "\n"
+
+
+def _told(facts: dict[str, object]) -> str:
+    return ", ".join([f"{name}: {value}" for name, value in facts.items()])
+
+
+def _cells(*texts: str) -> str:
+    return "| " + " | ".join([text.replace("|", "\\|").replace("*", "\\*") for text in texts]) + " |"
 
 
 def cli() -> str:

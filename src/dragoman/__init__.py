@@ -4,6 +4,7 @@ from .canon.losses import Loss
 from .canon.parts import Media, Text, ToolCall, ToolResult
 from .canon.repairs import Repair
 from .codec.vault import MemoryVault, Vault
+from .crossing import Resolver
 from .detect import detect
 from .errors import ConfigError, DragomanError, FaultError, LossError, RepairError, WireError
 from .lint import lint, lint_conversation
@@ -35,6 +36,7 @@ __all__ = [
     "Repair",
     "RepairError",
     "Repaired",
+    "Resolver",
     "StreamTranslator",
     "Text",
     "ToolCall",

@@ -6,8 +6,8 @@ tables by which an answer finds its way back (renamed tools, wrapped custom tool
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
@@ -16,9 +16,14 @@ from .canon.parts import Extra, Path
 from .canon.request import Request
 from .canon.turns import Turn
 
-Resolver = Callable[[str], Request | Sequence[Turn | Mapping[str, Any]] | None]
-"""Gives the conversation that an id stands for (such as a `previous_response_id`), its answer included: in canon, or as
-items of the source's dialect. None: it is not known. The store itself is the caller's."""
+
+class Resolver(Protocol):
+    """Knows the conversations that a server holds. The store itself is the caller's."""
+
+    def __call__(self, name: str, /) -> Request | Sequence[Turn | Mapping[str, Any]] | None:
+        """The conversation that an id stands for (such as a `previous_response_id`), its answer included: in canon, or
+        as items of the source's dialect. None: it is not known."""
+        ...
 
 
 class Profile(Struct, frozen=True):
@@ -72,7 +77,7 @@ class Profile(Struct, frozen=True):
     media: tuple[str, ...] | None = None
     """Kinds of media the model takes (image, audio, video, document); None: unknown."""
     refuses: tuple[str, ...] = ()
-    """Sampling settings that the model refuses by name, while it takes the others."""
+    """Sampling settings that the model refuses or ignores, while it takes the others."""
 
 
 class Host(Struct, frozen=True):

@@ -8,12 +8,12 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from .canon.demands import Demands as Demands
+from .canon.demands import Place as Place
 from .canon.events import Event, Fault
 from .canon.request import Request
 from .canon.response import Response
 from .canon.tools import HostedTool, Tool
 from .codec.hosted import Row
-from .codec.logprobs import Place
 from .crossing import Crossing
 from .rule import Rule
 

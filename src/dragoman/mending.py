@@ -63,9 +63,9 @@ def mended_request(
     Broken is what its own dialect finds broken: what only the target wants otherwise is the writer's business.
     """
     _checked_policy(policy)
-    if sound(request.turns):
-        return request, ()
     demands = dialect.demands
+    if sound(request.turns, demands):
+        return request, ()
     held = _held(request, demands) or any(loss.code == "state.dropped" for loss in crossing.losses.all())
     report = policy == "report"
     turns, repairs = mend(request.turns, demands, held=held, crossing=crossing, losing=report)

@@ -16,7 +16,7 @@ from .canon.parts import Part, ToolCall
 from .canon.repairs import Repair
 from .canon.request import Request
 from .canon.response import Alternative, Response
-from .codec import jsontext, logprobs
+from .codec import jsontext
 from .codec.carriage import Plan, carry
 from .codec.convoy import Convoy
 from .codec.custom import Unwrapper, unwrap_input
@@ -239,11 +239,19 @@ def translate_response(
         _check_json(document, reader)
         return Translation(document, crossing, _nothing)
     response = restored(_told_apart(_read_answer(document, reader, crossing), crossing), answers)
-    response = logprobs.cross(response, reader.logprobs, writer.logprobs, crossing)
+    if reader.logprobs != writer.logprobs and (response.extra is not None or _has_extras(response.parts)):
+        # Late: few answers have them.
+        from .codec.logprobs import cross as cross_logprobs
+
+        response = cross_logprobs(response, reader.logprobs, writer.logprobs, crossing)
     if plan is not None:
         response = carry(response, plan, crossing)
     out = writer.write_response(response, crossing)
     return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
+
+
+def _has_extras(parts: tuple[Part, ...]) -> bool:
+    return any(part.extra is not None for part in parts)
 
 
 def _read_answer(document: bytes, reader: Dialect, crossing: Crossing) -> Response:

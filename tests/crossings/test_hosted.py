@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 import dragoman
@@ -284,3 +285,38 @@ def test_a_server_of_the_first_beta_needs_no_toolset() -> None:
 def test_a_table_reads_what_it_writes(name: str) -> None:
     for row in get(name).hosted:
         assert row.kinds.fullmatch(row.kind), row.kind
+
+
+STANDARD = [
+    ({"type": "bash_20250124", "name": "bash"}, {"command": "ls"}),
+    (
+        {"type": "text_editor_20250728", "name": "str_replace_based_edit_tool", "max_characters": 900},
+        {"command": "view", "path": "/a"},
+    ),
+    ({"type": "memory_20250818", "name": "memory"}, {"command": "view", "path": "/memories"}),
+]
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "anthropic"])
+@pytest.mark.parametrize(("tool", "arguments"), STANDARD)
+def test_tools_that_the_client_runs_are_functions_for_any_model(target: str, tool: Any, arguments: Any) -> None:
+    body = _asked("anthropic", tool)
+    used = {"type": "tool_use", "id": "toolu_1", "name": tool["name"], "input": arguments}
+    body["messages"] += [
+        {"role": "assistant", "content": [used]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "done"}]},
+    ]
+    done = to(target, body, "anthropic")
+    there = read(done.body, target)
+    (offered,) = there.tools
+    assert isinstance(offered, Tool) and offered.name == tool["name"]
+    assert all(f'"{name}"' in str(offered.schema) for name in arguments)
+    assert done.stand_ins == {}
+    (call,) = [part for turn in there.turns for part in turn.parts if isinstance(part, ToolCall)]
+    assert (call.name, call.input) == (tool["name"], arguments)
+    assert ("/tools/0/max_characters" in {path for _, path in lost(done)}) is ("max_characters" in tool)
+    again = ToolCall("call_2", tool["name"], msgspec.json.encode(arguments).decode())
+    back = dragoman.translate_response(answer(target, again), source=target, target="anthropic", answers=done)
+    assert [(one.name, one.input) for one in calls_of(read_answer(back.body, "anthropic"))] == [
+        (tool["name"], arguments)
+    ]

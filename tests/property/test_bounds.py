@@ -1,7 +1,7 @@
 """Hostile documents within bounded time and memory: deep nesting, huge strings and numbers, broken encodings.
 
 Each dialect's readers run in a process of their own with a limit on memory and on processor time; the process must end
-by itself with every document answered by a value or a WireError.
+by itself with every document answered by a value, a WireError or a FaultError.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))
 resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
 
 import dragoman
-from dragoman import WireError
+from dragoman import FaultError, WireError
 from dragoman.crossing import Crossing
 from dragoman.dialects import get, names
 
@@ -148,7 +148,7 @@ for label, value in VALUES.items():
         for kind, act in KINDS.items():
             try:
                 act(body)
-            except WireError as error:
+            except (WireError, FaultError) as error:
                 assert str(error)
             except Exception as error:
                 sys.exit(f"{{kind}} with {{label}} in {{hole[:60]}}: {{type(error).__name__}}: {{str(error)[:200]}}")

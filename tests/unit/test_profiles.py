@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from dragoman.crossing import DEFAULT_PROFILE, Profile
 from dragoman.dialects import names
-from dragoman.profiles import lookup, rows
+from dragoman.errors import ConfigError
+from dragoman.profiles import load, lookup, rows
 
 FIELDS = {field.name for field in msgspec.structs.fields(Profile)}
 
@@ -71,3 +74,56 @@ def test_a_star_does_not_cross_a_slash() -> None:
 def test_facts_of_models(dialect: str, model: str, facts: dict[str, object]) -> None:
     profile = lookup(dialect, model)
     assert {name: getattr(profile, name) for name in facts} == facts
+
+
+ROW = {
+    "dialects": ["anthropic"],
+    "match": ["claude-opus-5*"],
+    "facts": {"prefill": True, "max_tokens": 99},
+    "source": "tried",
+    "date": "2026-11",
+}
+
+
+def test_rows_loaded_on_top_win_until_they_are_gone() -> None:
+    before = lookup("anthropic", "claude-opus-5")
+    with load([ROW]):
+        mine = lookup("anthropic", "claude-opus-5")
+        assert mine == msgspec.structs.replace(before, prefill=True, max_tokens=99)
+        with load([{**ROW, "facts": {"max_tokens": 7}}]):
+            assert lookup("anthropic", "claude-opus-5") == msgspec.structs.replace(mine, max_tokens=7)
+        assert lookup("anthropic", "claude-opus-5") == mine
+    assert lookup("anthropic", "claude-opus-5") == before
+
+
+def test_rows_are_loaded_from_a_file_and_unloaded(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps([{**ROW, "match": ["nobody-knows-*"]}]))
+    loaded = load(file)
+    assert lookup("anthropic", "nobody-knows-1").max_tokens == 99
+    loaded.unload()
+    assert lookup("anthropic", "nobody-knows-1") is DEFAULT_PROFILE
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {**ROW, "facts": {"perfill": True}},
+        {**ROW, "facts": {"prefill": "yes"}},
+        {**ROW, "models": ["x"]},
+        {name: value for name, value in ROW.items() if name != "source"},
+        "claude",
+    ],
+)
+def test_a_row_that_says_nothing_sensible_is_refused_and_nothing_is_loaded(row: object) -> None:
+    before = rows()
+    with pytest.raises(ConfigError):
+        load([ROW, row])  # type: ignore[list-item]
+    assert rows() == before
+
+
+@pytest.mark.parametrize(
+    "model", ["anthropic.claude-opus-5-v1:0", "eu.anthropic.claude-opus-5", "claude-opus-5@20261001"]
+)
+def test_names_of_resellers_are_known(model: str) -> None:
+    assert lookup("anthropic", model) == lookup("anthropic", "claude-opus-5") != DEFAULT_PROFILE

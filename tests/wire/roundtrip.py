@@ -47,6 +47,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "seal.dummy": "seal",
         "part.dropped": "opaque text media reasoning call result",
         "hosted.dropped": "opaque",
+        "tool.hosted.as_function": "opaque insert",
         "media.dropped": "media insert media.detail result",
         "media.summarised": "media insert result",
         "media.reference": "media",

@@ -39,6 +39,8 @@ def test_every_leaf_crosses_or_is_reported(source: str, target: str, kind: str, 
         marked = WAYS[way](msgspec.json.decode(case.body))
         try:
             out = translated(case, marked.body, target)
+        except dragoman.FaultError:
+            continue  # an answer that says of itself that it failed: nothing of it may look like an answer
         except dragoman.WireError as error:
             failures[case.id] = f"refused: {error}"
             continue

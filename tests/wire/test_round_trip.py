@@ -37,7 +37,7 @@ def answer(dialect: str, body: bytes) -> Response:
 def unloaded(response: Response, origin: str, under: Crossing) -> Response:
     """An answer as its upstream gets it back from the client: the seals where they belong, out of what carried them."""
     turns = tuple([Turn("assistant", one.parts) for one in (response, *response.alternatives)])
-    first, *others = homeward(Request(turns), "auto", None, get(origin), "", under).turns
+    first, *others = homeward(Request(turns), "auto", None, get(origin), get(origin), "", under).turns
     alternatives = [
         msgspec.structs.replace(old, parts=new.parts) for old, new in zip(response.alternatives, others, strict=True)
     ]

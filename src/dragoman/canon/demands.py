@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 
@@ -31,3 +33,18 @@ class Demands(Struct, frozen=True):
     """Fields and parts that refer to a history on the server: results may answer calls in there."""
     later: str = ""
     """The field by which a call says that its result may come later than the next turn."""
+
+
+class Place(Struct, frozen=True):
+    """Where a dialect has the log probabilities of an answer, and in which form (`codec/logprobs.py`)."""
+
+    dialect: str
+    """Whose extra they are in."""
+    form: Literal["tokens", "content", "chosen"]
+    name: str
+    """The field of the answer, or of a text."""
+    answers: str = ""
+    """The list that the answers of a document stand in."""
+    on_texts: bool = False
+    spelled: bool = True
+    """Tokens are told in bytes, too."""

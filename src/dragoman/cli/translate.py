@@ -12,7 +12,7 @@ import msgspec
 from ..canon.losses import Loss, Severity
 from ..detect import detect
 from ..dialects import names
-from ..errors import DragomanError, LossError
+from ..errors import DragomanError, FaultError, LossError
 from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
 from .output import fail, print_losses
 
@@ -81,7 +81,10 @@ def translate(
                 binary=binary,  # type: ignore[arg-type]
             )
         elif kind == "response":
-            done = translate_response(body, source=source, target=target, tolerance=tolerance)
+            try:
+                done = translate_response(body, source=source, target=target, tolerance=tolerance)
+            except FaultError:  # an answer that says of itself that it failed
+                done = translate_fault(body, status=200, source=source, target=target)
         elif kind == "tools":
             done = translate_tools(body, source=source, target=target, tolerance=tolerance)
         else:

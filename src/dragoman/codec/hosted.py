@@ -163,14 +163,18 @@ def _crossed(
     if run_there is not None and run_there.name not in names:
         names.add(run_there.name)
         crossing.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is run by the client", "info")
+        for wish in _wishes(tool, row):
+            _lose_options(wish, frozenset(), crossing)
         return [msgspec.structs.replace(run_there, at=tool.at)]
     there = _found(target, row.family, crossing)
     made: list[Tool | HostedTool] = []
     for wish in _wishes(tool, row):
-        if there is not None and there.wants <= wish.options.keys():
-            made.append(_mapped(tool, wish, there, crossing))
-            continue
         function = STAND_INS.get(wish.family)
+        if there is not None and there.wants <= wish.options.keys():
+            if there.wants or _is_free(there, names):
+                made.append(_mapped(tool, wish, there, crossing))
+                continue
+            function = None
         if function is None or function.name in names:
             crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
             continue
@@ -180,6 +184,15 @@ def _crossed(
         _lose_options(wish, frozenset(), crossing)
         made.append(msgspec.structs.replace(function, at=tool.at))
     return made
+
+
+def _is_free(row: Row, names: set[str]) -> bool:
+    """Whether nothing is offered yet under the name of a hosted tool, or as that tool: of most there can be but one."""
+    taken = {str(row.fixed.get("name", "")), f"{row.dialect}\x1f{row.kind}"} - {""}
+    if taken & names:
+        return False
+    names |= taken
+    return True
 
 
 def _found(target: tuple[Row, ...], family: str, crossing: Crossing) -> Row | None:

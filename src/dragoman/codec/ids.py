@@ -65,7 +65,9 @@ def distinct(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
     often it stood before, so it is the same in every later turn. Returns `turns` itself when nothing has to change.
     """
     called = [part.id for turn in turns if turn.role == "assistant" for part in turn.parts if type(part) is ToolCall]
-    answered = [part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult]
+    answered = [
+        part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult
+    ]
     if len(set(called)) == len(called) and "" not in called and "" not in answered:
         return turns
     return _Renumbering(crossing).turns(turns)

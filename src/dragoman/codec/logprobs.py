@@ -7,30 +7,16 @@ likely. A list hangs on the whole answer, or on each text of it.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
+from ..canon.demands import Place
 from ..canon.parts import Extra, Part, Path, Text
 from ..canon.response import Alternative, Response
 from ..crossing import Crossing
 from . import jsontext
-
-
-class Place(Struct, frozen=True):
-    """Where a dialect has the log probabilities of an answer, and in which form."""
-
-    dialect: str
-    """Whose extra they are in."""
-    form: Literal["tokens", "content", "chosen"]
-    name: str
-    """The field of the answer, or of a text."""
-    answers: str = ""
-    """The list that the answers of a document stand in."""
-    on_texts: bool = False
-    spelled: bool = True
-    """Tokens are told in bytes, too."""
 
 
 class Token(Struct, forbid_unknown_fields=True):

@@ -42,9 +42,9 @@ def mend(
     return (out, tuple(log.repairs)) if log.repairs else (turns, ())
 
 
-def sound(turns: Turns) -> bool:
-    """Whether nothing could be broken, whoever's history it is. Asked first, since nearly all are sound: texts and calls
-    that say something, every step answered at once and in order, user and assistant in turn. False says nothing."""
+def sound(turns: Turns, demands: Demands) -> bool:
+    """Whether nothing can be broken. Asked first, since nearly all histories are sound: texts and calls that say
+    something, every step answered at once and in order. False says nothing."""
     seen: set[str] = set()
     before = ""
     waiting: list[str] = []
@@ -57,7 +57,7 @@ def sound(turns: Turns) -> bool:
             if answered != waiting:
                 return False
             waiting = []
-        elif waiting or (role == before and role in ("user", "assistant")) or (role == "user" and before == "tool"):
+        elif waiting or (demands.alternate and (role == before or (role == "user" and before == "tool"))):
             return False
         else:
             for part in turn.parts:

@@ -48,13 +48,21 @@ _DEFAULTS = {"n": 1, "tool_choice": "auto", "parallel_tool_calls": True, "logpro
 """What means the same as nothing."""
 
 
-def trim(out: dict[str, Any], settings: Settings, host: Host, crossing: Crossing, *, own: bool) -> dict[str, Any]:
+def trim(
+    out: dict[str, Any],
+    settings: Settings,
+    host: Host,
+    crossing: Crossing,
+    noise: frozenset[str] = frozenset(),
+    *,
+    own: bool,
+) -> dict[str, Any]:
     """What was written with the host's names for fields and without what it refuses. `own`: the source wrote it so
-    itself, and what changes nothing stays."""
+    itself, and what changes nothing stays. `noise`: fields whose loss is info."""
     for name, fact in host.fields.items():
         if fact is True:
             continue
-        holder, last = _holder(out, name)
+        holder, last = (out, name) if "." not in name else _holder(out, name)
         if last not in holder:
             continue
         if isinstance(fact, str):
@@ -62,7 +70,8 @@ def trim(out: dict[str, Any], settings: Settings, host: Host, crossing: Crossing
             crossing.suited |= not own or at != (fact,)
             out = {(fact if key == name else key): value for key, value in out.items()}
         elif name not in _DEFAULTS or holder[last] != _DEFAULTS[name]:
-            _drop(holder, last, name, settings, host, crossing, own)
+            del holder[last]
+            _report(name, settings, host, crossing, noise, own)
         elif not own:
             del holder[last]
     return out
@@ -70,21 +79,18 @@ def trim(out: dict[str, Any], settings: Settings, host: Host, crossing: Crossing
 
 def _holder(out: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
     """The object a field stands in, which may be one below the request."""
-    head, dot, last = name.partition(".")
-    if not dot:
-        return out, name
+    head, _, last = name.partition(".")
     below = out.get(head)
     return (below, last) if isinstance(below, dict) else ({}, last)
 
 
-def _drop(
-    holder: dict[str, Any], last: str, name: str, settings: Settings, host: Host, crossing: Crossing, own: bool
-) -> None:
-    del holder[last]
+def _report(name: str, settings: Settings, host: Host, crossing: Crossing, noise: frozenset[str], own: bool) -> None:
     crossing.suited = True
     if name == "stream_options" and settings.stream_usage is None and not own:
         return  # nobody asked for it but the writer
-    place: Path = settings.at.get(_CANON.get(name, name), tuple(name.split(".")))
+    place: Path = tuple(name.split("."))
+    if not own:
+        place = settings.at.get(_CANON.get(name, name), place)
     # Hosts without stream_options tell usage unasked.
-    severity: Severity | None = "info" if name == "stream_options" else None
+    severity: Severity | None = "info" if name in noise or name == "stream_options" else None
     crossing.lose(_CODES.get(name, "field.dropped"), place, f"{host.name} does not take it", severity)

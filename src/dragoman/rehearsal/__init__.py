@@ -46,6 +46,12 @@ class Rehearsed:
         """The fault that comes instead of an answer; not one that comes in the middle of a stream."""
         return self._answer if isinstance(self._answer, Fault) else None
 
+    @property
+    def breaks_off(self) -> bool:
+        """Whether the stream ends in the middle. What it ends with then, a cut connection or the fault that
+        `response` gives, is the caller's to choose."""
+        return self._step.break_after is not None and not isinstance(self._answer, Fault)
+
     def events(self) -> Iterator[tuple[float, Event]]:
         """The stream: each event with the seconds before it. One that breaks off ends without Finish and Fault."""
         step = self._step
@@ -68,7 +74,7 @@ class Rehearsed:
             return self._answer
         if self._step.fault is not None:
             return fault_of(self._step.fault)
-        if self._step.break_after is not None:
+        if self.breaks_off:
             return Fault("upstream_bad", "rehearsal: the stream breaks off, as the script says", 502)
         return self._answer
 

@@ -12,7 +12,7 @@ from ..canon.request import Request
 from ..canon.tools import Choice, Tool
 from ..codec.schema.document import Document
 from . import patterns, shape
-from .extract import Extraction, masked, quoted, words_of
+from .extract import Extraction, hint_of, masked, quoted, words_of
 from .instance import NOTHING, Maker
 from .shape import Json
 from .talk import Talk
@@ -122,6 +122,13 @@ _BREAK = re.compile(r"(?<=[.!?])\s+|\n+|;\s*|,?\s+(?:and then|and also|and|then|
 _COLON = re.compile(r":\s*(.+)", re.DOTALL)
 
 
+_FORBIDDEN = re.compile(
+    r"\b(?:do not|don't|don’t|never|without) (?:call|use|using|calling)(?: any| a| the)? (?:tool|function)s?\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"\?|\b(?:what|which|who|how|when|where|please|now)\b", re.IGNORECASE)
+
+
 class Planned(Struct):
     """A call that is going to be made: a tool and its arguments as text."""
 
@@ -153,7 +160,7 @@ def plan(request: Request, talk: Talk) -> list[Planned]:
     if not tools:
         return []
     found = [one for one in _asked_for(tools, talk.words) if not _was_made(one, talk.made)]
-    if any(result.is_error for result in talk.results):
+    if any(result.is_error for result in talk.results) or _FORBIDDEN.search(talk.words):
         found = []
     if not found and forced(request.choice):
         found = [_made_up(_likeliest(tools, talk.words), talk.words)]
@@ -191,14 +198,18 @@ def _score(tool: Tool, text: str, stems: frozenset[str]) -> int:
     whole = re.search(rf"(?<!\w){re.escape(tool.name)}(?!\w)", text, re.IGNORECASE) is not None
     needs = tool.custom or bool(_required(tool))
     if whole:
-        return 100 + len(tool.name)
+        return 10 * len(spoken) + 5
     if not needs:  # nothing but its name can tell that it is meant
         meant = [word for word in hits if word in nouns] if nouns else hits
-        return 10 * len(meant) if 2 * len(hits) >= len(spoken) else 0
+        asked = bool(_VERB_STEMS & stems) or _ASKS.search(text) is not None
+        return 10 * len(meant) if 2 * len(hits) >= len(spoken) and asked else 0
     described = {_stem(word) for word in _WORD.findall(tool.description[:1000]) if len(word) > 3} - _IGNORED
-    return 10 * len(hits) + min(5, len(described & stems))
+    runs = any(hint_of(name) == "command" for name in _required(tool)) and bool(_RUNS & stems)
+    return 10 * (len(hits) + runs) + min(5, len(described & stems))
 
 
+_VERB_STEMS = frozenset([_stem(word) for word in _VERBS])
+_RUNS = frozenset({"run", "execut", "exec"})
 _IGNORED = frozenset([_stem(word) for word in (*_VERBS, *_EMPTY)])
 
 
@@ -213,8 +224,19 @@ def _asked_for(tools: list[Tool], text: str) -> list[Planned]:
         return []
     out: list[Planned] = []
     for segment in _segments(tools, text):
-        out += [one for one in _called(tools, segment) if one not in out]
+        # "the weather and the time in Paris": what one piece lacks may stand in another.
+        found = _called(tools, segment) or _called(_meant(tools, segment), text)
+        out += [one for one in found if one not in out]
     return out or _called(tools, text)
+
+
+def _meant(tools: list[Tool], text: str) -> list[Tool]:
+    """The tool that the words name, if they name one."""
+    covered = masked(text)
+    stems = _stems(covered)
+    scores = [_score(tool, covered, stems) for tool in tools]
+    most = max(scores)
+    return [tools[scores.index(most)]] if most >= 10 else []
 
 
 def _segments(tools: list[Tool], text: str) -> list[str]:
@@ -232,10 +254,12 @@ def _segments(tools: list[Tool], text: str) -> list[str]:
 
 
 def _called(tools: list[Tool], text: str) -> list[Planned]:
-    """The calls of the tool that the words speak of most, if they hold its arguments; else of the next."""
-    stems = _stems(text)
-    scored = [(score, tool) for tool in tools if (score := _score(tool, text, stems)) > 0]
-    for _, tool in sorted(scored, key=lambda pair: -pair[0]):
+    """The calls of the tool that the words speak of most, if they hold its arguments; else of one not far behind."""
+    covered = masked(text)
+    stems = _stems(covered)
+    scored = [(score, tool) for tool in tools if (score := _score(tool, covered, stems)) > 0]
+    most = max([score for score, _ in scored], default=0)
+    for _, tool in sorted([pair for pair in scored if 2 * pair[0] > most], key=lambda pair: -pair[0]):
         found = _free_text(tool, text) if tool.custom else _arguments(tool, text)
         if found:
             return found

@@ -37,8 +37,11 @@ _PLACES = re.compile(
     rf"\b(?:in|at|for|from|to|of|near|around)\s+({_NAME}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:in\s+)?{_NAME})*)"
 )
 _PLACE = re.compile(_NAME)
+_NAMED = re.compile(rf"\b(?:named|called|by|for|name is|user|person|customer|company)[:,]?\s+({_NAME})")
+_ABOUT = re.compile(rf"({_NAME}),?\s+(?:who|is|was|has|works|lives)\b")
+_ASKING = frozenset({"what", "who", "where", "when", "which", "how", "why", "it", "this", "that", "there", "he", "she"})
 _CAPITAL = re.compile(r"\b[A-Z][A-Z0-9.-]{1,9}\b")
-_MARKED = re.compile(r"\b(?=\w*\d)[\w-]{3,}\b")
+_MARKED = re.compile(r"(?<![\w-])(?=[\w-]{0,60}\d)(?!\d{4}-\d\d-\d\d)\w[\w-]{1,60}\w(?![\w-])")
 _AFTER = re.compile(r"\b(?:for|about|of|on|named|called|titled|named as)\s+(?:the\s+)?(.+)|:\s*(.+)", re.DOTALL)
 _RUN = re.compile(
     r"\b(?:run|execute|exec)\s+(?:the\s+)?(?:(?:shell\s+)?command\s+)?(?:of\s+)?[:]?\s*(.+)", re.IGNORECASE | re.DOTALL
@@ -47,6 +50,7 @@ _SUM = re.compile(r"[-+]?(?:\d+(?:\.\d+)?|\()[\d\s.()+*/^%×÷-]{0,200}[\d)]")
 _SPLIT_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _TRUE = re.compile(r"\s*(?:is|=|:|to|as)?\s*(true|yes|on|enabled|1)\b", re.IGNORECASE)
 _FALSE = re.compile(r"\s*(?:is|=|:|to|as)?\s*(false|no|off|disabled|0)\b", re.IGNORECASE)
+_BARE = re.compile(r"[^\s,;\"'`{}\[\]()]*[^\s,;.:!?\"'`{}\[\]()]")
 _LINK = r"\s*(?:\bis\b|\bas\b|\bof\b|\bto\b|=|:)?\s*"
 
 _HINTS: tuple[tuple[frozenset[str], str], ...] = (
@@ -196,6 +200,7 @@ class Extraction:
         self._quoted = quoted(text)
         self._numbers = numbers(text)
         self._used = 0  # numbers that have found their parameter
+        self._taken = _members_of(document.root)
 
     def whole(self) -> dict[str, Json] | None:
         """An object in the text that fits as it is."""
@@ -211,8 +216,8 @@ class Extraction:
         plain = self.plain(schema)
         if _kind(plain) != "string":
             return False
-        hint = _FORMAT_HINTS.get(str(plain.get("format", ""))) or _hint(name)
-        return (hint or _hint(str(plain.get("description", ""))[:200], last=True)) in _FANNING
+        hint = _FORMAT_HINTS.get(str(plain.get("format", ""))) or hint_of(name)
+        return (hint or hint_of(str(plain.get("description", ""))[:200], last=True)) in _FANNING
 
     def find(self, name: str, schema: Json, *, required: bool) -> list[Json]:
         """What the text says for a parameter, best first; several where it names several. `required` ones are also
@@ -257,7 +262,8 @@ class Extraction:
                 continue
             link = re.match(_LINK, rest)
             rest = rest[link.end() :] if link is not None else rest
-            linked = link is not None and bool(link[0].strip())
+            before = self._text[: match.start()].rstrip().lower()
+            linked = (link is not None and bool(link[0].strip())) or before.endswith(("with", "and", ",", "("))
             if kind in ("integer", "number"):
                 number = _NUMBER.match(rest)
                 if number is not None:
@@ -269,9 +275,9 @@ class Extraction:
                 quote = _QUOTED.match(rest)
                 if quote is not None:
                     yield next(group for group in quote.groups() if group is not None)
-                elif linked:
-                    bare = re.match(r"[^\s,;\"'`{}\[\]]*[^\s,;.!?\"'`{}\[\]]", rest)
-                    if bare is not None:
+                else:
+                    bare = _BARE.match(rest)
+                    if bare is not None and (linked or not bare[0].islower()):
                         yield from _member(schema, bare[0])
                         yield bare[0]
 
@@ -335,7 +341,7 @@ class Extraction:
 
     def _string(self, name: str, schema: dict[str, Json]) -> Iterator[str]:
         form = str(schema.get("format", ""))
-        hint = _FORMAT_HINTS.get(form) or _hint(name) or _hint(str(schema.get("description", ""))[:200], last=True)
+        hint = _FORMAT_HINTS.get(form) or hint_of(name) or hint_of(str(schema.get("description", ""))[:200], last=True)
         text = self._text
         simple = {"url": _URL, "email": _EMAIL, "date": _DATE, "time": _TIME}
         if hint in simple:
@@ -344,19 +350,20 @@ class Extraction:
                 yield from [match[0].lower() for match in _DAY.finditer(text)]
             return
         if hint == "place":
-            yield from places(text) or self._quoted
+            # "in Celsius" names a unit, if there is a parameter for it.
+            yield from [one for one in places(text) if one.lower() not in self._taken] or self._quoted
             return
         if hint == "path":
             yield from self._paths()
             return
-        yield from self._free(hint)
+        yield from self._free(hint, name)
 
     def _paths(self) -> Iterator[str]:
         named = [one for one in self._quoted if " " not in one and ("/" in one or "." in one)]
         bare = _URL.sub(" ", _QUOTED.sub(" ", self._text))
         yield from [*named, *[match[0] for match in _PATH.finditer(bare)]]
 
-    def _free(self, hint: str | None) -> Iterator[str]:
+    def _free(self, hint: str | None, name: str) -> Iterator[str]:
         """Texts without a form of their own."""
         text = self._text
         if hint == "sum":
@@ -367,16 +374,15 @@ class Extraction:
         if hint == "command":
             found = _RUN.search(text)
             yield from [found[1].strip().rstrip(".?!")] if found is not None else []
-        elif hint == "capitals":
-            yield from [match[0] for match in _CAPITAL.finditer(text)]
         elif hint == "marked":
             yield from [match[0] for match in _MARKED.finditer(text)][:1]
-        elif hint == "name":
-            yield from _called(text)
-        if hint in (None, "query", "capitals", "name"):
-            yield from self._rest(hint == "query")
+        elif hint in ("capitals", "name"):
+            names = [match[0] for match in _CAPITAL.finditer(text)] if hint == "capitals" else _called(text, name)
+            yield from names or self._rest(query=False)
+        elif hint in (None, "query"):
+            yield from self._rest(query=hint == "query")
 
-    def _rest(self, query: bool) -> Iterator[str]:
+    def _rest(self, *, query: bool) -> Iterator[str]:
         """What stands behind `for`, `about` and the like, after the tool was named."""
         ends = [
             match.end()
@@ -394,10 +400,27 @@ class Extraction:
             yield said
 
 
-def _called(text: str) -> Iterator[str]:
-    """Names after named, called, by, for, or who."""
-    found = re.search(rf"\b(?:named|called|by|for|is|user|person|customer|company)\s+({_NAME})", text)
-    yield from [found[1].rstrip(".'’")] if found is not None else []
+def _called(text: str, name: str) -> list[str]:
+    """Names after named, called, by, for; else those of which something is said. Of a name only the first or the last
+    word, if the parameter wants that."""
+    found = [match[1] for match in _NAMED.finditer(text)] or [match[1] for match in _ABOUT.finditer(text)]
+    whole = [one.rstrip(".'’") for one in found if one.split()[0].lower() not in _ASKING][:1]
+    words = set(words_of(name))
+    if words & {"first", "given"}:
+        return [one.split()[0] for one in whole]
+    return [one.split()[-1] for one in whole] if words & {"last", "family", "surname"} else whole
+
+
+def _members_of(root: Json) -> frozenset[str]:
+    """The members of all enums among the parameters."""
+    found = (
+        [inner.get("enum") for inner in shape.properties(root).values() if isinstance(inner, dict)]
+        if isinstance(root, dict)
+        else []
+    )
+    return frozenset(
+        [one.lower() for members in found if isinstance(members, list) for one in members if isinstance(one, str)]
+    )
 
 
 def _member(schema: dict[str, Json], text: str) -> list[Any]:
@@ -405,7 +428,7 @@ def _member(schema: dict[str, Json], text: str) -> list[Any]:
     return [one for one in members if str(one).lower() == text.lower()] if isinstance(members, list) else []
 
 
-def _hint(name: str, *, last: bool = False) -> str | None:
+def hint_of(name: str, *, last: bool = False) -> str | None:
     """What a name suggests. Its last word says most: `file_name` is a name, of a file."""
     spoken = words_of(name)
     if not last and len(spoken) > 1 and {"file", "folder", "directory"} & set(spoken) and "name" in spoken:

@@ -15,6 +15,8 @@ _CLASSES = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
 _COUNTED = re.compile(r"\{(\d{1,4})(,(\d{0,4}))?\}")
 _NAMED = re.compile(r"\?(:|P?<[A-Za-z_]\w*>)")
+_SETS = ("[", "--", "&&", "||", "~~")
+"""Inside a class, what some languages read as operations on sets."""
 _CANDIDATES = "a0A-_ .1b/Zz9@:+"
 
 
@@ -133,11 +135,14 @@ class _Reader:
 
     def _class(self) -> str:
         """A character of a class: the first of some usual ones that Python finds in it."""
-        end = self._at + 1 if self._peek() != "^" else self._at + 2
+        end = self._at + 1 if self._peek() == "^" else self._at
+        end += self._pattern[end : end + 1] == "]"
         while end < len(self._pattern) and self._pattern[end] != "]":
             end += 2 if self._pattern[end] == "\\" else 1
         text = self._pattern[self._at - 1 : end + 1]
         self._at = end + 1
+        if any(mark in text[1:] for mark in _SETS):
+            raise _Strange
         try:
             inside = re.compile(text)
         except re.error:

@@ -210,7 +210,7 @@ def _call(part: Call, request: Request, talk: Talk, mark: str, thought: bool) ->
 def fault_of(trouble: Trouble) -> Fault:
     """The fault that a step tells."""
     status = trouble.status or status_of_kind(trouble.kind)
-    message = trouble.message or f"rehearsal: a {trouble.kind} fault, as the script says"
+    message = trouble.message or f"rehearsal: a fault of the kind {trouble.kind}, as the script says"
     return Fault(trouble.kind, message, status, trouble.code, retry_after=trouble.retry_after)
 
 

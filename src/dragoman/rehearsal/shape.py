@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -33,8 +34,10 @@ FORMATS: Mapping[str, re.Pattern[str]] = {
 }
 
 
+@lru_cache(maxsize=256)
 def read(schema: str | None) -> Document:
-    """A schema from its text. None, and text that is no schema, stand for one that takes anything."""
+    """A schema from its text, and not to be changed. None, and text that is no schema, stand for one that takes
+    anything."""
     if schema is None or too_deep(schema.encode("utf-8", "replace")):
         return Document({})
     try:

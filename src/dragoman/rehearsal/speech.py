@@ -28,15 +28,20 @@ _LIST = re.compile(
 )
 _WORDS = re.compile(r"\b(\d{1,5})[\s-]words?\b", re.IGNORECASE)
 _SAY = re.compile(
-    r"\b(?:say|repeat|echo|(?:reply|respond|answer)(?:\s+only)?\s+with)\b(?:\s+(?:only|just|exactly|the\s+words?|"
-    r"after me|this|back))*\s*[:,]?\s+(.+)",
+    r"\b(?:say|repeat|echo|output|print|(?:reply|respond|answer)(?:\s+(?:only|just|exactly))?\s+with)\b"
+    r"(?:\s+(?:only|just|exactly|the|a|single|one|words?|phrase|text|string|following|after me|this|back)\b)*"
+    r"\s*[:,]?\s+(.+)",
     re.IGNORECASE | re.DOTALL,
 )
+_INSTRUCTION = re.compile(r"[\w\s,'’-]{0,60}\b(?:else|following|words?|phrase|only|exactly|text)\s*:\s*", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many (words|letters|characters|lines)\b", re.IGNORECASE)
 _SUM = re.compile(r"(?<![\w.])[-(]?\d[\d\s.()+*/^%×÷x-]{1,200}")
 _SPOKEN = (("plus", "+"), ("minus", "-"), ("times", "*"), ("multiplied by", "*"), ("divided by", "/"), ("over", "/"))
-_MY_NAME = re.compile(r"\bmy name is ([^\W\d_][\w'’-]*)", re.IGNORECASE)
-_ASKS_NAME = re.compile(r"\bwhat(?:'s| is|s) my name\b|\bwho am i\b", re.IGNORECASE)
+_MINE = re.compile(r"\bmy ([^\W\d_][\w -]{0,40}?) (?:is|are) ([^\n.,;!?]{1,200})", re.IGNORECASE)
+_ASKS_MINE = re.compile(
+    r"\bwh(?:at|o|ich)(?:'s|’s| is| are| was|s)? my ([^\W\d_][\w -]{0,40}?)(?: again)?\s*[?.!]*\s*$", re.IGNORECASE
+)
+_ASKS_SAID = re.compile(r"\bwhat did i (?:just )?(?:say|ask|tell|write)\b|\bremember\b.{0,40}\?", re.IGNORECASE)
 _ASKS_TOOLS = re.compile(r"\b(?:what|which|list)\b.{0,30}\b(?:tools|functions)\b", re.IGNORECASE)
 _HELLO = re.compile(r"\s*(?:hello|hi|hey|good (?:morning|day|evening))\b", re.IGNORECASE)
 _DIGITS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
@@ -51,6 +56,7 @@ def reply(text: str, earlier: Sequence[str], tools: Sequence[Tool | HostedTool])
         lambda: _measured(text),
         lambda: _summed(text),
         lambda: _named(text, earlier),
+        lambda: _recalled(text, earlier),
         lambda: _offered(text, tools),
         lambda: _written(text),
         lambda: _listed(text),
@@ -119,13 +125,24 @@ def _summed(text: str) -> str:
 
 
 def _named(text: str, earlier: Sequence[str]) -> str:
-    if not _ASKS_NAME.search(text):
+    """What the user said of something of theirs."""
+    asked = _ASKS_MINE.search(text)
+    if asked is None:
         return ""
-    for said in (text, *reversed(earlier)):
-        match = _MY_NAME.search(said)
-        if match is not None:
-            return f"your name is {match[1]}; you said so."
-    return "you have not told your name."
+    what = " ".join(asked[1].lower().split())
+    for said in (text[: asked.start()], *reversed(earlier)):
+        for match in _MINE.finditer(said):
+            if " ".join(match[1].lower().split()) == what:
+                return f"your {what} is {match[2].strip()}; you said so."
+    return f"you have not told your {what}."
+
+
+def _recalled(text: str, earlier: Sequence[str]) -> str:
+    """What the user said before, when that is asked for."""
+    if not earlier or not _ASKS_SAID.search(text):
+        return ""
+    noted = [said for said in earlier if "remember" in said.lower()]
+    return f"you said before: “{shortened((noted or list(earlier))[-1])}”."
 
 
 def _offered(text: str, tools: Sequence[Tool | HostedTool]) -> str:
@@ -141,7 +158,8 @@ def _listed(text: str) -> str:
         return ""
     number = _DIGITS.get(match[1].lower()) or int(match[1])
     what = match[2].strip()
-    return "\n" + "\n".join([f"{place}. {what}, number {place}" for place in range(1, min(number, _MOST) + 1)])
+    lines = [f"{place}. {what}, number {place}" for place in range(1, min(number, _MOST) + 1)]
+    return "\n".join([f"a list of {len(lines)}:", *lines])
 
 
 def _written(text: str) -> str:
@@ -157,7 +175,12 @@ def _said(text: str) -> str:
     if match is None:
         return ""
     found = quoted(match[1])
-    return found[0] if found else match[1].strip()
+    if found:
+        return found[0]
+    told = match[1].strip()
+    behind = _INSTRUCTION.match(told)
+    told = told[behind.end() :] if behind is not None else told
+    return re.split(r"(?<=[.!?])\s+(?=[A-Z])|\n", told)[0].strip()
 
 
 class _NoSum(Exception):

@@ -69,7 +69,7 @@ class Talk(Struct):
 
 def listen(request: Request) -> Talk:
     """Look at a request."""
-    turns = request.turns
+    turns = _without_notes(request.turns)
     last = max([number for number, turn in enumerate(turns) if turn.role == "user"], default=-1)
     first = last
     while first > 0 and turns[first - 1].role not in ("assistant", "tool"):
@@ -82,15 +82,35 @@ def listen(request: Request) -> Talk:
         if turn.role != "tool":
             break
         results[:0] = [part for part in turn.parts if isinstance(part, ToolResult)]
+    spoken = [text for text in map(_texts, asked) if text.strip()]
     return Talk(
-        said("\n".join([text for text in map(_texts, asked) if text])),
-        [said(_texts(turn)) for turn in turns[: max(first, 0)] if turn.role == "user"],
+        said(spoken[-1]) if spoken else "",
+        [said(text) for text in [*map(_texts, _of_user(turns[: max(first, 0)])), *spoken[:-1]]],
         [part for turn in asked for part in turn.parts if isinstance(part, Media)],
         results,
         [part for turn in after if turn.role == "assistant" for part in turn.parts if isinstance(part, ToolCall)],
         1 + sum([turn.role == "assistant" for turn in turns]),
         _manner(turns),
     )
+
+
+def _of_user(turns: list[Turn]) -> list[Turn]:
+    return [turn for turn in turns if turn.role == "user"]
+
+
+def _without_notes(turns: tuple[Turn, ...]) -> list[Turn]:
+    """The turns without those of the user in which only the client speaks, if the user speaks in others."""
+    silent = [turn for turn in turns if turn.role == "user" and not _speaks(turn)]
+    if not silent or len(silent) == len(_of_user(list(turns))):
+        return list(turns)
+    return [turn for turn in turns if turn.role != "user" or _speaks(turn)]
+
+
+def _speaks(turn: Turn) -> bool:
+    if any(not isinstance(part, Text) for part in turn.parts):
+        return True
+    text = _texts(turn)
+    return not text.lstrip().startswith("<") or bool(_NOTES.sub(" ", text).strip())
 
 
 def said(text: str) -> str:
@@ -103,7 +123,7 @@ def _texts(turn: Turn) -> str:
     return "\n".join([part.text for part in turn.parts if isinstance(part, Text)])
 
 
-def _manner(turns: tuple[Turn, ...]) -> Manner:
+def _manner(turns: list[Turn]) -> Manner:
     """Later turns count more than earlier ones; of the user's only the last."""
     manner = Manner()
     last = max([number for number, turn in enumerate(turns) if turn.role == "user"], default=-1)

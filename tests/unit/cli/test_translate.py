@@ -107,7 +107,7 @@ def test_a_fault_is_known_as_one(arguments: tuple[str, ...]) -> None:
     assert (done.exit_code, done.stderr) == (0, "")
 
 
-def test_a_failed_response_with_an_error_in_it_is_a_response() -> None:
+def test_a_failed_response_is_a_fault_for_all_its_good_status() -> None:
     body = {
         "id": "resp_1",
         "object": "response",
@@ -117,7 +117,7 @@ def test_a_failed_response_with_an_error_in_it_is_a_response() -> None:
     }
     done = run("--to", "openai-chat", "--losses", "none", body=body)
     assert done.exit_code == 0
-    assert json.loads(done.stdout)["object"] == "chat.completion"
+    assert json.loads(done.stdout)["error"]["message"] == "no"
 
 
 def test_media_can_be_summarised() -> None:

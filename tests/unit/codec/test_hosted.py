@@ -122,6 +122,15 @@ def test_a_stand_in_is_made_once_and_never_over_the_clients_own() -> None:
     assert made == (own,) and [code for code, _ in lost] == ["tool.hosted.dropped"] and crossing.stand_ins == {}
 
 
+def test_a_hosted_tool_is_offered_once_and_not_beside_a_function_of_its_name() -> None:
+    made, lost, _ = _crossed(_tool({"approve": "never"}), _tool({"approve": "never"}, "old_search"))
+    assert [tool.kind for tool in made if isinstance(tool, HostedTool)] == ["find"]
+    assert [code for code, _ in lost] == ["tool.hosted.mapped", "tool.hosted.dropped"]
+    named = msgspec.structs.replace(THERE, fixed={"type": "find", "name": "find"})
+    own = Tool("find")
+    assert _crossed(own, _tool({}), target=(named,))[0] == (own,)
+
+
 def test_a_row_may_need_a_model_that_takes_it() -> None:
     row = msgspec.structs.replace(THERE, needs="web_search_options")
     (made,), _, _ = _crossed(_tool({"approve": "never"}), target=(row,))

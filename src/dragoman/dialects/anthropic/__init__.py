@@ -11,6 +11,7 @@ from .faults import read_fault, write_fault
 from .hosted import HOSTED
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
+from .standard import STANDARD
 from .stream import StreamReader
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
@@ -85,7 +86,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
-    hosted=HOSTED,
+    hosted=HOSTED + STANDARD,
     sealed=frozenset({"reasoning"}),
     echoes=frozenset({"reasoning"}),
     rules=rules,

@@ -11,6 +11,7 @@ from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...crossing import Crossing
+from ...errors import WireError
 from .tools import read_tools
 
 Tools = tuple[Tool | HostedTool, ...]
@@ -48,11 +49,14 @@ def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], crossing
     if not isinstance(what, dict):
         return False
     if what.get("type") == _DEFINITION and isinstance(what.get("definition"), dict):
-        for tool in _defined(part, what["definition"], crossing):
+        found = _defined(part, what["definition"], crossing)
+        if not found:
+            return False
+        for tool in found:
             if not isinstance(tool, Tool) or tool.name not in known:
                 added.append(tool)
                 known |= {tool.name} if isinstance(tool, Tool) else set()
-    elif what.get("type") != _REFERENCE or what.get("name", what.get("tool_name")) not in known:
+    elif what.get("type") != _REFERENCE or str(what.get("name", what.get("tool_name"))) not in known:
         return False
     crossing.lose("tool.merged", part.at)
     for at, members, known_names in (
@@ -67,7 +71,10 @@ def _takes(part: Part, known: set[str], added: list[Tool | HostedTool], crossing
 
 def _defined(part: Opaque, definition: dict[str, Any], crossing: Crossing) -> Tools:
     apart = Crossing(crossing.source, crossing.target)
-    found = read_tools(jsontext.encode([definition]), apart)
+    try:
+        found = read_tools(jsontext.encode([definition]), apart)
+    except WireError:
+        return ()  # the part stays, and is reported as one that nobody understands
     at = (*part.at, "tool", "definition")
     for _, fields in apart.kept:
         crossing.keep(at, fields)

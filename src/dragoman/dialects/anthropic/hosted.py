@@ -96,7 +96,8 @@ def with_servers(tools: tuple[Tool | HostedTool, ...], servers: Raw) -> tuple[To
     for tool in tools:
         if isinstance(tool, HostedTool) and tool.kind == TOOLSET:
             value = jsontext.plain(tool.value)
-            _, server = by_name.pop(value.get("mcp_server_name"), (0, {}))
+            name = value.get("mcp_server_name")
+            _, server = by_name.pop(name, (0, {})) if isinstance(name, str) else (0, {})
             tool = HostedTool(NAME, TOOLSET, jsontext.raw(_joined(value, server)), tool.at)
         out.append(tool)
     for i, server in by_name.values():

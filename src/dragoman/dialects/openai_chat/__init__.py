@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...codec.logprobs import Place
-from ...dialect import Dialect, Endpoint
+from ...dialect import Dialect, Endpoint, Place
 from ...rule import Rule
 from .faults import read_fault, write_fault
 from .hosted import HOSTED

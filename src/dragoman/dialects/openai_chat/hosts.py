@@ -34,7 +34,8 @@ _SEALING = "google"
 
 def suited(request: Request, host: Host, crossing: Crossing) -> Request:
     """The request as this host takes it, in canon."""
-    crossing.recalled = False  # how turns were written for another host says nothing
+    if host.id_pattern or not host.null_content:
+        crossing.recalled = False  # plain turns are written otherwise here, and must not be remembered for others
     suit = _Suit(request, host, crossing)
     tools, choice = suit.tools(request.tools, request.choice)
     settings = suit.settings(request.settings)
@@ -140,6 +141,11 @@ class _Suit:
         return msgspec.structs.replace(settings, format=Format("json"))
 
     def turn(self, turn: Turn) -> Turn:
+        if self._ids is None and not turn.name and turn.extra is None:
+            # Nearly all turns: nothing hangs on them that a host could refuse.
+            if turn.role != "assistant" or not self._demanded:
+                if _is_plain(turn.parts):
+                    return turn
         change: dict[str, Any] = {}
         if turn.name and self._refused("messages[].name"):
             self._lose("name.dropped", turn.at + ("name",))
@@ -243,6 +249,22 @@ class _Suit:
         return hashed(call_id, "")[: self._host.id_length]
 
 
+def _is_plain(parts: tuple[Part, ...]) -> bool:
+    for part in parts:
+        if part.seal is not None or part.cache is not None or part.extra is not None:
+            return False
+        kind = type(part)
+        if kind is Text:
+            if part.refusal or part.citations:  # type: ignore[attr-defined]
+                return False
+        elif kind is ToolCall:
+            if part.custom:  # type: ignore[attr-defined]
+                return False
+        elif kind is not ToolResult or not _is_plain(part.parts):  # type: ignore[attr-defined]
+            return False
+    return True
+
+
 def _is_switched(request: Request, host: Host, way: Literal["off", "on"]) -> bool:
     """Whether the request turns thinking off, or on."""
     settings = request.settings
@@ -255,7 +277,7 @@ def _is_switched(request: Request, host: Host, way: Literal["off", "on"]) -> boo
 def trimmed(out: dict[str, Any], request: Request, host: Host, crossing: Crossing) -> dict[str, Any]:
     """What was written, with the host's names for fields and roles, and without what it refuses."""
     _switch(out, host, request, crossing)
-    out = trim(out, request.settings, host, crossing, own=crossing.source == wire.NAME)
+    out = trim(out, request.settings, host, crossing, wire.NOISE, own=crossing.source == wire.NAME)
     for message in out["messages"]:
         if isinstance(message, dict):
             _suit_message(message, host, crossing)

@@ -376,7 +376,7 @@ class StreamReader(FrameReader):
                 self._crossing.lose("field.dropped", (*at, name), severity="info" if quiet else None)
 
 
-def _broken_off(answer: _Answer) -> bool:
+def _broken_off(answer: Answer) -> bool:
     calls = [answer.call, *[held for held in answer.waiting if isinstance(held, _Call)]]
     return any(call is not None and not call.part.custom and not call.whole() for call in calls)
 

@@ -66,5 +66,6 @@ HOSTED = (
         fixed={"type": "tool_search"},
         needs="tool_search",
         function=as_function,
+        quiet=frozenset({"type", "execution", "description", "parameters"}),
     ),
 )

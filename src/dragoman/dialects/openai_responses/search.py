@@ -54,6 +54,7 @@ def read_search(item: wire.Item, at: Path, crossing: Crossing) -> ToolCall | Too
     if rest:
         crossing.keep(at, rest)
     if kind == CALL:
+        crossing.lose("tool.hosted.as_function", at, f"{kind} is sent as a call", "info")
         return ToolCall(call_id, NAME, jsontext.text(fields["arguments"]) if "arguments" in fields else "", at=at)
     crossing.lose("part.as_text", at, kind)
     return ToolResult(call_id, (Text(_listed(_said(fields, "tools")), at=at),), NAME, at=at)
@@ -68,7 +69,8 @@ def _listed(tools: Any) -> str:
     names: list[str] = []
     for tool in tools if isinstance(tools, list) else ():
         if isinstance(tool, dict) and tool.get("type") == "namespace":
-            inner = [one for one in tool.get("tools") or () if isinstance(one, dict)]
+            listed = tool.get("tools")
+            inner = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
             names += [f"{tool.get('name')}__{one.get('name')}" for one in inner]
         elif isinstance(tool, dict):
             names.append(str(tool.get("name") or tool.get("type")))

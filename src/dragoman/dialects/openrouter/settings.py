@@ -116,7 +116,7 @@ def fitted_settings(request: Request, crossing: Crossing) -> tuple[Settings, Ext
         fields["reasoning"] = jsontext.raw(wish)
     if settings.effort is not None or settings.budget is not None or settings.thoughts is not None:
         changes = {"effort": None, "budget": None, "thoughts": None}
-    if settings.top_k is not None:
+    if settings.top_k is not None and "top_k" not in crossing.profile.refuses:
         changes["top_k"] = None
         whole = int(settings.top_k)
         fields["top_k"] = jsontext.raw(whole if whole == settings.top_k else settings.top_k)

@@ -1,0 +1,121 @@
+"""The data file of host facts: valid rows about declared hosts, and no fact that nobody acts on."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pytest
+
+from dragoman import hosts
+from dragoman.crossing import Host
+from dragoman.dialects import names as dialects
+from dragoman.dialects.openai_chat import wire
+from dragoman.errors import ConfigError
+
+DECLARED = {row.names[0]: row for row in hosts.rows() if row.names}
+PLACES = {
+    "messages[]": {"name", "refusal", "annotations", "audio", "reasoning_details"},
+    "tools[]": {"custom", "strict"},
+    "content[]": {"image_url", "input_audio", "file", "video_url", "cache_control", "prompt_cache_breakpoint"},
+    "response_format": {"json_schema"},
+    "tool_choice": {"allowed_tools"},
+    "reasoning": {"summary"},
+}
+"""Where below the head of a request the writers look."""
+
+
+def test_every_row_is_valid_and_states_its_source() -> None:
+    assert len(DECLARED) > 15
+    for row in hosts.rows():
+        assert bool(row.names) != bool(row.of), row
+        assert row.facts and row.source, row
+        assert re.fullmatch(r"20\d\d-\d\d(-\d\d)?", row.date), row
+        assert set(row.dialects) <= set(dialects()), row
+        assert set(row.of) <= set(DECLARED), row
+        assert row.match == () or row.names, row
+        msgspec.convert(row.facts, Host)
+
+
+def test_every_fact_is_one_that_a_host_can_have() -> None:
+    known = {field.name for field in msgspec.structs.fields(Host)} - {"name"}
+    for row in hosts.rows():
+        assert set(row.facts) <= known, row
+
+
+def test_every_field_is_one_that_the_writers_know() -> None:
+    top = {field.encode_name for field in msgspec.structs.fields(wire.ChatRequest)}
+    responses = {"metadata", "truncation", "safety_identifier", "prompt_cache_retention", "moderation", "background"}
+    for row in hosts.rows():
+        for name in row.facts.get("fields", {}):
+            place, dot, last = name.partition(".")
+            if dot:
+                assert last in PLACES[place], (row.source, name)
+            else:
+                assert name in (top if row.dialects == ("openai-chat",) else responses), (row.source, name)
+
+
+def test_no_name_is_declared_twice() -> None:
+    found = [name for row in hosts.rows() for name in row.names]
+    assert len(found) == len(set(found))
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_host_is_found_by_its_names_and_where_it_listens(name: str) -> None:
+    row = DECLARED[name]
+    spoken = row.dialects[0]
+    facts = hosts.lookup(name, spoken)
+    assert facts is not None and facts.name == name
+    for other in (*row.names, *[pattern.replace("*", "x") for pattern in row.match]):
+        assert hosts.lookup(other, spoken) is facts, other
+        assert hosts.lookup(other.upper(), spoken) is facts, other
+        assert hosts.lookup(f"https://{other}/v1", spoken) is facts, other
+        assert hosts.origin(other) == name
+
+
+def test_an_unknown_host_has_no_facts_and_its_own_name() -> None:
+    assert hosts.lookup("llm.example.com", "openai-chat") is None
+    assert hosts.lookup("mistral", "anthropic") is None
+    assert hosts.origin("https://LLM.example.com:8080/v1") == "llm.example.com:8080"
+    assert hosts.origin(None) == ""
+
+
+def test_every_row_says_something_that_no_later_row_takes_back() -> None:
+    for row in hosts.rows():
+        for name in row.of or row.names[:1]:
+            facts = msgspec.to_builtins(hosts.lookup(name, row.dialects[0]))
+            stands = [fact for fact, value in row.facts.items() if _stands(facts[fact], value)]
+            assert stands, (name, row.source)
+
+
+def _stands(known: object, said: object) -> bool:
+    if isinstance(said, dict) and isinstance(known, dict):
+        return any(known.get(key) == value for key, value in said.items())
+    return known == said
+
+
+def test_rows_can_be_loaded_on_top_and_taken_away() -> None:
+    mine = {
+        "names": ["house"],
+        "match": ["llm.house.example"],
+        "facts": {"fields": {"seed": False}, "null_content": False},
+        "source": "our own server",
+        "date": "2026-11",
+    }
+    more = {"of": ["mistral"], "facts": {"fields": {"seed": True}}, "source": "tried", "date": "2026-11"}
+    with hosts.load([mine, more]):
+        found = hosts.lookup("llm.house.example", "openai-chat")
+        assert found == Host("house", {"seed": False}, null_content=False)
+        mistral = hosts.lookup("mistral", "openai-chat")
+        assert mistral is not None and mistral.fields["seed"] is True and mistral.fields["user"] is False
+    assert hosts.lookup("llm.house.example", "openai-chat") is None
+    mistral = hosts.lookup("mistral", "openai-chat")
+    assert mistral is not None and mistral.fields["seed"] == "random_seed"
+
+
+@pytest.mark.parametrize("facts", [{"feilds": {}}, {"echo": "yes"}])
+def test_rows_that_say_nothing_sensible_are_refused(facts: dict[str, object]) -> None:
+    before = hosts.rows()
+    with pytest.raises(ConfigError):
+        hosts.load([{"names": ["house"], "facts": facts, "source": "s", "date": "2026-11"}])
+    assert hosts.rows() == before
