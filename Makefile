@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: help setup run test lint types layers unit format conform golden bench bench-peers clean
+.PHONY: help setup run test lint types layers unit format conform golden docs bench bench-peers clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -47,6 +47,9 @@ conform: $(READY)  ## Run the conformance cases against the library
 golden: $(READY)  ## Rewrite the conformance cases from their sources, the golden files and the matrix; review the diff
 	$(BIN)/python -m conformance.source
 	$(BIN)/python -m tests.golden
+
+docs: $(READY)  ## Rewrite the generated pages of the documentation
+	$(BIN)/python docs/generate.py
 
 bench: $(READY)  ## Cost of translation, against JSON libraries and (after bench-peers) other translators
 	$(BIN)/python -m bench.translate
