@@ -24,6 +24,7 @@ from dragoman.canon import (
     ToolResult,
     Turn,
 )
+from dragoman.codec.recall import forget_all
 from tests.crossings.desk import MODELS, PAIRS, written
 
 HISTORY = {"openai-responses": "input", "gemini": "contents", "code-assist": "contents"}
@@ -104,3 +105,34 @@ def test_adding_a_turn_never_changes_what_stands_before_it(source: str, target: 
             assert messages[:last] == before[:last]
             assert messages[last].startswith(before[last].rstrip(b"]}"))
         before, others = messages, rest
+
+
+@pytest.mark.parametrize("target", ["gemini", "code-assist"])
+def test_what_was_written_for_another_model_changes_nothing(target: str) -> None:
+    """Turns are remembered as they were written; whether calls need seals, and where media stand, is the model's."""
+    call, result = ToolCall("call_1", "f", '{"path":"a"}'), ToolResult("call_1", (Text("ok"),), "f")
+    seen = ToolCall("call_2", "f", '{"path":"b"}')
+    picture = ToolResult("call_2", (Text("see"), Media("image", "image/png", PIXEL)), "f")
+    turns = (
+        Turn("user", (Text("Go."),)),
+        Turn("assistant", (call,)),
+        Turn("tool", (result,)),
+        Turn("assistant", (seen,)),
+        Turn("tool", (picture,)),
+        Turn("user", (Text("And?"),)),
+    )
+    body = written(Request(turns, "m", (Tool("f", "F.", '{"type":"object","properties":{}}'),)), "anthropic")
+    models = ("gemini-3-flash", "gemini-2.5-flash")
+
+    def sent(model: str) -> tuple[bytes, list[str]]:
+        done = dragoman.translate_request(body, source="anthropic", target=target, model=model)
+        return done.body, [str(loss) for loss in done.losses]
+
+    alone: dict[str, Any] = {}
+    for model in models:
+        forget_all()
+        alone[model] = sent(model)
+    for model in models * 3:
+        assert sent(model) == alone[model]
+    assert alone[models[0]][0].count(b"skip_thought_signature_validator") == 2
+    assert b"skip_thought_signature_validator" not in alone[models[1]][0]

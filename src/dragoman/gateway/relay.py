@@ -129,6 +129,7 @@ class Relay:
                 repair=None if route.repair == "off" else route.repair,
                 seals=route.seals,
                 vault=self._desk.vault,
+                host=upstreams.host(choice.upstream),
             )
         except WireError as error:
             raise Refused(Fault("invalid_request", str(error), 400, param=error.path)) from None

@@ -34,6 +34,11 @@ def address(upstream: Upstream) -> Address:
     return Address(secure, parts.hostname or "", parts.port or (443 if secure else 80))
 
 
+def host(upstream: Upstream) -> str | None:
+    """What the table of hosts may know it by."""
+    return upstream.host or urlsplit(upstream.base_url).hostname
+
+
 def target(upstream: Upstream, model: str, *, stream: bool) -> str:
     """The path to post to. What the base address and the endpoint share at their joint is written once."""
     dialect = get(upstream.dialect)

@@ -12,112 +12,15 @@ from ..canon.request import Request
 from ..canon.tools import Choice, Tool
 from ..codec.schema.document import Document
 from . import patterns, shape
-from .extract import Extraction, hint_of, masked, quoted, words_of
+from .extract import Extraction, quoted, words_of
 from .instance import NOTHING, Maker
+from .relevance import NAMED, Heard, hear, is_named, plainly, score
 from .shape import Json
 from .talk import Talk
 
 MOST = 8
 """Calls in one step."""
 
-_VERBS = frozenset(
-    {
-        "get",
-        "list",
-        "show",
-        "find",
-        "search",
-        "fetch",
-        "read",
-        "write",
-        "create",
-        "delete",
-        "remove",
-        "update",
-        "set",
-        "run",
-        "add",
-        "make",
-        "send",
-        "call",
-        "check",
-        "lookup",
-        "look",
-        "do",
-        "use",
-        "open",
-        "save",
-        "load",
-        "ask",
-        "tell",
-        "give",
-        "execute",
-    }
-)
-_EMPTY = frozenset(
-    {
-        "the",
-        "a",
-        "an",
-        "of",
-        "to",
-        "for",
-        "tool",
-        "function",
-        "api",
-        "my",
-        "your",
-        "and",
-        "or",
-        "with",
-        "in",
-        "on",
-        "by",
-        "from",
-        "at",
-        "is",
-        "are",
-        "be",
-        "it",
-        "this",
-        "that",
-        "these",
-        "those",
-        "as",
-        "all",
-        "any",
-        "some",
-        "given",
-        "can",
-        "will",
-        "which",
-        "when",
-        "where",
-        "what",
-        "how",
-        "returns",
-        "return",
-        "value",
-        "information",
-        "data",
-        "about",
-        "into",
-        "specified",
-        "provided",
-        "used",
-        "using",
-        "user",
-        "input",
-        "output",
-        "result",
-        "results",
-        "optional",
-        "required",
-        "string",
-        "number",
-    }
-)
-_WORD = re.compile(r"[^\W\d_]+")
 _BREAK = re.compile(r"(?<=[.!?])\s+|\n+|;\s*|,?\s+(?:and then|and also|and|then|also|plus)\s+|,\s+", re.IGNORECASE)
 _COLON = re.compile(r":\s*(.+)", re.DOTALL)
 
@@ -126,7 +29,6 @@ _FORBIDDEN = re.compile(
     r"\b(?:do not|don't|don’t|never|without) (?:call|use|using|calling)(?: any| a| the)? (?:tool|function)s?\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\?|\b(?:what|which|who|how|when|where|please|now)\b", re.IGNORECASE)
 
 
 class Planned(Struct):
@@ -136,17 +38,18 @@ class Planned(Struct):
     arguments: str
 
 
-def usable(request: Request) -> list[Tool]:
-    """The tools that may be called, by the request's choice."""
+def usable(request: Request, words: str = "") -> list[Tool]:
+    """The tools that may be called, by the request's choice. Deferred ones only when they are demanded or named."""
     tools = [tool for tool in request.tools if isinstance(tool, Tool)]
     choice = request.choice
-    if choice is None:
-        return [tool for tool in tools if not tool.deferred]
-    if choice.mode == "none":
+    if choice is not None and choice.mode == "none":
         return []
-    if choice.names:
+    if choice is not None and choice.names:
         return [tool for tool in tools if tool.name in choice.names]
-    return tools if forced(choice) else [tool for tool in tools if not tool.deferred]
+    if forced(choice) or not any(tool.deferred for tool in tools):
+        return tools
+    heard = hear(words)
+    return [tool for tool in tools if not tool.deferred or is_named(tool, heard)]
 
 
 def forced(choice: Choice | None) -> bool:
@@ -156,7 +59,7 @@ def forced(choice: Choice | None) -> bool:
 
 def plan(request: Request, talk: Talk) -> list[Planned]:
     """The calls of this step; none when no tool is named or an argument is missing, unless one is forced."""
-    tools = usable(request)
+    tools = usable(request, talk.words)
     if not tools:
         return []
     found = [one for one in _asked_for(tools, talk.words) if not _was_made(one, talk.made)]
@@ -178,91 +81,47 @@ def _value(arguments: str) -> Json:
         return arguments
 
 
-def _stem(word: str) -> str:
-    word = word.lower()
-    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)] + instead
-    return word
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset([_stem(word) for word in _WORD.findall(text)])
-
-
-def _score(tool: Tool, text: str, stems: frozenset[str]) -> int:
-    """How much the words speak of a tool; 0: not at all."""
-    spoken = [word for word in words_of(tool.name) if word not in _EMPTY]
-    hits = [word for word in spoken if _stem(word) in stems]
-    nouns = [word for word in spoken if word not in _VERBS]
-    whole = re.search(rf"(?<!\w){re.escape(tool.name)}(?!\w)", text, re.IGNORECASE) is not None
-    needs = tool.custom or bool(_required(tool))
-    if whole:
-        return 10 * len(spoken) + 5
-    if not needs:  # nothing but its name can tell that it is meant
-        meant = [word for word in hits if word in nouns] if nouns else hits
-        asked = bool(_VERB_STEMS & stems) or _ASKS.search(text) is not None
-        return 10 * len(meant) if 2 * len(hits) >= len(spoken) and asked else 0
-    described = {_stem(word) for word in _WORD.findall(tool.description[:1000]) if len(word) > 3} - _IGNORED
-    runs = any(hint_of(name) == "command" for name in _required(tool)) and bool(_RUNS & stems)
-    return 10 * (len(hits) + runs) + min(5, len(described & stems))
-
-
-_VERB_STEMS = frozenset([_stem(word) for word in _VERBS])
-_RUNS = frozenset({"run", "execut", "exec"})
-_IGNORED = frozenset([_stem(word) for word in (*_VERBS, *_EMPTY)])
-
-
-def _required(tool: Tool) -> list[str]:
-    root = shape.read(tool.schema).root
-    return shape.names(root, "required") if isinstance(root, dict) else []
-
-
 def _asked_for(tools: list[Tool], text: str) -> list[Planned]:
     """The calls that the words ask for, in their order."""
     if not text:
         return []
+    whole = hear(text)
     out: list[Planned] = []
-    for segment in _segments(tools, text):
+    for piece in _pieces(tools, whole):
         # "the weather and the time in Paris": what one piece lacks may stand in another.
-        found = _called(tools, segment) or _called(_meant(tools, segment), text)
+        found = _called(tools, piece) or _called(_meant(tools, piece), whole)
         out += [one for one in found if one not in out]
-    return out or _called(tools, text)
+    return out or _called(tools, whole)
 
 
-def _meant(tools: list[Tool], text: str) -> list[Tool]:
-    """The tool that the words name, if they name one."""
-    covered = masked(text)
-    stems = _stems(covered)
-    scores = [_score(tool, covered, stems) for tool in tools]
-    most = max(scores)
-    return [tools[scores.index(most)]] if most >= 10 else []
-
-
-def _segments(tools: list[Tool], text: str) -> list[str]:
+def _pieces(tools: list[Tool], whole: Heard) -> list[Heard]:
     """The words in pieces, each of which speaks of a tool: a new one begins where one is named again."""
+    text, covered = whole.text, whole.covered
     starts = [0]
-    covered = masked(text)
     breaks = [(match.start(), match.end()) for match in _BREAK.finditer(covered)]
     for number, (_, begin) in enumerate(breaks[:100]):
         end = breaks[number + 1][0] if number + 1 < len(breaks) else len(text)
-        piece = covered[begin:end]
-        stems = _stems(piece)
-        if any(_score(tool, piece, stems) >= 10 for tool in tools):
+        if _meant(tools, hear(text[begin:end], covered[begin:end])):
             starts.append(begin)
-    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    ends = [*starts[1:], len(text)]
+    return [hear(text[start:end], covered[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
-def _called(tools: list[Tool], text: str) -> list[Planned]:
+def _meant(tools: list[Tool], heard: Heard) -> list[Tool]:
+    """The tool that the words name, if they name one."""
+    scores = [score(tool, heard) for tool in tools]
+    most = max(scores)
+    return [tools[scores.index(most)]] if most >= NAMED else []
+
+
+def _called(tools: list[Tool], heard: Heard) -> list[Planned]:
     """The calls of the tool that the words speak of most, if they hold its arguments; else of one not far behind."""
-    covered = masked(text)
-    stems = _stems(covered)
-    scored = [(score, tool) for tool in tools if (score := _score(tool, covered, stems)) > 0]
-    most = max([score for score, _ in scored], default=0)
+    scored = [(found, tool) for tool in tools if (found := score(tool, heard)) > 0]
+    most = max([found for found, _ in scored], default=0)
     for _, tool in sorted([pair for pair in scored if 2 * pair[0] > most], key=lambda pair: -pair[0]):
-        found = _free_text(tool, text) if tool.custom else _arguments(tool, text)
-        if found:
-            return found
+        calls = _free_text(tool, heard.text) if tool.custom else _arguments(tool, heard)
+        if calls:
+            return calls
     return []
 
 
@@ -288,26 +147,36 @@ def document_of(tool: Tool) -> Document:
     return Document(root if "type" in root else {"type": "object", **root})
 
 
-def _arguments(tool: Tool, text: str) -> list[Planned]:
+def _arguments(tool: Tool, heard: Heard) -> list[Planned]:
     """The arguments that stand in the words: one set, or several where they name several things; none if one lacks."""
     document = document_of(tool)
-    extraction = Extraction(document, text, words_of(tool.name))
+    extraction = Extraction(document, heard.text, words_of(tool.name))
     whole = extraction.whole()
     if whole is not None:
         return [Planned(tool, encoded(whole))]
     root = extraction.plain(document.root)
     declared, required = shape.properties(root), shape.names(root, "required")
     found: dict[str, list[Json]] = {}
-    for name in required:
-        found[name] = extraction.find(name, declared.get(name, {}), required=True)
-        if not found[name]:
-            return []
+    silent = 0
+    # Where nothing is required, one argument is enough to tell that the tool is meant.
+    for name in required or declared:
+        inner = declared.get(name, {})
+        values = extraction.find(name, inner, required=True)
+        if not values and name in required:
+            values = _unsaid(inner, document)
+            silent += 1
+            if not values:
+                return []
+        if values:
+            found[name] = values
+    if silent == len(found) and not plainly(tool, heard):
+        return []
     others = {
         name: values[0]
         for name, inner in declared.items()
-        if name not in required and (values := extraction.find(name, inner, required=False))
+        if required and name not in required and (values := extraction.find(name, inner, required=False))
     }
-    fans = {name for name in required if extraction.fans(name, declared.get(name, {}))}
+    fans = {name for name in found if extraction.fans(name, declared.get(name, {}))}
     out: list[Planned] = []
     fits = shape.Fit(document)
     for chosen in _sets(found, fans):
@@ -316,6 +185,14 @@ def _arguments(tool: Tool, text: str) -> list[Planned]:
         if fits(value, document.root):
             out.append(Planned(tool, encoded(value)))
     return out
+
+
+def _unsaid(schema: Json, document: Document) -> list[Json]:
+    """What a required argument is when nothing is said of it, by its own schema: its default, or null."""
+    if not isinstance(schema, dict):
+        return []
+    given = [schema["default"]] if "default" in schema else [None]
+    return [value for value in given if shape.Fit(document)(value, schema)]
 
 
 def _sets(found: dict[str, list[Json]], fans: set[str]) -> list[dict[str, Json]]:
@@ -344,8 +221,8 @@ def encoded(value: Json) -> str:
 
 
 def _likeliest(tools: list[Tool], text: str) -> Tool:
-    stems = _stems(text)
-    return max(tools, key=lambda tool: _score(tool, text, stems))
+    heard = hear(text)
+    return max(tools, key=lambda tool: score(tool, heard))
 
 
 def _made_up(tool: Tool, text: str) -> Planned:

@@ -111,10 +111,9 @@ def response_of(answers: list[Said], id: str, model: str, usage: Usage | None) -
 
 def events_of(response: Response) -> Iterator[Event]:
     """The response as a stream, its texts and arguments in small pieces."""
-    start = response.usage
-    if start is not None:
-        start = Usage(start.input, 0, start.cache_read, start.cache_write)
-    yield Start(response.id, response.model, response.created, start)
+    usage = response.usage or Usage()
+    begin = Usage(usage.input, 0, usage.cache_read, usage.cache_write)
+    yield Start(response.id, response.model, response.created, begin)
     answers = [Alternative(response.parts, response.stop), *response.alternatives]
     index = 0
     for number, answer in enumerate(answers):

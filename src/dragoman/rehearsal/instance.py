@@ -85,8 +85,6 @@ class Maker:
         for candidate in self._candidates(schema, depth, name):
             if self._fits(candidate, schema):
                 return candidate
-            if self._steps <= 0:
-                break
         return NOTHING
 
     def _candidates(self, schema: Json, depth: int, name: str = "") -> Iterator[Json]:
@@ -245,8 +243,7 @@ class Maker:
         if holds is not None and not first:
             times = shape.number_in(schema, "minContains")
             for _ in range(int(min(1 if times is None else times, 100))):
-                both = {"allOf": [holds, rest]} if isinstance(rest, dict) and rest else holds
-                self._append(out, both, schema, depth)
+                self._append(out, {"allOf": [holds, rest]}, schema, depth)
         while len(out) < max(wanted, len(first) if self._full or least else 0):
             if not self._append(out, first[len(out)] if len(out) < len(first) else rest, schema, depth):
                 break
@@ -258,8 +255,6 @@ class Maker:
     def _append(self, out: list[Json], schema: Json, array: dict[str, Json], depth: int) -> bool:
         unique = array.get("uniqueItems") is True
         for candidate in self._candidates(schema, depth + 1):
-            if self._steps <= 0:
-                return False
             if self._fits(candidate, schema) and not (unique and any(shape.same(candidate, one) for one in out)):
                 out.append(candidate)
                 return True
@@ -291,9 +286,6 @@ def _merged(first: dict[str, Json], second: dict[str, Json]) -> dict[str, Json]:
             out[name] = min(value, other) if shape.is_number(value) and shape.is_number(other) else other
         elif name == "enum" and isinstance(value, list) and isinstance(other, list):
             out[name] = [one for one in value if any(shape.same(one, two) for two in other)]
-        elif name in ("allOf", "anyOf", "oneOf") and value != other:
-            out.setdefault("allOf", [])
-            out["allOf"] = [*out["allOf"], {name: value}] if isinstance(out["allOf"], list) else [{name: value}]
         elif name == "items" and isinstance(value, dict) and isinstance(other, dict):
             out[name] = _merged(value, other)
     return out

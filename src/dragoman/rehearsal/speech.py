@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal, InvalidOperation, localcontext
+from decimal import Decimal, localcontext
 
 from ..canon.tools import HostedTool, Tool
 from .extract import quoted
@@ -197,7 +197,7 @@ def evaluate(text: str) -> str | None:
         try:
             reader = _Sum(tokens)
             value = reader.whole()
-        except (_NoSum, InvalidOperation, ArithmeticError):
+        except (_NoSum, ArithmeticError):
             return None
     if not value.is_finite() or abs(value) >= Decimal(10) ** 30:
         return None

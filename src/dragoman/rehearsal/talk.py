@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ..canon.parts import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..canon.request import Request
+from ..canon.tools import Tool
 from ..canon.turns import Turn
 
 _MOST = 16_000
@@ -165,7 +166,7 @@ def _pieces(request: Request) -> Iterator[str]:
         for part in turn.parts:
             yield from _part(part)
     for tool in request.tools:
-        yield tool.kind if not hasattr(tool, "name") else tool.name
+        yield tool.name if isinstance(tool, Tool) else tool.kind
 
 
 def _part(part: Part) -> Iterator[str]:
@@ -179,5 +180,6 @@ def _part(part: Part) -> Iterator[str]:
             yield from _part(piece)
     elif isinstance(part, Media):
         yield part.data or part.url or part.file
-    elif isinstance(part, Opaque):
+    else:
+        assert isinstance(part, Opaque)
         yield bytes(part.value).decode("utf-8", "replace")

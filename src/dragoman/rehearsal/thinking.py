@@ -85,15 +85,11 @@ def check(request: Request, seals: Seals) -> Fault | None:
 
 def _open_step(turns: tuple[Turn, ...]) -> list[tuple[int, Turn]]:
     """The assistant's turns since the user spoke last, if the conversation ends with results."""
-    if not turns or turns[-1].role != "tool":
+    spoken = [(number, turn) for number, turn in enumerate(turns) if turn.role not in ("system", "developer")]
+    if not spoken or spoken[-1][1].role != "tool":
         return []
-    found: list[tuple[int, Turn]] = []
-    for number in range(len(turns) - 1, -1, -1):
-        if turns[number].role == "user":
-            break
-        if turns[number].role == "assistant":
-            found.append((number, turns[number]))
-    return found[::-1]
+    last = max([place for place, (_, turn) in enumerate(spoken) if turn.role == "user"], default=-1)
+    return [(number, turn) for number, turn in spoken[last + 1 :] if turn.role == "assistant"]
 
 
 def _wrong(thought: Reasoning) -> str:

@@ -14,6 +14,7 @@ from dragoman.rehearsal.choosing import MOST
 from tests.unit.rehearsal.desk import (
     ADD,
     LIST,
+    NUMBER,
     PATCH,
     READ,
     STRING,
@@ -46,6 +47,12 @@ USER = tool("get_user_record", user_id=STRING)
 NAMES = tool("add_user", first_name=STRING, last_name=STRING)
 AB = (tool("alpha", value=STRING), tool("beta", value=STRING))
 CLOCK = tool("get_time", city=STRING)
+
+MULTIPLY = tool("multiply", required=(), a=NUMBER, b=NUMBER)
+FIBONACCI = tool("fibonacci", n={"type": "integer"})
+DOCS = tool("search_docs", required=(), query=STRING)
+UNITS = tool("get_weather", city=STRING, unit={"enum": ["C", "F"], "default": "C"}, day={"type": ["string", "null"]})
+LABELS = (Tool("lookup_harbor"), Tool("lookup_orchard"))
 
 CASES: list[tuple[str, tuple[Tool, ...], list[tuple[str, Any]]]] = [
     ("What's the weather like in San Francisco?", TOOLS, [("get_weather", {"location": "San Francisco"})]),
@@ -100,6 +107,13 @@ CASES: list[tuple[str, tuple[Tool, ...], list[tuple[str, Any]]]] = [
     ("Look up the user u-42", (USER,), [("get_user_record", {"user_id": "u-42"})]),
     ("Add the user: Ada Lovelace", (NAMES,), [("add_user", {"first_name": "Ada", "last_name": "Lovelace"})]),
     ("Read a.txt, but do not call any tools", TOOLS, []),
+    ("What is 5 * 4?", (MULTIPLY,), [("multiply", {"a": 5, "b": 4})]),
+    ("What is the 12th fibonacci number?", (FIBONACCI,), [("fibonacci", {"n": 12})]),
+    ("Look into the docs about revenue", (DOCS,), [("search_docs", {"query": "revenue"})]),
+    ("Search!", (DOCS,), []),
+    ("Show the docs", (DOCS,), [("search_docs", {})]),
+    ("Weather in Oslo?", (UNITS,), [("get_weather", {"city": "Oslo", "unit": "C", "day": None})]),
+    ("Call `lookup_harbor` and `lookup_orchard` now", LABELS, [("lookup_harbor", {}), ("lookup_orchard", {})]),
     # Several things.
     (
         "Call alpha with value red and beta with value blue",
@@ -213,10 +227,11 @@ def test_a_tool_in_a_namespace() -> None:
     assert isinstance(call, ToolCall) and call.namespace == "net"
 
 
-def test_a_deferred_tool_is_called_only_on_demand() -> None:
-    later = Tool("ping", deferred=True)
-    assert called(request("ping", tools=(later,))) == []
-    assert called(request("ping", tools=(later,), choice=Choice("required"))) == [("ping", {})]
+def test_a_deferred_tool_is_called_only_on_demand_or_by_its_name() -> None:
+    later = Tool("ping_server", deferred=True)
+    assert called(request("ping the server", tools=(later,))) == []
+    assert called(request("call ping_server", tools=(later,))) == [("ping_server", {})]
+    assert called(request("ping", tools=(later,), choice=Choice("required"))) == [("ping_server", {})]
 
 
 def test_a_grammar_of_regular_expressions_is_kept() -> None:
@@ -249,3 +264,20 @@ def test_calls_that_were_made_are_not_made_again() -> None:
     made = ToolCall("call_x", "list_files", "")
     asked = request("List the files", Turn("assistant", (made,)), tools=(LIST, ADD, READ, WRITE, PATCH))
     assert called(asked) == []
+
+
+def test_a_broken_call_is_not_the_same_call() -> None:
+    made = ToolCall("call_x", "list_files", '{"a')
+    assert called(request("List the files", Turn("assistant", (made,)), tools=(LIST,))) == [("list_files", {})]
+
+
+def test_arguments_that_do_not_fit_together_are_no_call() -> None:
+    schema = {"type": "object", "properties": {"a": NUMBER, "b": True}, "required": ["a"], "not": {"required": ["a"]}}
+    assert called(request("try 4", tools=(Tool("try", schema=json.dumps(schema)),))) == []
+    schema = {"type": "object", "properties": {"a": True}, "required": ["a"]}
+    assert called(request("try 4", tools=(Tool("try", schema=json.dumps(schema)),))) == []
+
+
+def test_a_demanded_custom_tool_gets_what_is_quoted() -> None:
+    asked = request("with `+x`", tools=(PATCH,), choice=Choice("required"))
+    assert called(asked) == [("apply_patch", "+x")]

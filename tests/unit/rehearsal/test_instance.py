@@ -118,6 +118,41 @@ SCHEMAS: dict[str, Any] = {
             },
         ]
     },
+    "beyond all bounds": {"type": "number", "minimum": 1e300},
+    "a step between": {"type": "number", "multipleOf": 0.1, "minimum": 0.25, "maximum": 0.35},
+    "a reference to anything": {"$ref": "#/$defs/any", "$defs": {"any": True}},
+    "allOf references": {"allOf": [{"$ref": "#/$defs/node"}, {"required": ["more"]}], "$defs": {"node": NODE}},
+    "allOf enums": {"allOf": [{"enum": [1, 2, 3]}, {"enum": [3, 4]}]},
+    "allOf items": {
+        "type": "array",
+        "minItems": 1,
+        "allOf": [{"items": {"type": "integer"}}, {"items": {"minimum": 8}}],
+    },
+    "allOf properties": {
+        "allOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"a": {"minimum": 3}}, "required": ["a"]}]
+    },
+    "allOf required": {"type": "object", "required": ["a"], "allOf": [{"required": ["b"]}]},
+    "both maxima": {"type": "integer", "minimum": 4, "maximum": 9, "allOf": [{"maximum": 4}]},
+    "old tuple": {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "array",
+        "items": [{"type": "integer"}],
+        "additionalItems": False,
+        "minItems": 1,
+    },
+    "dependent schemas": {
+        "type": "object",
+        "required": ["a"],
+        "dependentSchemas": {"a": {"required": ["b"]}},
+        "properties": {"b": {"type": "integer"}},
+    },
+    "too many to make": {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/none"}},
+        "minProperties": 1,
+        "additionalProperties": {"type": "null"},
+        "$defs": {"none": False},
+    },
     "huge bounds": {"type": "integer", "minimum": 2**60, "maximum": 2**60 + 1},
 }
 
@@ -139,6 +174,12 @@ def test_what_is_made_is_valid(name: str, full: bool) -> None:
         {"$ref": "#"},
         {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
         {"allOf": [{"type": "string"}, {"type": "integer"}]},
+        {"oneOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}]},
+        {"type": "object", "properties": {"a": False}, "required": ["a"]},
+        {"type": "object", "properties": {"a": False}, "minProperties": 1, "additionalProperties": False},
+        {"type": "object", "required": ["a"], "properties": {"a": {}, "b": False}, "dependentRequired": {"a": ["b"]}},
+        {"type": "array", "items": {"enum": ["a"]}, "minItems": 2, "uniqueItems": True},
+        {"type": "number", "multipleOf": 1e300, "minimum": 1},
         {"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}]},
         {"type": "object", "required": ["a", "b"], "additionalProperties": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}},
     ],

@@ -46,6 +46,7 @@ from tests.unit.rehearsal.desk import (
         ("Say good day. Then stop.", "good day."),
         ("How many words are in 'a b c'?", "“a b c” has 3 words."),
         ("how many letters: abc1", "“abc1” has 3 letters."),
+        ("How many words are there", "you said: “How many words are there”."),
         ("Which tools do you have?", "no tools are declared."),
         ("What is my name?", "you have not told your name."),
         ("The moon is far.", "you said: “The moon is far.”."),
@@ -210,6 +211,7 @@ def test_a_thought_is_cut_by_the_limit_and_by_its_budget() -> None:
     assert [type(part).__name__ for part in response.parts] == ["Reasoning"]
     assert response.stop.reason == "length"
     assert response.usage is not None and response.usage.reasoning == response.usage.output == 5
+    assert respond(request("Say hi", effort="high", max_tokens=0)).parts == ()
     short = respond(request("Say hi", budget=7))
     assert short.usage is not None and short.usage.reasoning == 7
     assert text(short) == f"{OPENING}hi"

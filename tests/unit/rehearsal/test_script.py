@@ -152,6 +152,8 @@ def test_limits_of_step_and_request() -> None:
     assert respond(request("x"), script=told).stop.reason == "length"
     assert said(request("x"), script=told) == "one two"
     assert said(request("x", max_tokens=1), script=told) == "one"
+    bare = Script((Step(parts=(Thought("one two three", sealed=False),), truncate=1),))
+    assert respond(request("x"), script=bare).parts == (Reasoning("one"),)
 
 
 def test_thoughts_without_seal_and_without_words() -> None:

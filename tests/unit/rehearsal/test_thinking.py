@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from dragoman import rehearsal
-from dragoman.canon import Part, Reasoning, Request, Response, Seal, Settings, ToolCall
+from dragoman.canon import Part, Reasoning, Request, Response, Seal, Settings, Text, ToolCall, Turn
 from dragoman.conform.echo import answered
 from dragoman.crossing import Crossing
 from dragoman.dialects import get, names
@@ -88,6 +88,12 @@ def test_a_thought_without_its_seal_is_a_fault_in_a_tool_step(thought: Reasoning
     assert isinstance(rehearsal.answer(_with(thought), seals="ignored").response(), Response)
     quiet = msgspec.structs.replace(_with(thought), settings=Settings())
     assert isinstance(rehearsal.answer(quiet).response(), Response), "nobody thinks"
+
+
+def test_a_system_turn_does_not_end_the_step() -> None:
+    broken = _with(Reasoning("altered"))
+    later = msgspec.structs.replace(broken, turns=(*broken.turns, Turn("system", (Text("Be brief."),))))
+    assert "no seal" in fault(later).message
 
 
 def test_a_missing_thought_is_a_fault_when_it_is_demanded() -> None:

@@ -35,8 +35,8 @@ def write_contents(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     for index, turn in enumerate(turns):
         # Only calls of the open turn must have seals. A history from elsewhere gets its dummies in all turns, so that
         # its bytes stay the same, and cached, when the turn is over.
-        sealed = seals and index >= open_from and turn.role == "assistant"
-        if recalled and not (sealed and _has_calls(turn)) and writer.as_before(turn):
+        sealed = seals and index >= open_from and turn.role == "assistant" and _has_calls(turn)
+        if recalled and writer.as_before(turn, sealed):
             continue
         if turn.name:
             crossing.lose("name.dropped", turn.at)
@@ -80,11 +80,14 @@ def _open_from(turns: tuple[Turn, ...]) -> int:
 
 
 class _Known(NamedTuple):
-    """How a turn was written after the calls `asked`, and the calls that wait for results after it."""
+    """How a turn was written after the calls `asked`, and the calls that wait for results after it. `sealed`: its calls
+    must have seals; `dummy` is the place of the one that got a dummy."""
 
     parts: list[Raw]
     waiting: list[tuple[str, Any, Path]]
     asked: list[tuple[str, str]]
+    sealed: bool
+    dummy: Path | None
 
 
 _WRITTEN = Written()
@@ -101,10 +104,11 @@ class _Writer:
         self._at: Path = ()
         self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its place
         self._answered: set[str] = set()
+        self._dummy: Path | None = None  # the call that was given a dummy last
 
-    def as_before(self, turn: Turn) -> bool:
+    def as_before(self, turn: Turn, sealed: bool) -> bool:
         """Write a turn as it was written before, or write and remember it. Only what begins a content of its own is
-        remembered, follows the same calls, and loses nothing."""
+        remembered, follows the same calls, and loses nothing but for the dummy."""
         role = "model" if turn.role == "assistant" else "user"
         if turn.role == "tool" and not _only_texts(turn):
             return False  # where media stand depends on the model
@@ -112,7 +116,9 @@ class _Writer:
         if role == self._role or bool(asked) != (turn.role == "tool"):
             return False
         known = _WRITTEN.get(turn)
-        if known is not None and known.asked == asked:
+        if known is not None and known.asked == asked and known.sealed is sealed:
+            if known.dummy is not None:
+                self._crossing.lose("seal.dummy", known.dummy)
             self.contents.append({"role": role, "parts": list(known.parts)})
             self._waiting = list(known.waiting)
             self._answered.update([call_id for call_id, _ in asked])
@@ -122,17 +128,19 @@ class _Writer:
             return False
         crossing = self._crossing
         before, lost, renamed = len(self.contents), len(crossing.losses), len(crossing.renamed) + len(crossing.custom)
+        self._dummy = None
         if turn.role == "assistant":
-            self.model(turn, sealed=False)
+            self.model(turn, sealed=sealed)
         elif turn.role == "tool":
             self.results(turn)
         else:
             self.user(turn)
+        lost += self._dummy is not None
         clean = len(crossing.losses) == lost and len(crossing.renamed) + len(crossing.custom) == renamed
         own_names = all(call["name"] in NAMES.legal_names for _, call, _ in self._waiting)
         if clean and own_names and len(self.contents) == before + 1:
             parts = [jsontext.raw(part) for part in self.contents[-1]["parts"]]
-            _WRITTEN.keep(turn, _Known(parts, list(self._waiting), asked), sum(map(len, parts)))
+            _WRITTEN.keep(turn, _Known(parts, list(self._waiting), asked, sealed, self._dummy), sum(map(len, parts)))
         return True
 
     def model(self, turn: Turn, *, sealed: bool) -> None:
@@ -147,6 +155,7 @@ class _Writer:
                 if sealed and not waiting and "thoughtSignature" not in written:
                     written["thoughtSignature"] = DUMMY
                     crossing.lose("seal.dummy", part.at)
+                    self._dummy = part.at
                 waiting.append((part.id, written["functionCall"], part.at))
                 out.append(written)
                 continue
