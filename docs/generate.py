@@ -19,7 +19,7 @@ from dragoman.canon.codes import CODES
 from dragoman.canon.repairs import REPAIRS
 from dragoman.cli.main import main as command
 from dragoman.dialects import get, names
-from dragoman.lint import all_rules
+from dragoman.linting import all_rules
 
 DOCS = Path(__file__).parent
 FOLDERS = DOCS.parent / "src" / "dragoman" / "dialects"

@@ -8,10 +8,10 @@ from and of which date they are.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -38,7 +38,7 @@ def rows() -> tuple[HostRow, ...]:
     return _TABLE.rows()
 
 
-def load(source: str | Path | Iterable[HostRow | Mapping[str, Any]]) -> Loaded:
+def load(source: str | os.PathLike[str] | Iterable[HostRow | Mapping[str, Any]]) -> Loaded:
     """Add rows, or those of a JSON file, on top: they win over all before them. With `with` they are gone behind it."""
     return _TABLE.load(source)
 

@@ -6,10 +6,10 @@ Later rows win over earlier ones, field by field. Every row says where the fact 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -44,6 +44,12 @@ class Loaded:
         self.unload()
 
 
+def _bytes(path: str | os.PathLike[str]) -> bytes:
+    # Not by pathlib, which would load six more modules with every import of the package.
+    with open(path, "rb") as file:
+        return file.read()
+
+
 class Table(Generic[R]):
     """Rows of a data file beside this module, and those that were loaded on top of them."""
 
@@ -59,13 +65,14 @@ class Table(Generic[R]):
     def rows(self) -> tuple[R, ...]:
         own = self._own
         if own is None:
-            own = msgspec.json.decode(Path(__file__).with_name(self._file).read_bytes(), type=tuple[self._row, ...])  # type: ignore[name-defined]
+            shipped = _bytes(os.path.join(os.path.dirname(__file__), self._file))
+            own = msgspec.json.decode(shipped, type=tuple[self._row, ...])  # type: ignore[name-defined]
             self._own = own
         return own + tuple([row for batch in self._loaded for row in batch])
 
-    def load(self, source: str | Path | Iterable[R | Mapping[str, Any]]) -> Loaded:
+    def load(self, source: str | os.PathLike[str] | Iterable[R | Mapping[str, Any]]) -> Loaded:
         try:
-            given = msgspec.json.decode(Path(source).read_bytes()) if isinstance(source, str | Path) else source
+            given = msgspec.json.decode(_bytes(source)) if isinstance(source, str | os.PathLike) else source
             batch = tuple([self._checked(row) for row in given])
         except (msgspec.DecodeError, TypeError) as error:
             raise ConfigError("rows", str(error), tuple(self._row.__struct_fields__)) from None
@@ -93,7 +100,7 @@ def rows() -> tuple[Row, ...]:
     return _TABLE.rows()
 
 
-def load(source: str | Path | Iterable[Row | Mapping[str, Any]]) -> Loaded:
+def load(source: str | os.PathLike[str] | Iterable[Row | Mapping[str, Any]]) -> Loaded:
     """Add rows, or those of a JSON file, on top: they win over all before them. With `with` they are gone behind it."""
     return _TABLE.load(source)
 

@@ -8,7 +8,6 @@ from .canon.losses import Loss
 from .canon.repairs import Repair
 from .codec import jsontext
 from .dialects import get
-from .mending import mended
 from .translate import Body, as_bytes
 
 
@@ -39,6 +38,8 @@ def repair(body: Body, *, dialect: str, model: str | None = None) -> Repaired:
     `body` is a request, or the list of a conversation alone. What needs no repair comes back byte for byte, and so does
     what this function gave. `model` helps where the body does not name it: what a model demands is written with it.
     """
+    from .mending import mended  # most callers never repair
+
     spoken = get(dialect)
     document = as_bytes(body, dialect)
     alone = document.lstrip()[:1] == b"["

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Raw, Struct
@@ -29,8 +29,10 @@ from .crossing import Crossing, Resolver
 from .dialect import Dialect
 from .dialects import get
 from .errors import ConfigError, FaultError, LossError, WireError
-from .mending import Policy, mended_document, mended_request
 from .sealing import Strategy, check_strategy, homeward, outward
+
+if TYPE_CHECKING:
+    from .mending import Policy
 
 Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
 """A document: JSON text, or the decoded value."""
@@ -150,6 +152,8 @@ def translate_request(
     facts = hosts.lookup(host, target) if host is not None else None
     repairs: tuple[Repair, ...] = ()
     if repair is not None and source == target:
+        from .mending import mended_document  # most callers never repair
+
         document, repairs = mended_document(document, reader, model, repair)
     unmarked = source == target and MARK_BYTES not in document
     if unmarked and facts is None:
@@ -164,6 +168,8 @@ def translate_request(
     request = homeward(request, seals, vault, reader, writer, model or request.model, crossing, hosts.origin(host))
     if source != target:
         if repair is not None:
+            from .mending import mended_request
+
             request, repairs = mended_request(request, reader, crossing, repair)
         crossing.profile = profiles.lookup(target, model or request.model)
         tools = cross(request.tools, reader.hosted, writer.hosted, crossing)

@@ -15,12 +15,14 @@ NETWORK = {"socket", "ssl", "asyncio", "http", "urllib.request", "selectors", "s
 LIMIT = 120
 
 PROGRAM = """
-import json, sys
+import sys
 before = set(sys.modules)
 import dragoman
 for name in {dialects}:
     dragoman.detect(b'{{}}') if name == "detect" else dragoman.translate_tools(b"[]", source=name, target=name)
-print(json.dumps(sorted(set(sys.modules) - before)))
+found = sorted(set(sys.modules) - before)
+import json
+print(json.dumps(found))
 """
 
 

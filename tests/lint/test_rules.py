@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from dragoman import Finding, lint, lint_conversation
-from dragoman.lint import all_rules
+from dragoman.linting import all_rules
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RULES = all_rules()

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from dragoman import ConfigError, Finding, WireError, lint, lint_conversation
-from dragoman.lint import all_rules, rules_for
+from dragoman.linting import all_rules, rules_for
 
 USER = {"role": "user", "content": "Hi"}
 CHUNK = {"choices": [{"index": 0, "delta": {"role": "assistant"}, "finish_reason": "stop"}]}

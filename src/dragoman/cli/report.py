@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from .. import __version__
-from ..lint import all_rules
+from ..linting import all_rules
 from ..rule import Finding
 from .output import COLOURS
 from .rule import page

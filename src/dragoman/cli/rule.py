@@ -7,7 +7,7 @@ import inspect
 
 import click
 
-from ..lint import all_rules
+from ..linting import all_rules
 from .output import COLOURS, fail
 
 

@@ -213,6 +213,12 @@ class Told:
 
 def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
     """An answer as the client gets it: every seal where it comes back from."""
+    if not response.alternatives:
+        for part in response.parts:
+            if part.seal is not None or type(part) is Reasoning:
+                break
+        else:
+            return response
     parts = _carried(response.parts, Told(plan, crossing, response.model))
     others: list[Alternative] = []
     for other in response.alternatives:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ..canon.losses import SEVERITIES, Loss
 from ..errors import ConfigError, WireError
-from ..lint import lint
+from ..linting import lint
 from ..rule import Kind
 from . import folding
 from .look import dump, keys, look, same_text, strings

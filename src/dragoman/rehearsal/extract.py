@@ -34,7 +34,7 @@ _TIME = re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?\b")
 _CAPPED = r"[A-Z\u00c0-\u00de][\w.'’-]*"
 _NAME = rf"{_CAPPED}(?: (?:(?:de|la|le|of|am|an|der|do|dos|upon) )?{_CAPPED})*(?:, [A-Z]{{2}}\b)?"
 _PLACES = re.compile(
-    rf"\b(?:in|at|for|from|to|of|near|around)\s+({_NAME}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:in\s+)?{_NAME})*)"
+    rf"\b(?i:in|at|for|from|to|of|near|around)\s+({_NAME}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:in\s+)?{_NAME})*)"
 )
 _PLACE = re.compile(_NAME)
 _NAMED = re.compile(rf"\b(?:named|called|by|for|name is|user|person|customer|company)[:,]?\s+({_NAME})")
@@ -51,6 +51,7 @@ _SPLIT_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _TRUE = re.compile(r"\s*(?:is|=|:|to|as)?\s*(true|yes|on|enabled|1)\b", re.IGNORECASE)
 _FALSE = re.compile(r"\s*(?:is|=|:|to|as)?\s*(false|no|off|disabled|0)\b", re.IGNORECASE)
 _BARE = re.compile(r"[^\s,;\"'`{}\[\]()]*[^\s,;.:!?\"'`{}\[\]()]")
+_LINE = re.compile(r"[^\n\"`{}\[\]]+?(?=\n|$|,?\s+(?:and\s+)?[\w-]{1,40}\s*[:=]|[\"`{}\[\]])")
 _LINK = r"\s*(?:\bis\b|\bas\b|\bof\b|\bto\b|=|:)?\s*"
 
 _HINTS: tuple[tuple[frozenset[str], str], ...] = (
@@ -276,10 +277,11 @@ class Extraction:
                 if quote is not None:
                     yield next(group for group in quote.groups() if group is not None)
                 else:
-                    bare = _BARE.match(rest)
-                    if bare is not None and (linked or not bare[0].islower()):
-                        yield from _member(schema, bare[0])
-                        yield bare[0]
+                    colon = link is not None and ":" in link[0]
+                    for bare in _bare(rest, hint_of(name), colon=colon):
+                        if linked or not bare.islower():
+                            yield from _member(schema, bare)
+                            yield bare
 
     def _guesses(self, name: str, schema: dict[str, Json], required: bool) -> Iterator[Json]:
         if "const" in schema:
@@ -329,8 +331,7 @@ class Extraction:
         items = self.plain(schema.get("items", {}))
         kind = _kind(items)
         if kind in ("integer", "number"):
-            yield self._numbers
-            yield [int(one) for one in self._numbers if float(one).is_integer()]
+            yield [one for one in self._numbers if kind == "number" or isinstance(one, int)]
         elif kind == "string":
             members = items.get("enum")
             found = list(self._string(name, items)) if not isinstance(members, list) else []
@@ -398,6 +399,15 @@ class Extraction:
         said = said.strip().rstrip(".?!").strip()
         if said and len(said) <= 400:
             yield said
+
+
+def _bare(rest: str, hint: str | None, *, colon: bool) -> Iterator[str]:
+    """What stands behind a parameter's name without quotes: a name, all of the line behind a colon, or one word."""
+    if hint in ("place", "name"):
+        yield from [match[0].rstrip(".'’") for match in [_PLACE.match(rest)] if match is not None]
+    if colon and hint in ("command", "query", "name", "place", None):
+        yield from [match[0].strip().rstrip(".") for match in [_LINE.match(rest)] if match is not None]
+    yield from [match[0] for match in [_BARE.match(rest)] if match is not None]
 
 
 def _called(text: str, name: str) -> list[str]:

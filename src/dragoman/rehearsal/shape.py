@@ -117,8 +117,6 @@ class Fit:
 
     def _plain(self, value: Json, schema: dict[str, Json]) -> bool:
         kind = schema.get("type")
-        if value is None and schema.get("nullable") is True:
-            return True
         if kind is not None and not any(is_type(value, one) for one in (kind if isinstance(kind, list) else [kind])):
             return False
         if "const" in schema and not same(value, schema["const"]):

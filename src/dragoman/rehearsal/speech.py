@@ -18,6 +18,8 @@ REFUSAL = "rehearse a refusal"
 _MOST = 2000
 """Numbers counted, lines listed, words written."""
 _QUOTE = 400
+_NESTED = 40
+"""Brackets in brackets."""
 
 _COUNT = re.compile(r"\bcount\s+(?:from\s+(-?\d{1,9})\s+)?(?:up\s+)?to\s+(-?\d{1,9})", re.IGNORECASE)
 _LIST = re.compile(
@@ -253,13 +255,10 @@ class _Sum:
         return value
 
     def _atom(self) -> Decimal:
-        self._deep += 1
-        if self._deep > 400:
-            raise _NoSum
         if self._next("-"):
-            return -self._atom()
+            return -self._inside(self._atom)
         if self._next("("):
-            value = self._terms()
+            value = self._inside(self._terms)
             if not self._next(")"):
                 raise _NoSum
             return value
@@ -268,3 +267,11 @@ class _Sum:
             raise _NoSum
         self._at += 1
         return Decimal(token)
+
+    def _inside(self, read: Callable[[], Decimal]) -> Decimal:
+        self._deep += 1
+        if self._deep > _NESTED:
+            raise _NoSum
+        value = read()
+        self._deep -= 1
+        return value

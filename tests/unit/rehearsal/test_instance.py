@@ -153,6 +153,10 @@ SCHEMAS: dict[str, Any] = {
         "additionalProperties": {"type": "null"},
         "$defs": {"none": False},
     },
+    "a branch that is nothing": {"anyOf": [False, {"type": "string"}]},
+    "a pattern that is not understood": {"type": "string", "pattern": "^(?=a)a", "default": "a"},
+    "a dependent that is there": {"type": "object", "required": ["a", "b"], "dependentRequired": {"a": ["b"]}},
+    "an array with too much in it": {"type": "array", "items": {"type": "string"}, "maxItems": 0},
     "huge bounds": {"type": "integer", "minimum": 2**60, "maximum": 2**60 + 1},
 }
 
@@ -175,6 +179,8 @@ def test_what_is_made_is_valid(name: str, full: bool) -> None:
         {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
         {"allOf": [{"type": "string"}, {"type": "integer"}]},
         {"oneOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}]},
+        {"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"$ref": "#/$defs/a"}}},
+        {"type": "string", "pattern": "(?=a)", "minLength": 9, "maxLength": 8},
         {"type": "object", "properties": {"a": False}, "required": ["a"]},
         {"type": "object", "properties": {"a": False}, "minProperties": 1, "additionalProperties": False},
         {"type": "object", "required": ["a"], "properties": {"a": {}, "b": False}, "dependentRequired": {"a": ["b"]}},
@@ -243,3 +249,8 @@ def test_the_fit_is_judged_as_an_independent_validator_does(name: str) -> None:
     if "(?=" in json.dumps(schema):
         return  # a pattern that is not looked at counts as fit
     assert [value for value in VALUES if shape.Fit(document)(value, document.root) != judge.is_valid(value)] == []
+
+
+def test_multiples() -> None:
+    assert shape.whole(7, 0) and shape.whole(0.3, 0.1) and not shape.whole(0.35, 0.1)
+    assert not shape.whole(1e300, 1e-3), "beyond what can be told"

@@ -19,8 +19,8 @@ from ...codec.memo import Same
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
+from .history import Calls, write_outputs
 from .items import answer_items, read_item, write_items
-from .request import Calls, write_outputs
 from .tools import own_fields, tools_to, with_fields, write_choice
 
 _INCOMPLETE: dict[str, StopReason] = {

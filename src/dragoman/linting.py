@@ -1,0 +1,206 @@
+"""Run a dialect's rules over a document, a stream or a whole conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, get_args
+
+import msgspec
+
+from . import profiles
+from .canon.events import Fault
+from .canon.fold import fold
+from .canon.parts import Path, pointer
+from .codec import jsontext
+from .codec.sse import Splitter
+from .crossing import Crossing
+from .dialect import Dialect
+from .dialects import get, names
+from .errors import ConfigError, WireError
+from .rule import Breach, Finding, Kind, Rule, Subject, rule, rules_of
+from .rulekit import kind_of
+from .translate import Body, as_bytes, loose_bytes
+
+DONE = "[DONE]"
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@rule("ALL-S01", "error", "stream")
+def frames_are_objects(subject: Subject) -> Iterator[Breach]:
+    """Every frame of a stream is one JSON object; only the text [DONE] may stand instead.
+
+    Why: a client that cannot decode a frame drops it or ends the stream, and what it held is lost.
+
+    Good: `data: {"type":"ping"}`
+
+    Bad: `data: {"type":"ping"` (cut), `data: null`
+
+    Source: every protocol page, section "Stream grammar"; STYLE 3.8 (any bytes give a value or a finding).
+    """
+    for i, frame in enumerate(subject.document):
+        if not isinstance(frame, dict) and frame != DONE:
+            what = "no JSON" if frame is None else kind_of(frame)
+            yield Breach((i,), f"a frame must be a JSON object; this is {what}")
+
+
+_GENERAL = rules_of(globals())
+
+
+@lru_cache(maxsize=64)
+def rules_for(dialect: str) -> tuple[Rule, ...]:
+    """Every rule for documents of a dialect: the general ones, its own, and those of the seeds."""
+    from . import seedrules  # only a linter needs them
+
+    return (*_GENERAL, *get(dialect).rules(), *seedrules.RULES.get(dialect, ()))
+
+
+def all_rules() -> dict[str, tuple[Rule, tuple[str, ...]]]:
+    """Every rule of the built-in dialects by its id, with the dialects it belongs to."""
+    found: dict[str, tuple[Rule, tuple[str, ...]]] = {}
+    for name in names():
+        for one in rules_for(name):
+            found[one.id] = (one, (*found[one.id][1], name) if one.id in found else (name,))
+    return dict(sorted(found.items()))
+
+
+def lint(
+    body: Body,
+    *,
+    dialect: str,
+    kind: Kind = "request",
+    model: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    request: Body | None = None,
+) -> list[Finding]:
+    """What breaks a rule of the dialect, in the order of the document.
+
+    A stream is given as its bytes, or as the list of its decoded frames. `model` is needed where the document does not
+    name it, `headers` are those of the request; `request` is what a response or a stream answers. Bytes that are no
+    document at all raise WireError.
+    """
+    subject = _subject(body, dialect, kind, model, headers)
+    if request is not None:
+        subject.request = _document(request, get(dialect), "request")
+    return [found for _, found in _findings(subject, dialect)]
+
+
+def lint_conversation(
+    documents: Iterable[tuple[Kind, Body]],
+    *,
+    dialect: str,
+    model: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> list[Finding]:
+    """What breaks a rule in a conversation: its requests, responses and streams in order, each with its kind.
+
+    Here rules can also see what a request leaves out of the response before it. Paths begin with the document's number.
+    """
+    out: list[Finding] = []
+    request: Any = None
+    response: Any = None
+    for number, (kind, body) in enumerate(documents):
+        subject = _subject(body, dialect, kind, model, headers)
+        if kind == "request":
+            subject.before, request = response, subject.document
+        else:
+            subject.request = request
+        found = _findings(subject, dialect)
+        out += [msgspec.structs.replace(one, path=pointer((number, *path))) for path, one in found]
+        sound = not any(one.severity == "error" for _, one in found)
+        response = subject.document if kind == "response" else None
+        if kind == "stream" and sound:
+            response = _folded(subject.document, get(dialect))
+    return out
+
+
+def _folded(frames: list[Any], dialect: Dialect) -> Any:
+    """The answer that a sound stream amounts to, as one document; None if it ended in a fault."""
+    shape = b"%b\n" if dialect.framing == "ndjson" else b"data: %b\n\n"
+    raw = b"".join([shape % jsontext.encode(frame) for frame in frames if isinstance(frame, dict)])
+    reader = dialect.reader(Crossing(dialect.name, dialect.name))
+    response = fold([*reader.feed(raw), *reader.close()])
+    if isinstance(response, Fault):
+        return None
+    return jsontext.decode(dialect.write_response(response, Crossing(dialect.name, dialect.name)))
+
+
+def _subject(body: Body, dialect: str, kind: Kind, model: str | None, headers: Mapping[str, str] | None) -> Subject:
+    if kind not in KINDS:
+        raise ConfigError("kind of document", str(kind), KINDS)
+    document = _document(body, get(dialect), kind)
+    named = document.get("model") if isinstance(document, dict) else None
+    asked = model or (named if isinstance(named, str) else "")
+    lowered = {name.lower(): value for name, value in (headers or {}).items()}
+    return Subject(document, kind, asked, profiles.lookup(dialect, asked), lowered)
+
+
+def _findings(subject: Subject, dialect: str) -> list[tuple[Path, Finding]]:
+    found: list[tuple[tuple[int, ...], Path, Finding]] = []
+    for one in rules_for(dialect):
+        if subject.kind in one.kinds:
+            for breach in one.check(subject):
+                severity = breach.severity or one.severity
+                finding = Finding(one.id, severity, pointer(breach.at), breach.message, breach.fix)
+                found.append((_order(subject.document, breach.at), breach.at, finding))
+    found.sort(key=lambda entry: (entry[0], entry[2].rule, entry[2].path, entry[2].message))
+    return [(path, finding) for _, path, finding in dict.fromkeys(found)]
+
+
+def _order(document: Any, path: Path) -> tuple[int, ...]:
+    """Where a path stands in the document; what is absent comes after what is there."""
+    key: list[int] = []
+    value = document
+    for step in path:
+        if isinstance(value, dict):
+            here = list(value).index(step) if step in value else len(value)
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int):
+            here = step
+            value = value[step] if 0 <= step < len(value) else None
+        else:
+            here, value = 0, None
+        key.append(here)
+    return tuple(key)
+
+
+def _document(body: Body, dialect: Dialect, kind: Kind) -> Any:
+    if kind == "stream":
+        return _frames(body, dialect)
+    document = _decoded(as_bytes(body, dialect.name), dialect.name)
+    if kind == "tools":
+        inner = document.get("tools") if isinstance(document, dict) else document
+        if not isinstance(inner, list):
+            raise WireError(dialect.name, "", "a list of tools, or an object that has it", kind_of(document))
+        return inner
+    if not isinstance(document, dict):
+        raise WireError(dialect.name, "", "a JSON object", kind_of(document))
+    return document
+
+
+def _decoded(body: bytes, dialect: str) -> Any:
+    try:
+        return jsontext.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        raise WireError(dialect, "", "JSON", str(error)) from None
+
+
+def _frames(body: Body, dialect: Dialect) -> list[Any]:
+    """The frames of a stream, decoded: bytes in the dialect's framing, or a JSON array of them."""
+    data = loose_bytes(body, dialect.name)
+    if data.lstrip()[:1] == b"[":
+        frames: list[Any] = _decoded(data, dialect.name)
+        return frames
+    if dialect.framing == "ndjson":
+        return [_frame(line) for line in data.splitlines() if line.strip()]
+    splitter = Splitter(dialect.name)
+    return [_frame(text) for _, text in (*splitter.feed(data), *splitter.close())]
+
+
+def _frame(text: bytes) -> Any:
+    if text.strip() == b"[DONE]":
+        return DONE
+    try:
+        return jsontext.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return None
