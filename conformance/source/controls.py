@@ -271,5 +271,5 @@ def _settings() -> Cases:
             says=says,
             sources=[src("anthropic", "4 Tools", "T")],
             given=given,
-            expect=[{"nowhere": "memory_20250818"}, {"loss": "tool.hosted.dropped", "path": "/tools/2"}, CLEAN],
+            expect=[{"nowhere": "memory_20250818"}, {"loss": "tool.hosted.as_function", "path": "/tools/2"}, CLEAN],
         )
