@@ -38,8 +38,10 @@ def case(
     model: str = "",
     request: Doc | None = None,
     headers: dict[str, str] | None = None,
+    host: str = "",
 ) -> Doc:
-    """A case. `given` is its input, `request` what the client asked where the upstream speaks first."""
+    """A case. `given` is its input, `request` what the client asked where the upstream speaks first, `host` whose the
+    upstream is where that matters."""
     client_first = kind in ("request", "tools", "conversation", "count")
     out: Doc = {
         "id": f"{topic}.{what}.{origin}-to-{target}" if what else f"{topic}.{origin}-to-{target}",
@@ -57,6 +59,8 @@ def case(
         out["request"] = request
     if headers:
         out["headers"] = headers
+    if host:
+        out["host"] = host
     return out
 
 

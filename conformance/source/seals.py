@@ -384,6 +384,7 @@ def echoed_reasoning() -> Cases:
                 says=says,
                 sources=sources,
                 model=model,
+                host="api.deepseek.com",
                 given=conversation(client, [{**step, "outputs": ["12"]}, DONE]),
                 expect=[fact, CLEAN],
             )

@@ -150,7 +150,8 @@ def _conversation(case: Case) -> Outcome:
     losses: list[Loss] = []
     for step in case.input["steps"]:
         upstream, model = step.get("to", case.upstream), step.get("model", case.model)
-        asked = translate_request(dump(request), source=case.client, target=upstream, model=model)
+        host = case.host or None
+        asked = translate_request(dump(request), source=case.client, target=upstream, model=model, host=host)
         losses += asked.losses
         checked.append(Document(upstream, "request", model, decode(asked.body)))
         step = named(step, upstream, checked[-1].body)

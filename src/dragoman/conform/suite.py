@@ -49,6 +49,8 @@ class Case(Struct, frozen=True, forbid_unknown_fields=True, rename={"source_dial
     """For what an upstream says: the client's request that it answers."""
     headers: dict[str, str] = {}
     """Headers that the client sends with its request."""
+    host: str = ""
+    """Whose the upstream is, where that matters."""
 
     @property
     def client(self) -> str:

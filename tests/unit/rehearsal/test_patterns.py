@@ -28,7 +28,7 @@ def test_a_sample_is_as_long_as_asked(size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(?=a)a", r"\p{L}", "(", "[", "*", r"(a)\1", "a{9999}{9999}", "(" * 80, "a" * 5000, "\\"]
+    "pattern", ["(?=a)a", r"\p{L}", "(", "[", "*", r"(a)\1", "a{9999}{9999}", "(" * 80, "a" * 5000, "\\", r"[^\s\S]"]
 )
 def test_what_is_not_understood_gives_nothing(pattern: str) -> None:
     assert sample(pattern) is None
@@ -43,3 +43,4 @@ def test_matching() -> None:
     assert matches("^a+$", "aaa")
     assert not matches("^a+$", "b")
     assert matches("(?<!a)b", "ab"), "not understood: nothing can be told"
+    assert matches("a" * 5000, "b"), "too long: nothing can be told"

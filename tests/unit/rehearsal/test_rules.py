@@ -8,9 +8,10 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from msgspec import Raw
 
 from dragoman import rehearsal
-from dragoman.canon import Choice, Format, Media, Part, Text, ToolCall, ToolResult, Turn
+from dragoman.canon import Choice, Format, HostedTool, Media, Opaque, Part, Text, ToolCall, ToolResult, Turn
 from dragoman.rehearsal.speech import OPENING
 from tests.unit.rehearsal.desk import (
     LIST,
@@ -321,3 +322,22 @@ def test_a_model_that_is_not_there() -> None:
     found = fault(request("hi", model="rehearsal/parallel-call"))
     assert (found.kind, found.status) == ("not_found", 404)
     assert "rehearsal/parallel-calls" in found.message
+
+
+def test_other_things_said_are_other_answers() -> None:
+    hosted = Turn("assistant", (Opaque("x", "y", Raw(b"{}")),))
+    asked = [
+        request("hi"),
+        request("ho"),
+        request(user("hi", _image(PNG))),
+        request(user("hi", Media("image", url="https://example.com/a.png"))),
+        request("hi", hosted),
+        request("hi", tools=(WEATHER,)),
+        request("hi", tools=(HostedTool("x", "y", Raw(b"{}")),)),
+    ]
+    assert len({respond(one).id for one in asked}) == len(asked)
+
+
+def test_a_tool_and_no_words() -> None:
+    assert called(request(user(_image(PNG)), tools=(WEATHER,))) == []
+    assert called(request(user(_image(PNG)), tools=(LIST,), choice=Choice("required"))) == [("list_files", {})]
