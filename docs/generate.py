@@ -31,6 +31,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for name in names():
         readme = (FOLDERS / name.replace("-", "_") / "README.md").read_text()
         yield f"dialects/{name}.md", NOTE + readme
+    yield "reference/rehearsal.md", NOTE + (FOLDERS.parent / "rehearsal" / "README.md").read_text()
     yield "reference/dialects.md", NOTE + dialects()
     yield "reference/losses.md", NOTE + losses()
     yield "reference/repairs.md", NOTE + repairs()

@@ -80,7 +80,8 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
             streams = streams or bool(document.get("stream", client == "ollama"))
             if client in ("gemini", "code-assist"):
                 streams = ":streamGenerateContent" in self.path
-            done = dragoman.translate_request(body, source=client, target=upstream, model=model)
+            host = "api.deepseek.com" if model.startswith("deepseek") else None
+            done = dragoman.translate_request(body, source=client, target=upstream, model=model, host=host)
             self._ask(client, upstream, done, model, streams)
 
         def _ask(self, client: str, upstream: str, done: dragoman.Translation, model: str, streams: bool) -> None:

@@ -143,7 +143,8 @@ def _through(body: bytes, source: str, client: str, answers: dragoman.Translatio
         ('{ "input" : "a" }', "a"),
         ('{"input":"a","more":1}', "a"),
         ('{"more":1,"input":"a"}', "a"),
-        ('{"patch":"a"}', '{"patch":"a"}'),
+        ('{"patch":"a"}', "a"),
+        ('{"patch":"a","path":"b"}', '{"patch":"a","path":"b"}'),
         ('{"input":""}', ""),
     ],
 )

@@ -18,7 +18,7 @@ from bench.streams import frames
 from google import genai
 
 from dragoman.gateway.app import Gateway
-from dragoman.gateway.config import checked, one_upstream
+from dragoman.gateway.config import checked, load, one_upstream
 from dragoman.gateway.server import Incoming, Reply, Server
 
 UPSTREAMS = list(payloads.names())
@@ -201,3 +201,19 @@ def test_exchanges_can_be_looked_at_and_hold_no_secret() -> None:
     told = through(Upstream("openai-chat"), use)
     assert '"upstream_dialect":"openai-chat"' in told
     assert "very-secret" not in told
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_without_any_upstream_the_rehearsal_answers_every_sdk(client: str) -> None:
+    async def inner() -> Any:
+        gateway = Gateway(load(None, {}), {})
+        front = Server(gateway.handle)
+        base = f"http://127.0.0.1:{await front.start('127.0.0.1', 0)}"
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(CLIENTS[client][0], base), 60)
+        finally:
+            await front.stop(1)
+
+    calls, ends = asyncio.run(inner())
+    assert calls == [[], []]
+    assert ends[0] == ends[1]

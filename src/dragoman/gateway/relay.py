@@ -21,7 +21,7 @@ from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ..translate import StreamTranslator, Translation, translate_request, translate_response
 from ..transport.http import Answer, Pool
-from . import upstreams
+from . import stage, upstreams
 from .config import REHEARSAL, Config, Route
 from .exchanges import Exchange, compact
 from .framing import array_frames, keep_alive, media_type
@@ -85,7 +85,7 @@ class Relay:
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
-        call, exchange = self._call, self._exchange
+        exchange = self._exchange
         model, stream = self._wanted()
         self._stream = exchange.stream = stream
         exchange.model = model
@@ -96,13 +96,14 @@ class Relay:
         for choice in choices:
             exchange.upstream, exchange.upstream_model = choice.name, choice.model
             exchange.upstream_dialect = choice.upstream.dialect
-            asked = self._translated(choice, route)
-            last = await self._try(choice, route, asked)
+            if choice.upstream.dialect == REHEARSAL:
+                last = await self._rehearse(choice, model)
+            else:
+                last = await self._try(choice, route, self._translated(choice, route))
             if last is None or last.kind not in ELSEWHERE:
                 break
         if last is not None:
             raise Refused(last)
-        assert self._reply.started, call
 
     def _wanted(self) -> tuple[str, bool]:
         """The model and whether the answer is to be streamed."""
@@ -116,13 +117,23 @@ class Relay:
             return model, call.stream
         return model, bool(head.stream) if head.stream is not None else call.dialect == "ollama"
 
+    async def _rehearse(self, choice: Choice, asked: str) -> Fault | None:
+        call = self._call
+        request = stage.read(self._request.body, call, choice.model)
+        if isinstance(request, Fault):
+            return request
+        streamed = self.headers(media_type(call.dialect, array=call.array))
+        created = int(self._desk.now())
+        whole = self.headers("application/json")
+        return await stage.play(request, call, asked, created, self._reply, whole, streamed, self._stream)
+
     def _translated(self, choice: Choice, route: Route) -> Translation:
         call, exchange = self._call, self._exchange
         try:
             asked = translate_request(
                 self._request.body,
                 source=call.dialect,
-                target=call.dialect if choice.upstream.dialect == REHEARSAL else choice.upstream.dialect,
+                target=choice.upstream.dialect,
                 model=choice.model,
                 tolerance=None if route.tolerance == "error" else route.tolerance,
                 binary=route.binary,

@@ -21,7 +21,9 @@ from .talk import Talk
 MOST = 8
 """Calls in one step."""
 
-_BREAK = re.compile(r"(?<=[.!?])\s+|\n+|;\s*|,?\s+(?:and then|and also|and|then|also|plus)\s+|,\s+", re.IGNORECASE)
+_BREAK = re.compile(
+    r"(?<=[.!?])\s{1,9}|\n{1,9}|;|,?\s{1,9}(?:and then|and also|and|then|also|plus)\s|,\s", re.IGNORECASE
+)
 _COLON = re.compile(r":\s*(.+)", re.DOTALL)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -21,10 +23,10 @@ _QUOTED = re.compile(
     r"```[\w+-]*\n(.*?)\n?```|`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)", re.DOTALL
 )
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?=(?:st|nd|rd|th)?(?!\w))")
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s<>\"'`)\]]*[^\s<>\"'`)\].,;:!?]", re.IGNORECASE)
-_EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
+_URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*://[^\s<>\"'`)\]]*[^\s<>\"'`)\].,;:!?]", re.IGNORECASE)
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 _PATH = re.compile(
-    r"(?<![\w:/.~-])(?:~|\.{1,2})?(?:[\w.@+-]*/)+[\w.@+-]*[\w@+-]|(?<![\w/.-])[\w-][\w.-]*\.[A-Za-z]\w{0,7}\b"
+    r"(?<![\w:/.~@+-])(?:~|\.{1,2})?(?:[\w.@+-]*/)+[\w.@+-]*[\w@+-]|(?<![\w/.-])[\w-][\w.-]*\.[A-Za-z]\w{0,7}\b"
 )
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?")
 _DAY = re.compile(
@@ -32,7 +34,7 @@ _DAY = re.compile(
 )
 _TIME = re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?\b")
 _CAPPED = r"[A-Z\u00c0-\u00de][\w.'’-]*"
-_NAME = rf"{_CAPPED}(?: (?:(?:de|la|le|of|am|an|der|do|dos|upon) )?{_CAPPED})*(?:, [A-Z]{{2}}\b)?"
+_NAME = rf"{_CAPPED}(?: (?:(?:de|la|le|of|am|an|der|do|dos|upon) )?{_CAPPED}){{0,6}}(?:, [A-Z]{{2}}\b)?"
 _PLACES = re.compile(
     rf"\b(?i:in|at|for|from|to|of|near|around)\s+({_NAME}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:in\s+)?{_NAME})*)"
 )
@@ -93,6 +95,10 @@ _HINTS: tuple[tuple[frozenset[str], str], ...] = (
 )
 
 
+_OFTEN = 20
+"""How many places where a parameter is named are looked at."""
+_LONG = 400
+"""The longest text without quotes, in characters."""
 _FORMAT_HINTS = {"uri": "url", "url": "url", "email": "email", "date": "date", "date-time": "date", "time": "time"}
 _FANNING = frozenset({"url", "email", "path", "place", "date", "capitals"})
 
@@ -120,12 +126,13 @@ def masked(text: str) -> str:
     return text
 
 
-def documents(text: str) -> list[Json]:
-    """The JSON objects and arrays that stand in the text, outermost first."""
+@lru_cache(maxsize=16)
+def documents(text: str) -> tuple[Json, ...]:
+    """The JSON objects and arrays that stand in the text, outermost first; not to be changed."""
     found: list[Json] = []
     at = 0
     tries = 0
-    while tries < 50:
+    while tries < 20:
         starts = [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]
         if not starts:
             break
@@ -140,7 +147,7 @@ def documents(text: str) -> list[Json]:
             at = end
         except (msgspec.DecodeError, RecursionError):
             continue
-    return found
+    return tuple(found)
 
 
 def _balanced(text: str, start: int) -> int | None:
@@ -256,7 +263,8 @@ class Extraction:
         """Values that stand behind the parameter's name."""
         kind = _kind(schema)
         spoken = {re.escape(name), r"[\s_-]?".join([re.escape(word) for word in words_of(name)])} - {""}
-        for match in re.finditer(rf"(?<!\w)(?:{'|'.join(sorted(spoken))})\b\"?", self._text, re.IGNORECASE):
+        pattern = rf"(?<!\w)(?:{'|'.join(sorted(spoken))})\b\"?"
+        for match in islice(re.finditer(pattern, self._text, re.IGNORECASE), _OFTEN):
             rest = self._text[match.end() : match.end() + 4000]
             if kind == "boolean":
                 yield from [value for value, sign in ((True, _TRUE), (False, _FALSE)) if sign.match(rest)]
@@ -397,7 +405,7 @@ class Extraction:
         if not said and query and ends:
             said = self._text[max(ends) :]
         said = said.strip().rstrip(".?!").strip()
-        if said and len(said) <= 400:
+        if said and len(said) <= _LONG:
             yield said
 
 
@@ -406,7 +414,7 @@ def _bare(rest: str, hint: str | None, *, colon: bool) -> Iterator[str]:
     if hint in ("place", "name"):
         yield from [match[0].rstrip(".'’") for match in [_PLACE.match(rest)] if match is not None]
     if colon and hint in ("command", "query", "name", "place", None):
-        yield from [match[0].strip().rstrip(".") for match in [_LINE.match(rest)] if match is not None]
+        yield from [match[0].strip().rstrip(".") for match in [_LINE.match(rest[:_LONG])] if match is not None]
     yield from [match[0] for match in [_BARE.match(rest)] if match is not None]
 
 

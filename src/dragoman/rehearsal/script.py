@@ -163,7 +163,7 @@ def play(step: Step, request: Request, talk: Talk, model: str) -> Said:
         if made is not None and not (calls and isinstance(made, ToolCall) and request.settings.parallel is False):
             parts.append(made)
     if step.parts and not any(not isinstance(part, Reasoning) for part in parts):
-        parts.append(Text(f"{OPENING}this scenario calls declared tools, and none is declared."))
+        parts.append(Text(f"{OPENING}this scenario calls tools, and there is none that may be called."))
     said = ended(parts, request.settings, _limit(step, request))
     if step.stop is None or said.stop.reason in ("length", "stop_sequence"):
         return said
@@ -190,6 +190,8 @@ def _part(
 
 
 def _call(part: Call, request: Request, talk: Talk, mark: str, thought: bool) -> ToolCall | None:
+    if request.choice is not None and request.choice.mode == "none":
+        return None
     declared = [tool for tool in request.tools if isinstance(tool, Tool)]
     tool = next((tool for tool in declared if tool.name == part.name), None)
     if part.tool is not None:

@@ -17,7 +17,9 @@ _MOST = 16_000
 """Of what the user said, how much is looked at: the beginning and the end of anything longer."""
 
 # Clients put notes of their own into the user's turns, each in a tag with a hyphen or an underscore in its name.
-_NOTES = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^>]{0,200}>.*?</\1>", re.DOTALL)
+_NOTE = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^>]{0,200}>")
+_NOTES = 200
+"""How many of them are looked for."""
 
 _MANNER = re.compile(
     r"\b(?:answer|reply|respond|speak|write|say|be)\b[^.\n]{0,60}?\b(?:in\s+)?(?:all\s+)?"
@@ -111,13 +113,27 @@ def _speaks(turn: Turn) -> bool:
     if any(not isinstance(part, Text) for part in turn.parts):
         return True
     text = _texts(turn)
-    return not text.lstrip().startswith("<") or bool(_NOTES.sub(" ", text).strip())
+    return not text.lstrip().startswith("<") or bool(_uttered(text))
 
 
 def said(text: str) -> str:
     """What the user said of it: without the notes of the client, and of something long the beginning and the end."""
-    text = _NOTES.sub(" ", text).strip() or text.strip()
+    text = _uttered(text) or text.strip()
     return text if len(text) <= _MOST else text[: _MOST // 2] + "\n" + text[-_MOST // 2 :]
+
+
+def _uttered(text: str) -> str:
+    """The text without the client's notes."""
+    out: list[str] = []
+    at = 0
+    for _ in range(_NOTES):
+        note = _NOTE.search(text, at)
+        end = text.find(f"</{note[1]}>", note.end()) if note is not None else -1
+        if note is None or end < 0:
+            break
+        out.append(text[at : note.start()])
+        at = end + len(note[1]) + 3
+    return " ".join([*out, text[at:]]).strip()
 
 
 def _texts(turn: Turn) -> str:

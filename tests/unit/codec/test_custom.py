@@ -52,7 +52,7 @@ def test_wrapped_text_comes_back(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", ["", "plain words", '{"text":"a"}', '{"input":7}', '{"input":"a', '"\ud800"', "[" * 9999]
+    "arguments", ["", "plain words", '{"text":"a","at":"b"}', '{"text":7}', "{}", '{"input":7}', '{"input":"a', '"\ud800"', "[" * 9999]
 )
 def test_arguments_of_another_shape_come_back_as_they_are(arguments: str) -> None:
     assert unwrap_input(arguments) == arguments
@@ -101,7 +101,8 @@ def test_escapes_are_decoded(spelled: str, text: str) -> None:
         ("  ", ""),
         ("free words", "free words"),
         ('{"other":1,"input":"a"}', "a"),
-        ('{"text":"a"}', '{"text":"a"}'),
+        ('{"text":"a"}', "a"),
+        ('{"text":["a"]}', '{"text":["a"]}'),
     ],
 )
 def test_a_model_that_left_the_shape_gets_its_text_through_at_the_end(arguments: str, text: str) -> None:

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from dragoman.canon.events import Fault, FaultKind
-from dragoman.codec.faults import kind_of_status, retry_after, retry_headers, status_of_kind
+from dragoman.codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,40 @@ from dragoman.codec.faults import kind_of_status, retry_after, retry_headers, st
 )
 def test_the_kind_of_a_status(status: int, kind: FaultKind) -> None:
     assert kind_of_status(status) == kind
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+        "This endpoint's maximum context length is 131072 tokens.",
+        "prompt is too long: 9 tokens > 8 maximum",
+        "input length and `max_tokens` exceed context limit: 7 + 2 > 8",
+        "Input is too long for requested model.",
+        "The input (345516 tokens) is longer than the model's context length (262144 tokens).",
+        "the request exceeds the available context size, try increasing it",
+        "Your input exceeds the context window of this model.",
+        "Prompt contains 9000 tokens, too large for model with 8192 maximum context length",
+        "context length exceeded",
+    ],
+)
+def test_a_full_context_is_known_by_its_words(message: str) -> None:
+    assert sharpened("invalid_request", message) == "context_too_long"
+    assert sharpened("rate_limit", message) == "rate_limit"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "context_length must be positive",
+        "Invalid 'tools[0].function.name': string too long.",
+        "The number of tools exceeds 128. See the context window docs.",
+        "max_tokens is too large",
+        "exceed " * 500,
+    ],
+)
+def test_other_words_are_no_full_context(message: str) -> None:
+    assert sharpened("invalid_request", message) == "invalid_request"
 
 
 def test_every_kind_has_a_status_that_means_it_or_the_nearest_kind() -> None:

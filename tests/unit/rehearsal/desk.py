@@ -25,7 +25,7 @@ from dragoman.dialects import get
 from dragoman.rehearsal.thinking import ORIGIN
 
 
-def tool(name: str, description: str = "", required: tuple[str, ...] | None = None, **properties: Any) -> Tool:
+def tool(name: str, description: str = "", /, required: tuple[str, ...] | None = None, **properties: Any) -> Tool:
     """A function tool; every property is required unless it is said which."""
     names = list(properties) if required is None else list(required)
     schema = {"type": "object", "properties": properties, "required": names}

@@ -113,8 +113,8 @@ def test_an_object_that_fits_as_a_whole() -> None:
 def test_the_small_ones() -> None:
     assert words_of("getHTTPPage_2x") == ["get", "http", "page", "2", "x"]
     assert quoted("'a' \"b\" `c` “d” ```py\ne\n``` don't") == ["a", "b", "c", "d", "e"]
-    assert documents('[1] and {"a": {"b": 2}} and {oops} and [') == [[1], {"a": {"b": 2}}]
-    assert documents("{" * 100) == []
+    assert documents('[1] and {"a": {"b": 2}} and {oops} and [') == ([1], {"a": {"b": 2}})
+    assert documents("{" * 100) == ()
     assert masked('say "x" {"a": 1} end') == "say ___ ________ end"
     assert masked("{}" * 60).endswith("{}")
     assert numbers("1 at 10:30 on 2026-01-01 see http://x.example/9 v2 -3") == [1, -3]

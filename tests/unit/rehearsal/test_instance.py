@@ -56,6 +56,7 @@ SCHEMAS: dict[str, Any] = {
         "minItems": 4,
         "uniqueItems": True,
     },
+    "unique anything": {"type": "array", "minItems": 4, "uniqueItems": True},
     "unique members": {"type": "array", "items": {"enum": ["a", "b", "c"]}, "minItems": 3, "uniqueItems": True},
     "tuple": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False, "minItems": 2},
     "contains": {"type": "array", "contains": {"const": 4}, "minContains": 2},

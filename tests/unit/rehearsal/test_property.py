@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dragoman import rehearsal
-from dragoman.canon import Choice, Fault, Format, Request, Response, Text, Tool, ToolCall
+from dragoman.canon import Choice, Fault, Format, Request, Response, Text, Tool, ToolCall, Turn
 from dragoman.canon.fold import fold
 from dragoman.dialects import names
 from dragoman.rehearsal import patterns, shape
@@ -22,7 +22,7 @@ from dragoman.rehearsal.instance import NOTHING, Maker
 from dragoman.rehearsal.speech import evaluate, reply
 from tests.judges import grammar, official
 from tests.property.strategies import requests
-from tests.unit.rehearsal.desk import events, streamed, user, written
+from tests.unit.rehearsal.desk import events, streamed, tool, user, written
 from tests.wire.events import findings
 
 house = settings(
@@ -207,7 +207,7 @@ def test_any_answer_is_legal_in_any_dialect(dialect: str, asked: Request, model:
 @house
 @given(text=sentences | st.text(max_size=200))
 def test_no_words_are_too_strange(text: str) -> None:
-    for found in (quoted(text), documents(text), numbers(text), places(text)):
+    for found in (quoted(text), list(documents(text)), numbers(text), places(text)):
         assert isinstance(found, list)
     assert len(masked(text)) == len(text)
     assert isinstance(reply(text, [], ()), str)
@@ -225,14 +225,34 @@ def test_no_pattern_is_too_strange(pattern: str) -> None:
     assert found is None or patterns.matches(pattern, found)
 
 
-@pytest.mark.parametrize(
-    "text", ["(" * 20_000, "```" * 5_000, "a/" * 8_000, '"' * 16_001, "{[" * 8_000, "A. " * 5_000, "1 " * 8_000]
-)
-def test_long_words_come_to_an_end(text: str) -> None:
-    tool = Tool(
-        "read",
-        "Reads",
-        json.dumps({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}),
-    )
-    asked = Request((user("read " + text),), "m", (tool,))
+LONG = [
+    "(",
+    "```",
+    "a/",
+    '"',
+    "{[",
+    "A. ",
+    "1 ",
+    "@",
+    "a.",
+    " ",
+    "a ",
+    "a: b ",
+    "\n",
+    "and ",
+    "-",
+    "<a-b>",
+    "</a-b>",
+    "A, ",
+    "say ",
+    "9-",
+]
+
+
+@pytest.mark.parametrize("piece", LONG)
+def test_long_words_come_to_an_end(piece: str) -> None:
+    names = ("a", "path", "city", "url", "email", "query", "expression", "order_id", "name", "command")
+    tools = tuple([tool(f"read_{name}", "Reads", **{name: {"type": "string"}}) for name in names])
+    text = "read " + piece * (200_000 // len(piece)) + " x"
+    asked = Request((Turn("system", (Text(text),)), user(text)), "m", tools)
     assert isinstance(rehearsal.answer(asked).response(), Response)

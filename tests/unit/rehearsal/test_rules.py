@@ -101,6 +101,7 @@ def test_it_says_what_it_is() -> None:
 def test_notes_that_a_client_adds_are_not_the_users_words() -> None:
     note = "<system-reminder>\nThe weather in Rome.\n</system-reminder>"
     assert said(request(user(note, "Say hi"))) == f"{OPENING}hi"
+    assert "<system-reminder>" in said(request(user(note * 300, "Plain words."))), "there is an end to patience"
     assert said(request("# Rules of the house\nBe kind.", "Say hi")) == f"{OPENING}hi", "the last turn counts"
     asked = request("What is the weather in Paris?", tools=(WEATHER,))
     next_ = after(asked, respond(asked), "18 degrees")

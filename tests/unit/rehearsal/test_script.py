@@ -134,7 +134,9 @@ def test_calls_by_number_go_around_and_have_legal_arguments() -> None:
 
 def test_calls_by_number_want_tools() -> None:
     told = Script((Step(parts=(Thought("hm"), Call(tool=0))),))
-    assert "none is declared" in said(request("x"), script=told)
+    assert "none that may be called" in said(request("x"), script=told)
+    named = Script((Step(parts=(Call("gone"),)),))
+    assert called(request("x", choice=Choice("none")), script=named) == []
     assert called(request("x", tools=TOOLS, choice=Choice("none")), script=told) == []
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
-from ...codec.faults import kind_of_status, retry_after, retry_headers, status_of_kind
+from ...codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
 from . import wire
 
 _BY_TYPE: dict[str, FaultKind] = {
@@ -43,7 +43,8 @@ _TYPES: dict[FaultKind, str] = {
     "timeout": "timeout_error",
 }
 _STATUSES: dict[FaultKind, int] = {"overloaded": 529}
-# No error code tells this one; the wording is that of the recorded answers (2026).
+# No error code tells this one; the wording is that of the recorded answers (2026). Agents that shorten their history
+# look for it.
 _TOO_LONG = ("prompt is too long", "input length and `max_tokens` exceed context limit")
 
 
@@ -67,7 +68,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
     type_, message, details = error.get("type"), error.get("message"), error.get("details")
     kind = _BY_TYPE.get(str(type_)) or (kind_of_status(status) if status else "server")
     if kind == "invalid_request":
-        if isinstance(message, str) and message.startswith(_TOO_LONG):
+        if isinstance(message, str) and sharpened(kind, message) != kind:
             kind = "context_too_long"
         elif status and kind_of_status(status) != "server":
             kind = kind_of_status(status)
@@ -97,7 +98,10 @@ def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
 
 def error_event(fault: Fault) -> dict[str, Any]:
     """The fault as it stands in a stream, without a request id."""
-    error: dict[str, Any] = {"type": _TYPES[fault.kind], "message": fault.message}
+    message = fault.message
+    if fault.kind == "context_too_long" and not any(words in message.lower() for words in _TOO_LONG):
+        message = f"{_TOO_LONG[0]}: {message}"
+    error: dict[str, Any] = {"type": _TYPES[fault.kind], "message": message}
     if fault.extra is not None and wire.NAME in fault.extra:
         error.update(fault.extra[wire.NAME])
     return {"type": "error", "error": error}

@@ -25,6 +25,8 @@ _REASONS: dict[str, FaultKind] = {
 """ErrorInfo.reason: the status word says RESOURCE_EXHAUSTED of limits that pass, and of quotas that are used up."""
 
 _COMMAS = re.compile(rb",(?:\s*,)+")
+_SPAN = re.compile(r"(?=\d)(?:(\d{1,5})h)?(?:(\d{1,5})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)(m?s))?")
+_WORDS = re.compile(r"quota will reset after (\S{1,40}?)\.?(?:\s|\Z)")
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
@@ -52,14 +54,33 @@ def refined(fault: Fault) -> Fault:
     mine = fault.extra.get(wire.GEMINI) if fault.extra is not None else None
     if mine is None:
         return fault
-    kind = fault.kind
+    kind, wait = fault.kind, fault.retry_after
     details: Any = jsontext.plain(mine["details"]) if "details" in mine else None
     for detail in details if isinstance(details, list) else ():
         reason = detail.get("reason") if isinstance(detail, dict) else None
         if isinstance(reason, str) and reason in _REASONS:
             kind = _REASONS[reason]
+            if wait is None:
+                metadata = detail.get("metadata")
+                wait = _seconds(metadata.get("quotaResetDelay") if isinstance(metadata, dict) else None)
             break
-    return msgspec.structs.replace(fault, kind=kind, extra={wire.GEMINI: mine, wire.NAME: mine})
+    if wait is None:
+        # Many of its answers have no RetryInfo.
+        said = _WORDS.search(fault.message[:2000])
+        wait = _seconds(said[1]) if said else None
+    return msgspec.structs.replace(
+        fault, kind=kind, retry_after=wait, extra={wire.GEMINI: mine, wire.NAME: mine}
+    )
+
+
+def _seconds(span: Any) -> float | None:
+    """A time as Go writes it: 373.8ms, 39s, 1h16m0.667s."""
+    found = _SPAN.fullmatch(span) if isinstance(span, str) else None
+    if found is None:
+        return None
+    hours, minutes, rest, unit = found.groups()
+    seconds = float(rest or 0) / (1000 if unit == "ms" else 1)
+    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + seconds
 
 
 write_fault = gemini.write_fault

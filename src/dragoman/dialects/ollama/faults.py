@@ -9,7 +9,7 @@ import msgspec
 
 from ...canon.events import Fault
 from ...codec import jsontext
-from ...codec.faults import kind_of_status, retry_after, retry_headers, status_of_kind
+from ...codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
 from . import wire
 
 
@@ -37,9 +37,10 @@ def fault_from(said: dict[str, Any], status: int, headers: Mapping[str, str]) ->
         status = status or told
     elif told is not None:
         rest["status"] = jsontext.raw(told)
+    message = error if isinstance(error, str) else jsontext.encode(said).decode()
     return Fault(
-        kind_of_status(status or 500),
-        error if isinstance(error, str) else jsontext.encode(said).decode(),
+        sharpened(kind_of_status(status or 500), message),
+        message,
         status or 500,
         retry_after=retry_after(headers),
         extra={wire.NAME: rest} if rest else None,

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
-from ...codec.faults import kind_of_status, retry_after, retry_headers, status_of_kind
+from ...codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
 from . import wire
 
 _KINDS: dict[str, FaultKind] = {
@@ -62,8 +62,6 @@ _TYPES: dict[FaultKind, str] = {
 }
 _OWN_STATUSES: dict[FaultKind, int] = {"timeout": 408, "conflict": 400, "cancelled": 400}
 """Where OpenRouter has another status than most."""
-_TOO_LONG = "maximum context length"
-"""How a context that is too long is said where no error_type is (recorded 2026)."""
 _FIELDS = frozenset({"code", "message"})
 
 
@@ -95,8 +93,7 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
     message = error.get("message")
     if kind is None:
         kind = kind_of_status(status if status >= 400 else 500)
-        if kind == "invalid_request" and isinstance(message, str) and _TOO_LONG in message:
-            kind = "context_too_long"
+        kind = sharpened(kind, message) if isinstance(message, str) else kind
     named = said.get("provider_code")
     word = named if isinstance(named, str) else code if isinstance(code, str) else type_
     rest = {name: jsontext.raw(value) for name, value in error.items() if name not in _FIELDS}

@@ -44,6 +44,18 @@ def test_too_long_a_prompt_is_told_apart() -> None:
     assert (fault.kind, fault.status) == ("context_too_long", 400)
 
 
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("The input exceeds the context window.", "prompt is too long: The input exceeds the context window."),
+        ("Prompt is too long", "Prompt is too long"),
+    ],
+)
+def test_a_full_context_is_told_in_the_words_that_agents_look_for(message: str, told: str) -> None:
+    body, status, _ = DIALECT.write_fault(Fault("context_too_long", message))
+    assert (msgspec.json.decode(body)["error"], status) == ({"type": "invalid_request_error", "message": told}, 400)
+
+
 def test_details_and_retry_after_are_kept() -> None:
     body = _body("rate_limit_error", details={"error_code": "slow", "x": 1})
     fault = DIALECT.read_fault(body, 429, {"retry-after": "7"})
@@ -79,7 +91,6 @@ def test_an_error_without_a_message_shows_itself() -> None:
 @pytest.mark.parametrize(
     ("kind", "type_", "status"),
     [
-        ("context_too_long", "invalid_request_error", 400),
         ("unprocessable", "invalid_request_error", 422),
         ("cancelled", "invalid_request_error", 499),
         ("upstream_bad", "api_error", 502),

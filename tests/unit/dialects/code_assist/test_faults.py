@@ -46,6 +46,26 @@ def test_the_delay_to_wait_is_read_and_crosses() -> None:
     assert ("field.dropped", "/error/details") in [(loss.code, loss.path) for loss in done.losses]
 
 
+@pytest.mark.parametrize(
+    ("delay", "words", "seconds"),
+    [
+        ("373.801628ms", "", 0.373801628),
+        ("1h16m0.667s", "", 4560.667),
+        ("5m", "", 300.0),
+        ("soon", "Your quota will reset after 2h1m.", 7260.0),
+        (None, "Your quota will reset after 39s. Try later.", 39.0),
+        (None, "Your quota will reset after a while.", None),
+        ("", "", None),
+    ],
+)
+def test_the_wait_is_found_where_there_is_no_retry_info(delay: str | None, words: str, seconds: float | None) -> None:
+    metadata = {} if delay is None else {"quotaResetDelay": delay}
+    detail = {"reason": "RATE_LIMIT_EXCEEDED", "metadata": metadata}
+    error = {"code": 429, "message": words, "status": "RESOURCE_EXHAUSTED", "details": [detail]}
+    found = DIALECT.read_fault(json.dumps({"error": error}).encode(), 429, {}).retry_after
+    assert found == (None if seconds is None else pytest.approx(seconds))
+
+
 def test_doubled_commas_are_read_as_one() -> None:
     raw = b'{"error":{"code":429,,"message":"a,,b", ,"status":"RESOURCE_EXHAUSTED"}}'
     fault = DIALECT.read_fault(raw, 429, {})
