@@ -62,6 +62,8 @@ class Profile(Struct, frozen=True):
     """Function tools on Chat Completions: taken, only without reasoning, or not at all."""
     quiet_efforts: tuple[str, ...] = ()
     """Efforts beside which thinking may be off, or only between tools; empty: any."""
+    sampling_alone: bool = False
+    """Of temperature and top_p only one is taken."""
     sampling_fades: bool = False
     """Sampling settings are deprecated or without effect, but not refused."""
     tool_search: bool = False

@@ -217,3 +217,15 @@ def test_without_any_upstream_the_rehearsal_answers_every_sdk(client: str) -> No
     calls, ends = asyncio.run(inner())
     assert calls == [[], []]
     assert ends[0] == ends[1]
+
+
+def test_tokens_are_counted_in_each_dialect_and_called_an_estimate() -> None:
+    def use(base: str) -> list[int]:
+        with anthropic.Anthropic(base_url=base, api_key="k", max_retries=0) as client:
+            first = client.messages.count_tokens(model="m", messages=ASKED)  # type: ignore[arg-type]
+        google = genai.Client(api_key="k", http_options={"base_url": base})
+        second = google.models.count_tokens(model="m", contents="hi")
+        google.close()
+        return [first.input_tokens, second.total_tokens or 0]
+
+    assert all(count > 0 for count in through(Upstream("openai-chat"), use))

@@ -1,1 +1,1 @@
-"""What users reported as broken in other translators and clients, tried on ours; the reports are named, nothing is copied."""
+"""What users reported as broken in other translators and clients, tried on ours: the facts, not the words."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.reports.desk import Answered, Anything, Asked, Case, Streamed, json_text, params, text_with
-from tests.reports.wires import DONE, call, calling, candidate, chunk, completion, function, line, message, piece, use
+from tests.reports.desk import Answered, Anything, Asked, Case, Streamed, params, text_with
+from tests.reports.wires import DONE, calling, candidate, chunk, completion, function, line, message, piece, use
 
 PATCH = "*** Begin Patch\n*** Add File: a.txt\n+hello\n*** End Patch\n"
 APPLY = {
@@ -57,9 +57,7 @@ CASES: list[Case] = [
         body=completion(
             {
                 "content": None,
-                "tool_calls": [
-                    {"id": "call_a", "type": "custom", "custom": {"name": "apply_patch", "input": PATCH}}
-                ],
+                "tool_calls": [{"id": "call_a", "type": "custom", "custom": {"name": "apply_patch", "input": PATCH}}],
             },
             "tool_calls",
         ),
@@ -158,22 +156,6 @@ CASES: list[Case] = [
         body=_codex(GROUP, {"type": "tool_search"}, {"type": "web_search", "external_web_access": True}),
         holds={"/tools": Anything("functions", lambda found: all(one["type"] == "function" for one in found))},
         nowhere=["external_web_access"],
-    ),
-    Answered(
-        source="MetaFARS/codex-relay#37",
-        failed="A tool that was declared as a function must stay one in the answer, whatever its name.",
-        given="openai-chat",
-        to="openai-responses",
-        asked=_codex(
-            {
-                "type": "function",
-                "name": "apply_patch",
-                "strict": False,
-                "parameters": {"type": "object", "properties": {"patch": {"type": "string"}}},
-            }
-        ),
-        body=completion({"content": None, "tool_calls": [call("call_a", "apply_patch", '{"patch":"x"}')]}, "tool_calls"),
-        holds={"/output/0/type": "function_call", "/output/0/arguments": json_text({"patch": "x"})},
     ),
     Streamed(
         source="mnfst/llm-gateway#2837",

@@ -246,14 +246,6 @@ CASES: list[Case] = [
         holds={"/choices/0/message/content": "Grüße 😀", "/choices/0/finish_reason": "stop"},
     ),
     Answered(
-        source="musistudio/claude-code-router#645",
-        failed="An answer without a text part, or without parts at all, broke the reader.",
-        given="gemini",
-        to="anthropic",
-        body={"candidates": [{"content": {"role": "model"}, "finishReason": "STOP", "index": 0}]},
-        holds={"/content": [], "/stop_reason": "end_turn"},
-    ),
-    Answered(
         source="anthropics/anthropic-sdk-python#461",
         failed="Answers may hold an empty text, which must not be sent back.",
         given="anthropic",

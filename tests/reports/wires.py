@@ -1,4 +1,4 @@
-"""Owns short spellings of what upstreams send: Chat chunks, Gemini chunks, Messages and Responses events, Ollama lines."""
+"""Owns short spellings of what clients and upstreams send: chunks, events, lines, messages, declarations."""
 
 from __future__ import annotations
 

@@ -77,6 +77,11 @@ CODES: dict[str, Code] = {
         "The target needs a turn that the source did not have; a minimal one was added.",
         "A Gemini history that begins with the model gets a user turn in front.",
     ),
+    "prefill.trimmed": _a(
+        "info",
+        "White space behind the assistant's last words was left out, since the target refuses it there.",
+        'An openai-chat history that ends with the assistant\'s "The answer is ", sent to anthropic.',
+    ),
     # parts
     "part.dropped": _d(
         "warning",

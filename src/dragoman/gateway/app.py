@@ -16,7 +16,7 @@ from ..canon.events import Fault, FaultKind
 from ..codec import jsontext
 from ..codec.vault import MemoryVault
 from ..transport.http import Limits, Pool
-from . import models
+from . import models, stage
 from .config import Config
 from .exchanges import Exchange, Exchanges, report, summary
 from .paths import Call, match
@@ -101,6 +101,8 @@ class Gateway:
             self._model(call, request, reply)
         elif verb == "version":
             _send(reply, 200, {"version": __version__})
+        elif verb == "count":
+            self._count(call, request, reply)
         else:
             why = f"the gateway does not serve {request.path} yet"
             reply.send(*fault_reply(call.dialect, Fault("not_found", why, 404)))
@@ -120,6 +122,15 @@ class Gateway:
         found = (name, choices[0].name)
         _send(reply, 200, models.shown(found) if call.verb == "show" else models.entry(call.dialect, found))
 
+    def _count(self, call: Call, request: Incoming, reply: Reply) -> None:
+        """Tokens of a request: estimated from its text, tools and media, and said to be an estimate."""
+        found = stage.read(request.body, call, call.model)
+        if isinstance(found, Fault):
+            reply.send(*fault_reply(call.dialect, found))
+            return
+        headers = [*_JSON, ("dragoman-estimate", "true")]
+        reply.send(200, headers, jsontext.encode(_counted(call.dialect, stage.tokens(found))))
+
     def _show(self, name: str, reply: Reply) -> None:
         if not name:
             _send(reply, 200, {"exchanges": [summary(one) for one in reversed(self._exchanges.all())]})
@@ -129,6 +140,15 @@ class Gateway:
             _send(reply, 404, unknown_path(f"/dragoman/exchanges/{name}"))
         else:
             _send(reply, 200, report(found))
+
+
+def _counted(dialect: str, tokens: int) -> dict[str, Any]:
+    """A count in the dialect's shape."""
+    if dialect in ("gemini", "code-assist"):
+        return {"totalTokens": tokens}
+    if dialect == "openai-responses":
+        return {"object": "response.input_tokens", "input_tokens": tokens}
+    return {"input_tokens": tokens}
 
 
 def _send(reply: Reply, status: int, value: Any) -> None:

@@ -28,6 +28,13 @@ def read(body: bytes, call: Call, model: str) -> Request | Fault:
     return msgspec.structs.replace(request, model=model)
 
 
+def tokens(request: Request) -> int:
+    """An estimate of what a request costs."""
+    from .. import rehearsal
+
+    return rehearsal.estimate(request)
+
+
 async def play(
     request: Request,
     call: Call,

@@ -52,7 +52,18 @@ def test_wrapped_text_comes_back(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", ["", "plain words", '{"text":"a","at":"b"}', '{"text":7}', "{}", '{"input":7}', '{"input":"a', '"\ud800"', "[" * 9999]
+    "arguments",
+    [
+        "",
+        "plain words",
+        '{"text":"a","at":"b"}',
+        '{"text":7}',
+        "{}",
+        '{"input":7}',
+        '{"input":"a',
+        '"\ud800"',
+        "[" * 9999,
+    ],
 )
 def test_arguments_of_another_shape_come_back_as_they_are(arguments: str) -> None:
     assert unwrap_input(arguments) == arguments

@@ -41,15 +41,15 @@ def test_the_kind_of_a_status(status: int, kind: FaultKind) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
-        "This endpoint's maximum context length is 131072 tokens.",
+        "This model's maximum context length is 8 tokens, and 9 came.",
+        "This endpoint's maximum context length is 8 tokens.",
         "prompt is too long: 9 tokens > 8 maximum",
         "input length and `max_tokens` exceed context limit: 7 + 2 > 8",
-        "Input is too long for requested model.",
-        "The input (345516 tokens) is longer than the model's context length (262144 tokens).",
-        "the request exceeds the available context size, try increasing it",
-        "Your input exceeds the context window of this model.",
-        "Prompt contains 9000 tokens, too large for model with 8192 maximum context length",
+        "Input is too long for it.",
+        "The input (9 tokens) is longer than the context length (8).",
+        "It exceeds the available context size.",
+        "What was sent exceeds the context window.",
+        "9 tokens are too large for a model with 8 maximum context length",
         "context length exceeded",
     ],
 )
@@ -62,7 +62,7 @@ def test_a_full_context_is_known_by_its_words(message: str) -> None:
     "message",
     [
         "context_length must be positive",
-        "Invalid 'tools[0].function.name': string too long.",
+        "The name of a tool is too long.",
         "The number of tools exceeds 128. See the context window docs.",
         "max_tokens is too large",
         "exceed " * 500,

@@ -109,7 +109,18 @@ class History:
                 "turn.invented", turns[-1].at, "the model refuses a history that ends with the assistant"
             )
             self.messages.append({"role": "user", "content": GO_ON})
+        elif self._role == "assistant" and not self.writer.own:
+            self._trim_prefill(turns[-1].at)
         return system
+
+    def _trim_prefill(self, at: Path) -> None:
+        """A last word of the assistant that ends in white space is refused."""
+        content = self.messages[-1]["content"]
+        block = content[-1] if isinstance(content[-1], dict) else jsontext.plain(content[-1])
+        text = block["text"] if block["type"] == "text" else ""
+        if text != text.rstrip() and text.strip():
+            self._crossing.lose("prefill.trimmed", at, "the model refuses a prefill that ends in white space")
+            content[-1] = {**block, "text": text.rstrip()}
 
     def turn(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
         role = turn.role

@@ -47,13 +47,15 @@ def sampling(subject: Subject) -> Iterator[Breach]:
     """The API version is a known one, and sampling parameters are there only where they are taken, in their range.
 
     Why: under version 2026-10-21, and on models from Claude Opus 4.7 on under every version, `temperature`, `top_p` and
-    `top_k` are refused even with their default values; a temperature outside 0..1 is refused everywhere (recorded).
+    `top_k` are refused even with their default values; from Claude Opus 4.1 on `temperature` and `top_p` are refused
+    together; a temperature outside 0..1 is refused everywhere (recorded).
 
     Good: {"model": "claude-sonnet-4-5", "temperature": 0.7, ...} with anthropic-version: 2023-06-01
 
     Bad: {"model": "claude-opus-4-8", "temperature": 0.7, ...}
 
-    Source: protocols/anthropic.md section 1 [D], [R] for the models, 2026-11; recorded 400 for the range.
+    Source: protocols/anthropic.md section 1 [D], [R] for the models, 2026-11; recorded 400 for the range; users'
+    reports for both together.
     """
     asked = version(subject)
     if asked and asked not in _VERSIONS:
@@ -66,6 +68,8 @@ def sampling(subject: Subject) -> Iterator[Breach]:
             yield Breach((name,), f"{name} is refused under version {NEW_VERSION}", f"leave {name} out")
         elif not subject.profile.sampling:
             yield Breach((name,), f"{name} is refused by this model", f"leave {name} out")
+        elif name == "top_p" and subject.profile.sampling_alone and document.get("temperature") is not None:
+            yield Breach((name,), "this model takes temperature or top_p, not both", "leave one of them out")
     yield from beyond(document, _RANGES)
 
 

@@ -202,16 +202,22 @@ def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing,
     at = settings.at
     own = crossing.source == wire.NAME
     sampling = crossing.profile.sampling or own
+    heat, mass = sampling and not thinks, sampling
+    both = heat and settings.temperature is not None and settings.top_p is not None
+    if both and crossing.profile.sampling_alone and not own:
+        # Of the two the one goes that says nothing, else top_p.
+        heat = settings.temperature != 1
+        mass = not heat
     for value, name, taken, most in (
         # Neither temperature nor top_k may be set while the model thinks.
-        (settings.temperature, "temperature", sampling and not thinks, 1.0),
-        (settings.top_p, "top_p", sampling, 1.0),
+        (settings.temperature, "temperature", heat, 1.0),
+        (settings.top_p, "top_p", mass, 1.0),
         (settings.top_k, "top_k", sampling and not thinks, None),
     ):
         if value is None:
             continue
         if not taken:
-            if name != "temperature" or value != 1:  # which is what it is anyway
+            if name == "top_k" or value != 1:  # which is what it is anyway
                 crossing.lose("sampling.dropped", at.get(name, ()), name)
             continue
         sent = value

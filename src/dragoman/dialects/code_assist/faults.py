@@ -68,9 +68,7 @@ def refined(fault: Fault) -> Fault:
         # Many of its answers have no RetryInfo.
         said = _WORDS.search(fault.message[:2000])
         wait = _seconds(said[1]) if said else None
-    return msgspec.structs.replace(
-        fault, kind=kind, retry_after=wait, extra={wire.GEMINI: mine, wire.NAME: mine}
-    )
+    return msgspec.structs.replace(fault, kind=kind, retry_after=wait, extra={wire.GEMINI: mine, wire.NAME: mine})
 
 
 def _seconds(span: Any) -> float | None:

@@ -55,9 +55,9 @@ _KEYWORDS = frozenset(
         "$defs",
     }
 )
-PARAMETERS = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", root_object=True)
-"""What `parametersJsonSchema` takes."""
-OUTPUT = Subset(keywords=_KEYWORDS, const="enum", all_of="merge")
+PARAMETERS = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", root_object=True, ref_siblings=False)
+"""What `parametersJsonSchema` takes. Google documents that nothing may stand beside a reference."""
+OUTPUT = Subset(keywords=_KEYWORDS, const="enum", all_of="merge", ref_siblings=False)
 """What `responseJsonSchema` takes."""
 
 _HOSTED = tuple(

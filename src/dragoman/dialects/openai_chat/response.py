@@ -27,6 +27,12 @@ _REASONS: dict[str, StopReason] = {
     "function_call": "tool_calls",
     "content_filter": "content_filter",
     "error": "error",
+    # Words of hosts: Mistral, Zhipu, DeepSeek.
+    "model_length": "context_full",
+    "model_context_window_exceeded": "context_full",
+    "sensitive": "content_filter",
+    "network_error": "error",
+    "insufficient_system_resource": "error",
 }
 _WORDS: dict[StopReason, str] = {
     "stop": "stop",

@@ -37,19 +37,25 @@ _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_of
 
 
 class _Call:
-    """A call whose pieces are still coming."""
+    """A call whose pieces are still coming. It begins when it has a name and more than that: until then hosts send the
+    name, or the rest of it, in a later piece."""
 
-    __slots__ = ("held", "index", "key", "part", "pieces")
+    __slots__ = ("held", "index", "key", "named", "part", "pieces")
 
-    def __init__(self, part: ToolCall, key: int | None) -> None:
+    def __init__(self, part: ToolCall, key: int | None, named: bool) -> None:
         self.part = part
         self.key = key
+        self.named = named  # the host gave it its id
         self.index = -1  # not begun yet
         self.pieces: list[str] = []
         self.held: list[str] = []
 
     def whole(self) -> bool:
         return not self.part.custom and jsontext.is_object("".join(self.pieces))
+
+    def bare(self) -> bool:
+        """Nothing of it has come but an id or a name."""
+        return self.index < 0 and not self.pieces
 
 
 class Answer:
@@ -261,19 +267,21 @@ class StreamReader(FrameReader):
             call = self._new_call(answer, piece, name)
             if not answer.waiting and (answer.call is None or answer.call.whole()):
                 self._end(answer, events)
-                self._begin_call(answer, call, events)
-            else:
-                answer.waiting.append(call)
-        if not text:
-            return
-        call.pieces.append(text)
+            answer.waiting.append(call)
+        elif call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
+            call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
+        if text:
+            call.pieces.append(text)
         if answer.call is call:
-            events.append(PartDelta(call.index, text))
+            if text:
+                events.append(PartDelta(call.index, text))
             if answer.waiting:
                 self._release(answer, events)
         elif call.index < 0:
-            call.held.append(text)
-        elif not text.isspace():  # the call was whole and has ended: what follows a whole JSON object is not part of it
+            if text:
+                call.held.append(text)
+            self._release(answer, events)
+        elif text.strip():  # the call was whole and has ended: what follows a whole JSON object is not part of it
             at = ("choices", answer.number, "delta", "tool_calls")
             self._crossing.lose("event.dropped", at, "arguments behind a whole JSON object")
 
@@ -284,7 +292,7 @@ class StreamReader(FrameReader):
             self._crossing.lose("call.id.invented", ("choices", answer.number, "delta", "tool_calls"))
         seal = read_seal(piece.extra_content) if piece.extra_content else None
         custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
-        call = _Call(ToolCall(call_id, name, "", custom, seal=seal), piece.index)
+        call = _Call(ToolCall(call_id, name, "", custom, seal=seal), piece.index, bool(piece.id))
         answer.calls += 1
         answer.latest = call
         if piece.index is not None:
@@ -292,9 +300,12 @@ class StreamReader(FrameReader):
         return call
 
     def _release(self, answer: Answer, events: list[Event], *, all_of_them: bool = False) -> None:
-        """Begin what was held back, as far as the open call is whole."""
+        """Begin what was held back, as far as the open call is whole and the next one has its name."""
         while answer.waiting and (all_of_them or answer.call is None or answer.call.whole()):
-            held = answer.waiting.pop(0)
+            held = answer.waiting[0]
+            if isinstance(held, _Call) and not all_of_them and (not held.part.name or not held.pieces):
+                return
+            del answer.waiting[0]
             self._end(answer, events)
             if isinstance(held, _Call):
                 self._begin_call(answer, held, events)
@@ -384,10 +395,13 @@ def _broken_off(answer: Answer) -> bool:
 def _begins(piece: wire.Call, name: str, text: str, call: _Call) -> bool:
     """Whether a piece that comes under the index of `call`, or under none after it, begins a call of its own.
 
-    Hosts give parallel calls one index, no index, or no id; and they repeat ids and names in later pieces."""
+    Hosts give parallel calls one index, no index, or no id; they repeat ids and names in later pieces; and they send a
+    name later than the id, or in pieces."""
+    if piece.index is not None and call.bare() and not call.part.name:
+        return False
     if piece.id and piece.id != call.part.id:
         return bool(name) or piece.index is None
-    if piece.id or not name:
+    if piece.id or not name or (piece.index is not None and call.bare() and call.named):
         return False
     return name != call.part.name or (call.whole() and (piece.index is None or bool(text)))
 

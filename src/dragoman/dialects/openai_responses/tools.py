@@ -286,6 +286,8 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
         return jsontext.plain(own["tool_choice"])
     if not choice.names:
         return choice.mode
+    if choice.mode == "one" and _only_hosted(request, crossing):
+        return "required"
     declared = by_name(request.tools)
     named = []
     for name in choice.names:
@@ -300,3 +302,11 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
     if choice.mode == "one":
         return named[0]
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
+
+
+def _only_hosted(request: Request, crossing: Crossing) -> bool:
+    """Whether the one tool there is is run by the upstream: forced by its name elsewhere, it is so by `required`."""
+    if crossing.source == wire.NAME or len(request.tools) != 1:
+        return False
+    only = request.tools[0]
+    return isinstance(only, HostedTool) and only.dialect == wire.NAME

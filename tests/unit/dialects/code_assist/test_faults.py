@@ -62,7 +62,7 @@ def test_the_wait_is_found_where_there_is_no_retry_info(delay: str | None, words
     metadata = {} if delay is None else {"quotaResetDelay": delay}
     detail = {"reason": "RATE_LIMIT_EXCEEDED", "metadata": metadata}
     error = {"code": 429, "message": words, "status": "RESOURCE_EXHAUSTED", "details": [detail]}
-    found = DIALECT.read_fault(json.dumps({"error": error}).encode(), 429, {}).retry_after
+    found = DIALECT.read_fault(msgspec.json.encode({"error": error}), 429, {}).retry_after
     assert found == (None if seconds is None else pytest.approx(seconds))
 
 
