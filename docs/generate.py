@@ -37,6 +37,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "reference/repairs.md", NOTE + repairs()
     yield "reference/rules.md", NOTE + rules()
     yield "reference/profiles.md", NOTE + gates()
+    yield "reference/hosts.md", NOTE + upstreams()
     yield "reference/cli.md", NOTE + cli()
 
 
@@ -93,12 +94,16 @@ def gates() -> str:
     ]
     for row in profiles.rows():
         out.append(_cells(", ".join(row.dialects), ", ".join(row.match), _told(row.facts), row.source, row.date))
-    out += [
-        "",
+    return "\n".join(out) + "\n"
+
+
+def upstreams() -> str:
+    out = [
         "# Hosts",
         "",
         "Where hosts differ from the one whose dialect they speak: the rows of `hosts.json`, found by host name or by",
         "short name. A field that is False is not sent there, a word is what it is called there.",
+        "[How to add your own](../how-to/model-gates.md).",
         "",
         "| Hosts | Listen at | Dialects | Facts | Source | Date |",
         "|---|---|---|---|---|---|",

@@ -123,6 +123,7 @@ class Crossing:
         "kept",
         "losses",
         "model",
+        "moved",
         "profile",
         "recalled",
         "renamed",
@@ -168,6 +169,8 @@ class Crossing:
         """Functions that stand for hosted tools, which the client does not know: name -> family."""
         self.spelled: dict[Path, str | int] = {}
         """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
+        self.moved: dict[Path, Path] = {}
+        """Places in what was read that stand elsewhere in the source (the address of a toolset's MCP server)."""
         self.recalled = False
         """Turns of the history were seen before: it is worth remembering how they are written."""
         self.host: Host | None = None
@@ -179,6 +182,8 @@ class Crossing:
 
     def lose(self, code: str, at: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         """Write down a loss. `at` is where it stands in the source."""
+        if self.moved:
+            at = next((self.moved[at[:i]] + at[i:] for i in range(len(at), 0, -1) if at[:i] in self.moved), at)
         if self.spelled:
             at = tuple([self.spelled.get(at[: i + 1], step) for i, step in enumerate(at)])
         if self.within:

@@ -21,6 +21,12 @@ Slot = Literal["reasoning", "call", "text"]
 """A kind of part that may carry a seal."""
 
 
+def listed(document: Mapping[str, Any], key: str) -> list[Any]:
+    """The list at `key` of a decoded document, which may hold anything there; an empty one if it is none."""
+    found = document.get(key)
+    return found if isinstance(found, list) else []
+
+
 class StreamReader(Protocol):
     """Bytes of an upstream's stream in, events out; the same events however the bytes are cut."""
 

@@ -24,6 +24,9 @@ from .translate import Body, as_bytes, loose_bytes
 
 DONE = "[DONE]"
 KINDS: tuple[Kind, ...] = get_args(Kind)
+MCP = "mcp"
+"""Linted, not translated: it has rules and no dialect."""
+_MCP_KINDS: tuple[Kind, ...] = ("request", "response", "tools")
 
 
 @rule("ALL-S01", "error", "stream")
@@ -50,15 +53,24 @@ _GENERAL = rules_of(globals())
 @lru_cache(maxsize=64)
 def rules_for(dialect: str) -> tuple[Rule, ...]:
     """Every rule for documents of a dialect: the general ones, its own, and those of the seeds."""
+    if dialect == MCP:
+        from . import mcprules
+
+        return mcprules.RULES
     from . import seedrules  # only a linter needs them
 
     return (*_GENERAL, *get(dialect).rules(), *seedrules.RULES.get(dialect, ()))
 
 
+def linted() -> tuple[str, ...]:
+    """The names that documents can be linted as: the dialects, and MCP."""
+    return (*names(), MCP)
+
+
 def all_rules() -> dict[str, tuple[Rule, tuple[str, ...]]]:
-    """Every rule of the built-in dialects by its id, with the dialects it belongs to."""
+    """Every rule of the built-in dialects and of MCP by its id, with those it belongs to."""
     found: dict[str, tuple[Rule, tuple[str, ...]]] = {}
-    for name in names():
+    for name in linted():
         for one in rules_for(name):
             found[one.id] = (one, (*found[one.id][1], name) if one.id in found else (name,))
     return dict(sorted(found.items()))
@@ -81,7 +93,7 @@ def lint(
     """
     subject = _subject(body, dialect, kind, model, headers)
     if request is not None:
-        subject.request = _document(request, get(dialect), "request")
+        subject.request = _document(request, dialect, "request")
     return [found for _, found in _findings(subject, dialect)]
 
 
@@ -126,9 +138,10 @@ def _folded(frames: list[Any], dialect: Dialect) -> Any:
 
 
 def _subject(body: Body, dialect: str, kind: Kind, model: str | None, headers: Mapping[str, str] | None) -> Subject:
-    if kind not in KINDS:
-        raise ConfigError("kind of document", str(kind), KINDS)
-    document = _document(body, get(dialect), kind)
+    kinds = _MCP_KINDS if dialect == MCP else KINDS
+    if kind not in kinds:
+        raise ConfigError("kind of document", str(kind), kinds)
+    document = _document(body, dialect, kind)
     named = document.get("model") if isinstance(document, dict) else None
     asked = model or (named if isinstance(named, str) else "")
     lowered = {name.lower(): value for name, value in (headers or {}).items()}
@@ -164,17 +177,19 @@ def _order(document: Any, path: Path) -> tuple[int, ...]:
     return tuple(key)
 
 
-def _document(body: Body, dialect: Dialect, kind: Kind) -> Any:
+def _document(body: Body, dialect: str, kind: Kind) -> Any:
+    if dialect not in linted():
+        get(dialect)  # says what there is
     if kind == "stream":
-        return _frames(body, dialect)
-    document = _decoded(as_bytes(body, dialect.name), dialect.name)
+        return _frames(body, get(dialect))
+    document = _decoded(as_bytes(body, dialect), dialect)
     if kind == "tools":
         inner = document.get("tools") if isinstance(document, dict) else document
         if not isinstance(inner, list):
-            raise WireError(dialect.name, "", "a list of tools, or an object that has it", kind_of(document))
+            raise WireError(dialect, "", "a list of tools, or an object that has it", kind_of(document))
         return inner
     if not isinstance(document, dict):
-        raise WireError(dialect.name, "", "a JSON object", kind_of(document))
+        raise WireError(dialect, "", "a JSON object", kind_of(document))
     return document
 
 

@@ -39,9 +39,16 @@ def check_strategy(strategy: Strategy, vault: Vault | None) -> None:
 
 
 def outward(
-    strategy: Strategy, vault: Vault | None, source: Dialect, target: Dialect, model: str, host: str = ""
+    strategy: Strategy,
+    vault: Vault | None,
+    source: Dialect,
+    target: Dialect,
+    model: str,
+    host: str = "",
+    wanted: bool = False,
 ) -> Plan | None:
-    """How the seals of an upstream's answer travel to the client; None when nothing has to be done for them."""
+    """How the seals of an upstream's answer travel to the client; None when nothing has to be done for them. `wanted`:
+    the upstream takes back thoughts without a seal, too."""
     check_strategy(strategy, vault)
     if not source.sealed:
         return None
@@ -69,6 +76,7 @@ def outward(
         target.interleaves,
         way != "thoughts" or not target.interleaves,
         vault,
+        wanted,
     )
 
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from . import hosts, profiles
-from .canon.events import Event, PartDelta, PartEnd, PartStart
+from .canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from .canon.losses import SEVERITIES, Loss, Losses, Severity
 from .canon.parts import Part, ToolCall
 from .canon.repairs import Repair
@@ -20,9 +20,10 @@ from .codec import jsontext
 from .codec.carriage import Plan, carry
 from .codec.convoy import Convoy
 from .codec.custom import Unwrapper, unwrap_input
+from .codec.faults import unsaid
 from .codec.hosted import cross
 from .codec.ids import Apart, apart, distinct
-from .codec.names import reserve
+from .codec.names import declared_once, reserve
 from .codec.seals import MARK_BYTES
 from .codec.vault import Vault
 from .crossing import Crossing, Resolver
@@ -91,8 +92,8 @@ class Translation:
         return self._losses()
 
     def json(self) -> Any:
-        """The body, decoded."""
-        return jsontext.decode(self.body)
+        """The body, decoded. WireError if it carries, untouched, what no decoder takes (a number such as 1e999)."""
+        return jsontext.plain(Raw(self.body))
 
     def __repr__(self) -> str:
         return f"<Translation {self.source} to {self.target}: {len(self.body)} bytes, {len(self.losses)} losses>"
@@ -172,7 +173,7 @@ def translate_request(
 
             request, repairs = mended_request(request, reader, crossing, repair)
         crossing.profile = profiles.lookup(target, model or request.model)
-        tools = cross(request.tools, reader.hosted, writer.hosted, crossing)
+        tools = declared_once(cross(request.tools, reader.hosted, writer.hosted, crossing), crossing)
         reserve(tools, crossing)
         turns = distinct(request.turns, crossing)
         if turns is not request.turns:
@@ -297,9 +298,8 @@ def translate_fault(
     out, own_status, own_headers = writer.write_fault(fault)
     if own_status != status and status >= 400:
         crossing.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
-    if source not in writer.kin:
-        for name in (fault.extra or {}).get(source, {}):
-            crossing.lose("field.dropped", ("error", name), severity="info")
+    for at in unsaid(fault, source, out + jsontext.encode(own_headers), document):
+        crossing.lose("field.dropped", at, severity="info")
     return FaultTranslation(out, crossing, crossing.losses.all, own_status, own_headers)
 
 
@@ -316,7 +316,7 @@ def translate_tools(
     if source == target:
         _checked_tolerance(tolerance)
         return Translation(document, crossing, _nothing)
-    found = cross(found, reader.hosted, writer.hosted, crossing)
+    found = declared_once(cross(found, reader.hosted, writer.hosted, crossing), crossing)
     reserve(found, crossing)
     out = writer.write_tools(found, crossing)
     return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
@@ -365,7 +365,7 @@ class StreamTranslator:
         if len(events) == 1 and self._restorer is None:
             event = events[0]
             if self._convoy is None:
-                if type(event) is not PartStart:
+                if type(event) is not PartStart and type(event) is not Fault:
                     return self._writer.send(event)
             elif type(event) is PartDelta and event.seal is None and self._convoy.passes(event):
                 return self._writer.send(event)
@@ -395,7 +395,12 @@ class StreamTranslator:
         if self._convoy is not None:
             events = self._convoy.feed(events)
         send = self._writer.send
-        return b"".join([send(event) for event in events])
+        out = b"".join([send(event) for event in events])
+        if events and type(events[-1]) is Fault:
+            # Where a fault stands does not depend on the envelope of the frames before it.
+            for at in unsaid(events[-1], self._from.name, out):
+                self._crossing.losses.add("field.dropped", at, "", "info")
+        return out
 
 
 class _Restorer:
@@ -473,8 +478,15 @@ def _outward(
     host: str | None,
 ) -> Plan | None:
     if answers is None:
-        return outward(seals, vault, reader, writer, "", hosts.origin(host))
-    return outward(seals, vault, reader, writer, answers.model, hosts.origin(host or answers.host))
+        return outward(seals, vault, reader, writer, "", hosts.origin(host), _wanted(host, reader))
+    host = host or answers.host
+    return outward(seals, vault, reader, writer, answers.model, hosts.origin(host), _wanted(host, reader))
+
+
+def _wanted(host: str | None, reader: Dialect) -> bool:
+    """Whether the upstream takes its thoughts back, sealed or not."""
+    known = hosts.lookup(host, reader.name) if host else None
+    return known is not None and known.echo
 
 
 def _way_back(source: str, target: str, answers: Translation | None, created: int) -> Crossing:

@@ -243,6 +243,18 @@ def test_the_calls_of_a_stand_in_come_back_as_calls() -> None:
     assert done.stand_ins == {"google_web_search": "web_search"}
 
 
+@pytest.mark.parametrize("toolset", [(), (DECLARED["mcp"]["anthropic"],)])
+def test_losses_of_an_mcp_server_stand_where_it_says_so(toolset: tuple[Any, ...]) -> None:
+    body = _asked("anthropic", *toolset, mcp=True)
+    body["mcp_servers"][0]["tool_configuration"] = {"enabled": False, "allowed_tools": ["ask"]}
+    body["mcp_servers"][0]["later"] = {"more": 1}
+    for target in ("gemini", "openai-responses"):
+        found = {path for code, path in lost(to(target, body, "anthropic")) if code == "tool.hosted.option.dropped"}
+        server = "/mcp_servers/0"
+        narrowed = {f"{server}/tool_configuration/allowed_tools"} if target == "gemini" else set()
+        assert found == {f"{server}/tool_configuration/enabled", f"{server}/later/more", *narrowed}
+
+
 def test_an_mcp_server_is_a_server_and_a_toolset_to_messages() -> None:
     done = to("anthropic", _asked("openai-responses", DECLARED["mcp"]["openai-responses"]), "openai-responses")
     body = done.json()

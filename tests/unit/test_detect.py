@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dragoman
+from dragoman.dialects import get, names
 from dragoman.errors import WireError
 
 REQUESTS: dict[str, dict[str, Any]] = {
@@ -116,3 +119,42 @@ def test_nothing_fits(body: bytes) -> None:
 def test_what_is_no_document_is_refused() -> None:
     with pytest.raises(WireError):
         dragoman.detect({"a": object()})
+
+
+_KEYS = st.sampled_from(
+    (
+        *("messages", "tools", "input", "output", "contents", "candidates", "choices", "request", "response", "error"),
+        *("role", "type", "content", "parts", "tool_calls", "function", "arguments", "tool_choice", "object", "code"),
+        *("system", "stop_reason", "done", "message", "delta", "provider", "metadata", "status", "options", "usage"),
+        *("reasoning", "reasoning_details", "functionDeclarations", "input_schema", "name", "parameters"),
+    )
+)
+_WORDS = st.sampled_from(("tool", "system", "function_call", "response", "error", "openrouter:x", "custom"))
+_ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),
+    max_leaves=15,
+)
+
+
+@pytest.mark.parametrize("dialect", names())
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(document=st.dictionaries(_KEYS, _ANY_JSON, max_size=5))
+def test_evidence_takes_any_decoded_json(dialect: str, document: dict[str, Any]) -> None:
+    for points, reason in get(dialect).evidence(document):
+        assert points > 0 and reason
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"tools":1.5}',
+        b'{"messages":[{"role":[]}]}',
+        b'{"messages":[{"tool_calls":3}]}',
+        b'{"input":[{"type":[]}]}',
+        b'{"input":[{"content":[{"type":{}}]}]}',
+    ],
+)
+def test_odd_values_in_known_places_are_no_evidence_and_no_trouble(body: bytes) -> None:
+    name, reasons = dragoman.detect(body)
+    assert bool(name) == bool(reasons)

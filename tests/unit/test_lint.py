@@ -145,3 +145,19 @@ def test_rules_are_those_of_all_dialects_and_of_the_seeds() -> None:
     assert list(rules) == sorted(rules)
     assert {"anthropic", "gemini", "openai-chat", "openai-responses"} <= set(rules["ALL-S01"][1])
     assert "openai-chat" in rules["OAC-001"][1] and "openai-responses" not in rules["OAC-001"][1]
+
+
+def test_mcp_is_linted_without_being_a_dialect() -> None:
+    tool = {"name": "a b", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
+    assert [(one.rule, one.path) for one in lint([tool], dialect="mcp", kind="tools")] == [("MCP-001", "/0/name")]
+    assert lint({"tools": [tool]}, dialect="mcp", kind="tools") == lint([tool], dialect="mcp", kind="tools")
+    assert lint({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, dialect="mcp") == []
+    result = {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "input_required"}}
+    assert [one.rule for one in lint(result, dialect="mcp", kind="response")] == ["MCP-008"]
+    assert {rule for rule, (_, names) in all_rules().items() if names == ("mcp",)} == {
+        f"MCP-{number:03}" for number in range(1, 11)
+    }
+    with pytest.raises(ConfigError):
+        lint(b"data: {}\n\n", dialect="mcp", kind="stream")
+    with pytest.raises(WireError):
+        lint(b"[", dialect="mcp")

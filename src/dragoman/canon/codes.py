@@ -160,6 +160,11 @@ CODES: dict[str, Code] = {
         "The model takes no function tools in the target dialect; the request will be refused as it is.",
         "Tools for gpt-6-astra over openai-chat: they go through openai-responses only.",
     ),
+    "tool.duplicate": _d(
+        "warning",
+        "A second tool of the same name was left out; the severity is info where both are declared in the same words.",
+        "openai-chat tools with two functions f, sent to anthropic.",
+    ),
     "tool.hosted.dropped": _d(
         "warning",
         "A tool that the source's upstream runs itself is not offered to the target's model.",
@@ -335,7 +340,9 @@ CODES: dict[str, Code] = {
         "openai-chat without max_tokens to anthropic.",
     ),
     "limit.raised": _a(
-        "info", "The token limit was raised so that the thinking budget fits under it.", "budget 8192, max_tokens 1024."
+        "info",
+        "The token limit was raised: the thinking budget has to fit under it, or the target takes no such small one.",
+        "budget 8192, max_tokens 1024; anthropic max_tokens 1 to openai-responses, which wants 16.",
     ),
     "effort.approximated": _a(
         "info", "Effort and budget were converted into each other.", "thinkingBudget 8192 to effort medium."

@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from .. import lint as library
 from ..detect import detect
-from ..dialects import get, names
+from ..dialects import get
 from ..errors import WireError
+from ..linting import MCP, linted
 from ..repair import repair
 from ..rule import Finding, Kind
 from .lines import lines_of
@@ -37,7 +38,9 @@ class Job(Struct):
 
 
 @click.command(epilog="Example: dragoman lint --format github requests/*.json")
-@click.option("--dialect", metavar="DIALECT", help="Dialect of the documents. Left out: found by looking at each.")
+@click.option(
+    "--dialect", metavar="DIALECT", help="Dialect of the documents, or mcp. Left out: found by looking at each."
+)
 @click.option(
     "--kind",
     type=click.Choice(["request", "response", "stream", "tools"]),
@@ -56,8 +59,10 @@ def lint(
 
     Exit 0: nothing found. 1: something found. 2: a file or dialect that cannot be used.
     """
-    if dialect is not None and dialect not in names():
-        fail(f"unknown dialect {dialect!r}; there are: {', '.join(names())}", 2)
+    if dialect is not None and dialect not in linted():
+        fail(f"unknown dialect {dialect!r}; there are: {', '.join(linted())}", 2)
+    if dialect == MCP and kind == "stream":
+        fail("documents of mcp are requests, responses or tools", 2)
     job = Job(dialect, kind, model, fix)
     for file in files:
         _file(job, file)
@@ -96,7 +101,7 @@ def _document(job: Job, file: str, line: int, body: bytes) -> bytes:
         fail(f"{where}: cannot tell which dialect this is; say it with --dialect", 2)
     kind = job.kind or _kind(body, dialect)
     try:
-        if job.fix and kind == "request":
+        if job.fix and kind == "request" and dialect != MCP:
             body = _mended(job, body, dialect)
         findings = library(body, dialect=dialect, kind=kind, model=job.model)
     except WireError as error:
@@ -120,7 +125,21 @@ def _mended(job: Job, body: bytes, dialect: str) -> bytes:
     return out + body[len(body.rstrip()) :]
 
 
+def _mcp_kind(body: bytes) -> Kind:
+    """A request has its method, tools are a list or an object with nothing but it; all else is a response."""
+    try:
+        document = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return "request"  # the linter says what is wrong
+    if isinstance(document, list):
+        return "tools"
+    keys = document if isinstance(document, dict) else {}
+    return "request" if "method" in keys else "tools" if "tools" in keys else "response"
+
+
 def _kind(body: bytes, dialect: str) -> Kind:
+    if dialect == MCP:
+        return _mcp_kind(body)
     start = body.lstrip()[:6]
     if start.startswith((b"event:", b"data:", b":")):
         return "stream"

@@ -51,6 +51,8 @@ class Plan(Struct, frozen=True):
     counts: bool = True
     """Places in the text are counted: what carries a record need not stand where the record belongs."""
     vault: Vault | None = None
+    wanted: bool = False
+    """The upstream takes back thoughts that have no seal (`reasoning_content`)."""
 
     @property
     def strips(self) -> bool:
@@ -181,6 +183,10 @@ class Told:
     def wait(self, thought: Reasoning, seal: Seal | None, text: str) -> None:
         """The seal of a thought waits for something to carry it, the words with it."""
         if seal is None or not seal.data:
+            if self.plan.wanted and text and self.plan.way in ("parts", "vault"):
+                # Clients of these ways strip thoughts: the words travel with a call, for their host wants them there.
+                bare = self._record("thought", Seal(self.plan.origin.dialect, ""))
+                self._waiting.append(msgspec.structs.replace(bare, text=text))
             return
         if self.plan.way == "drop":
             self._crossing.lose("seal.dropped", thought.at)
@@ -189,10 +195,10 @@ class Told:
 
     def finish(self) -> Text | None:
         """The answer ends: what is still waiting, on a last part or in the vault."""
-        plan, records = self.plan, self._waiting
+        plan, records = self.plan, [record for record in self._waiting if record.data]
+        self._waiting = []
         if not records:
             return None
-        self._waiting = []
         if plan.way == "parts":
             return Text("", seal=seals.bundle(records))
         if plan.way != "vault":

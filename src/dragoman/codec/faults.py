@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ..canon.events import Fault, FaultKind
+from ..canon.parts import Path
 from . import jsontext
 
 _KINDS: dict[int, FaultKind] = {
@@ -101,6 +103,71 @@ def retry_headers(fault: Fault) -> dict[str, str]:
         return {}
     whole = int(fault.retry_after)
     return {"retry-after": str(whole if whole == fault.retry_after else whole + 1)}
+
+
+_ENDED = "the upstream's stream ended before the answer did"
+_TOLD = 200
+"""Characters of what came instead of a stream."""
+
+
+def broken_off(stray: bytes, read: Callable[[dict[str, Any]], Fault]) -> Fault:
+    """A stream that ended before the answer did. `stray` is what came and was no stream: an error object in it is read
+    as the fault it is, of anything else the beginning is told."""
+    words = " ".join(stray[:4000].decode("utf-8", "replace").split())
+    if not words:
+        return Fault("upstream_bad", _ENDED, 502)
+    try:
+        value = jsontext.decode(stray)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        value = None
+    error = value.get("error") if isinstance(value, dict) else None
+    if isinstance(error, str) and error:
+        error = {"message": error}
+    if isinstance(error, dict) and error:
+        return read(error)
+    return Fault("upstream_bad", f"{_ENDED}; it sent: {words[:_TOLD]}", 502)
+
+
+def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> list[Path]:
+    """What a source said of a fault that is nowhere in the bytes written for it (body and headers), each by its place.
+
+    `document` is what the fault was read from; without it, as in a stream, its fields are taken to stand in `error`.
+    """
+    whole = _decoded_fault(document)
+    error = whole.get("error")
+    mine: dict[str, Raw] = (fault.extra or {}).get(source, {})
+    fields = dict(mine)
+    told = b"".join(mine.values())
+    for name, value in (("code", fault.code), ("param", fault.param)):
+        # What stands inside a kept field is counted there, and a code that is the status crosses as the status.
+        if value and name not in mine and jsontext.string(value) not in told and value != str(fault.status):
+            if jsontext.string(value) not in written:
+                fields[name] = Raw(b"")
+    lost: list[Path] = []
+    for name, raw in fields.items():
+        if bytes(raw) != b"null" and (not raw or jsontext.string(name) + b":" + bytes(raw) not in written):
+            inside = isinstance(error, dict) and name in error
+            lost.append((name,) if name in whole and not inside else ("error", name))
+    if not document and fault.request_id and jsontext.string(fault.request_id) not in written:
+        lost.append(("request_id",))
+    if isinstance(error, dict):
+        beside = [name for name, value in whole.items() if name not in ("error", "type") and value is not None]
+        for name in beside:
+            # A text (an id) may stand under another name, or in a header; of other values that would be chance.
+            spelled = jsontext.encode(whole[name])
+            spelled = spelled if isinstance(whole[name], str) else jsontext.string(name) + b":" + spelled
+            if name not in mine and spelled not in written:
+                lost.append((name,))
+    return lost
+
+
+def _decoded_fault(document: bytes) -> dict[str, Any]:
+    try:
+        value = jsontext.decode(document) if document else None
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return {}
+    value = value[0] if isinstance(value, list) and value else value
+    return value if isinstance(value, dict) else {}
 
 
 # Words of the `error` object that OpenAI's endpoints speak, and the many hosts that follow them.

@@ -30,7 +30,16 @@ def text(raw: Raw) -> str:
 
 
 def is_object(value: str | bytes | Raw) -> bool:
-    """Whether the text is exactly one JSON object."""
+    """Whether the text is exactly one JSON object that a decoder takes: numbers beyond all doubles are skimmed over by
+    is_whole, and whoever gets them trips."""
+    try:
+        return type(decode(value)) is dict
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return False
+
+
+def is_whole(value: str | bytes | Raw) -> bool:
+    """Whether the text is one JSON object from its first bracket to its last; its numbers may be too large for all."""
     try:
         # A Struct without fields is cheaper: all inside is skipped, though it has to be JSON. But what is skipped
         # is not checked to be UTF-8; text is that already.

@@ -41,6 +41,11 @@ def split_data_url(url: str) -> tuple[str, str] | None:
     return head[5:-7].split(";", 1)[0], data
 
 
+def proper(mime: str) -> str:
+    """The registered name of a media type that goes by another one, too."""
+    return "image/jpeg" if mime in ("image/jpg", "image/pjpeg") else mime
+
+
 def data_url(mime: str, data: str) -> str:
     return f"data:{mime or 'application/octet-stream'};base64,{data}"
 
@@ -63,8 +68,14 @@ def guess_mime(name: str) -> str:
     return _BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
 
 
+def missing(media: Media) -> str:
+    """The short text that stands in a turn for media which cannot be sent."""
+    where = media.url or media.name
+    return f"[{media.mime or media.kind} attached here could not be sent{f': {where}' if where else ''}]"
+
+
 def note(media: Media) -> str:
-    """The short text that stands for media which cannot be passed on."""
+    """The short text that stands in a tool's result for media which cannot be passed on."""
     what = media.mime or media.kind
     where = f" ({media.url})" if media.url else f" ({media.name})" if media.name else ""
     return f"Binary content of type {what} was processed.{where}"

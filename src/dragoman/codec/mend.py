@@ -133,7 +133,7 @@ def _without_cut_calls(turns: Turns, log: Log) -> Turns:
 
 def is_cut(arguments: str) -> bool:
     """Whether the text is the beginning of a JSON object and no more: a string or a bracket is open at its end."""
-    if not arguments.lstrip().startswith("{") or jsontext.is_object(arguments):
+    if not arguments.lstrip().startswith("{") or jsontext.is_whole(arguments):
         return False
     depth = 0
     quoted = escaped = False

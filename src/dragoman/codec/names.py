@@ -100,6 +100,28 @@ def _reserve(tools: list[Tool], crossing: Crossing) -> None:
                 crossing.renamed[sent] = ("", sent)
 
 
+def declared_once(tools: tuple[Tool | HostedTool, ...], crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    """The tools without those whose name an earlier one has: upstreams refuse them, and a call by that name cannot say
+    which of the two it means."""
+    names = [(tool.namespace, tool.name) for tool in tools if type(tool) is Tool]
+    if len(set(names)) == len(names):
+        return tools
+    first: dict[tuple[str, str], Tool] = {}
+    out: list[Tool | HostedTool] = []
+    for tool in tools:
+        if isinstance(tool, HostedTool):
+            out.append(tool)
+            continue
+        known = first.setdefault((tool.namespace, tool.name), tool)
+        if known is tool:
+            out.append(tool)
+        else:
+            same = (tool.description, tool.schema, tool.custom) == (known.description, known.schema, known.custom)
+            detail = f"{tool.name} is declared already, {'in the same words' if same else 'as something else'}"
+            crossing.lose("tool.duplicate", tool.at, detail, "info" if same else None)
+    return tuple(out)
+
+
 def by_name(tools: Iterable[Tool | HostedTool]) -> dict[str, Tool]:
     """The tools that a choice can name: those that are called so, else the first that a namespace has by that name."""
     found: dict[str, Tool] = {}

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
+from ..canon.parts import Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
 from ..canon.request import Request
 from ..canon.turns import Turn
 from ..crossing import Crossing
-from . import seals
+from . import jsontext, seals
 from .carriage import call_key, text_key, words
 from .ids import hashed
 from .origins import Origin, same_origin
@@ -25,6 +25,9 @@ from .vault import Vault
 _ELSEWHERE = "it belongs to another upstream"
 _LONG = 64
 """Ids of upstreams are shorter, ids with seals in them are longer."""
+_UNREADABLE = "what stands under its mark cannot be read"
+_MISPLACED = "no seal belongs to such a part"
+_SLOTS = ("thoughtSignature", "thought_signature")
 _CHANGED = "what it belongs to is gone, or was changed"
 
 
@@ -48,7 +51,10 @@ def laden(turns: tuple[Turn, ...]) -> bool:
             if kind is ToolCall:
                 if len(part.id) > _LONG:  # type: ignore[attr-defined]
                     return True
-            elif kind is ToolResult and len(part.call_id) > _LONG:  # type: ignore[attr-defined]
+            elif kind is ToolResult:
+                if len(part.call_id) > _LONG:  # type: ignore[attr-defined]
+                    return True
+            elif kind is Opaque and seals.MARK_BYTES in bytes(part.value):  # type: ignore[attr-defined]
                 return True
     return False
 
@@ -60,15 +66,19 @@ def recover(request: Request, port: Port, crossing: Crossing) -> Request:
     for turn in request.turns:
         if turn.role == "assistant":
             turn = _recovered(turn, before, port, crossing)
-        elif turn.role == "tool":
-            turn = _with_parts(turn, [_result(part) for part in turn.parts])
-        elif turn.role == "user":
-            before = words(turn.parts)
+        else:
+            if turn.role == "user":
+                before = words(turn.parts)
+            turn = _with_parts(turn, [_received(part, crossing) for part in turn.parts])
         turns.append(turn)
     return msgspec.structs.replace(request, turns=tuple(turns))
 
 
-def _result(part: Part) -> Part:
+def _received(part: Part, crossing: Crossing) -> Part:
+    """A part that the model did not say, which carries nothing but a call's id."""
+    if part.seal is not None and part.seal.dialect == BUNDLE:
+        crossing.lose("seal.dropped", part.at, _MISPLACED)
+        part = msgspec.structs.replace(part, seal=None)
     found = seals.unpack_id(part.call_id) if type(part) is ToolResult else None
     return part if found is None else msgspec.structs.replace(part, call_id=found[0])
 
@@ -116,16 +126,31 @@ def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossi
         if found is not None:
             records += [(record, part.at) for record in found[1]]
             part = msgspec.structs.replace(part, id=found[0])
+    elif type(part) is Opaque and seals.MARK_BYTES in bytes(part.value):
+        part = _bare(part, crossing)
     seal = part.seal
     if seal is None:
         return [part]
     if seal.dialect == BUNDLE:
-        return _unpacked(part, seals.read(seal.data) or (), port, records)
+        bundle = seals.read(seal.data)
+        if bundle is None:
+            crossing.lose("seal.dropped", part.at, _UNREADABLE)
+        return _unpacked(part, bundle or (), port, records)
     if seal.dialect != port.origin.dialect or (not port.skip and same_origin(seal, port.origin)):
         return [part]  # a foreign one is the writer's to refuse
     if seal.data:
         crossing.lose("seal.dropped", part.at, _ELSEWHERE)
     return [msgspec.structs.replace(part, seal=None)]
+
+
+def _bare(part: Opaque, crossing: Crossing) -> Opaque:
+    """A part that stays as it came, without a packed seal in its slot: none was ever put there to be found again."""
+    fields = jsontext.fields(part.value)
+    kept = {name: value for name, value in fields.items() if name not in _SLOTS or seals.MARK_BYTES not in bytes(value)}
+    if len(kept) == len(fields):
+        return part
+    crossing.lose("seal.dropped", part.at, _MISPLACED)
+    return msgspec.structs.replace(part, value=jsontext.raw(kept))
 
 
 def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[tuple[Record, Path]]) -> list[Part]:

@@ -77,6 +77,8 @@ def digest(text: str) -> str:
 
 def pack(seal: Seal) -> str:
     """A seal as text for a slot of another dialect."""
+    if seal.dialect == BUNDLE and seal.data.startswith(MARK):
+        return seal.data  # it could not be read
     if seal.dialect == BUNDLE:
         plain = _RECORDS + seal.data
     elif seal.host:
@@ -89,7 +91,7 @@ def pack(seal: Seal) -> str:
 
 
 def unpack(slot: str) -> Seal | None:
-    """The packed seal in a slot, or None when the slot holds its own dialect's value."""
+    """The packed seal in a slot, or None when there is none that can be read."""
     if not slot.startswith(MARK):
         return None
     try:
@@ -105,9 +107,19 @@ def unpack(slot: str) -> Seal | None:
     return Seal(dialect, data, kind, model.replace("%3A", ":").replace("%25", "%"))
 
 
+def foreign(slot: str) -> Seal | None:
+    """The packed seal in a slot; None when the slot holds its own dialect's value.
+
+    What has the mark and cannot be read (cut, damaged, of a later version) is a Seal of `BUNDLE` with the slot as its
+    data: it belongs to no upstream, and must not be taken for the slot's own."""
+    if not slot.startswith(MARK):
+        return None
+    return unpack(slot) or Seal(BUNDLE, slot)
+
+
 def origin(slot: str, dialect: str, kind: str = "", model: str = "") -> Seal:
     """The seal in a slot of `dialect`: a packed foreign one, or its own."""
-    return unpack(slot) or Seal(dialect, slot, kind, model)
+    return foreign(slot) or Seal(dialect, slot, kind, model)
 
 
 def written(records: Sequence[Record]) -> str:

@@ -13,13 +13,15 @@ Frame = tuple[bytes, bytes]
 
 MAX_FRAME = 64 * 1024 * 1024
 _LF, _CR = 10, 13
+_STRAY = 64 * 1024
+_SILENT = (b":", b"id:", b"retry:")
 _BOM = b"\xef\xbb\xbf"
 
 
 class Splitter:
     """Feed bytes, get whole frames."""
 
-    __slots__ = ("_data", "_dialect", "_event", "_held", "_started", "_tail", "between")
+    __slots__ = ("_data", "_dialect", "_event", "_held", "_started", "_tail", "between", "stray")
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
@@ -30,6 +32,8 @@ class Splitter:
         self._started = False
         self.between = False
         """Between two frames, with nothing held."""
+        self.stray = b""
+        """The beginning of what came and belongs to no frame: a whole answer, or a page, where a stream should be."""
 
     def feed(self, chunk: bytes) -> list[Frame]:
         if self.between:
@@ -81,6 +85,8 @@ class Splitter:
                 self._hold_bytes(len(line))
             elif line.startswith(b"event:"):
                 self._event = line[6:].strip()
+            elif len(self.stray) < _STRAY and not line.startswith(_SILENT):
+                self.stray += line[:_STRAY] + b"\n"
         self.between = not (rest or self._data or self._event)
         if rest:
             self._hold(rest)

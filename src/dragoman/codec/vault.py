@@ -13,15 +13,20 @@ from typing import Protocol
 class Vault(Protocol):
     """A store of texts under keys. What it forgets is lost: the upstream's dummy, or nothing, is sent instead."""
 
-    def get(self, key: str) -> str | None: ...
+    def get(self, key: str) -> str | None:
+        """What was put under the key; None if it is not there, or no longer."""
+        ...
 
-    def put(self, key: str, value: str) -> None: ...
+    def put(self, key: str, value: str) -> None:
+        """Keep the text under the key, in place of what was there."""
+        ...
 
 
 class MemoryVault(dict[str, str]):
     """A vault in memory: for tests, and for programs that hold their conversations themselves."""
 
     def put(self, key: str, value: str) -> None:
+        """Keep the text under the key until the vault itself is gone."""
         self[key] = value
 
 

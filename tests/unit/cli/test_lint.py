@@ -204,3 +204,30 @@ def test_lines_of_values() -> None:
     }
     for odd in (b'}] "\\x": , : [', b'{"\\x": 1', b"{1", b"[]]", b'{"a" "b"}'):
         assert lines_of(odd, {"/b/0"}) == {"/b/0": 1}
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        (b'[{"name":"a b","inputSchema":{"type":"object"}}]', "MCP-001"),
+        (b'{"tools":[{"name":"a"}]}', "MCP-002"),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required"}}', "MCP-008"),
+        (b'{"jsonrpc":"2.0","id":1,"method":"server/discover"}', "MCP-007"),
+        (b"7", "ALL-000"),
+        (b"{", "ALL-000"),
+    ],
+)
+def test_mcp_documents_are_told_apart(body: bytes, rule: str) -> None:
+    done = run("--dialect", "mcp", "--fix", "-", stdin=body)
+    assert done.exit_code == 1
+    assert rule in done.output
+
+
+def test_mcp_has_no_streams() -> None:
+    assert run("--dialect", "mcp", "--kind", "stream", "-", stdin=b"{}").exit_code == 2
+
+
+@pytest.mark.parametrize("body", [b'{"tools":1.5}', b'{"messages":[{"role":[]}]}', b'{"input":[{"type":[]}]}'])
+def test_odd_documents_give_no_traceback(body: bytes) -> None:
+    done = run("-", stdin=body)
+    assert done.exit_code in (1, 2) and isinstance(done.exception, SystemExit)

@@ -8,8 +8,12 @@ from msgspec import Raw
 from dragoman.codec import jsontext
 from dragoman.errors import WireError
 
+TOO_LARGE = ('{"n":1e999}', '{"n":[-2.5E+0400]}', '{"n":%s.5}' % ("7" * 400))
 
-@pytest.mark.parametrize("text", ["{}", ' {"a": 1.0} ', '{"a":{"b":[1,2]}}', '{"n":1e999}'])
+
+@pytest.mark.parametrize(
+    "text", ["{}", ' {"a": 1.0} ', '{"a":{"b":[1,2]}}', '{"n":1e300}', '{"n":1e-999,"hash":"e100"}']
+)
 def test_one_object_is_an_object(text: str) -> None:
     assert jsontext.is_object(text)
     assert jsontext.is_object(text.encode())
@@ -31,10 +35,20 @@ def test_one_object_is_an_object(text: str) -> None:
         "{'a':1}",
         '{"a":"\ud800"}',
         '{"a":' * 9999,
+        *TOO_LARGE,
     ],
 )
 def test_anything_else_is_not(text: str) -> None:
     assert not jsontext.is_object(text)
+
+
+@pytest.mark.parametrize("text", TOO_LARGE)
+def test_a_number_that_no_decoder_takes_makes_no_object_however_long_the_text(text: str) -> None:
+    long = text[:-1] + ',"pad":"' + "é" * 999 + '"}'
+    assert jsontext.is_whole(text) and jsontext.is_whole(long)
+    assert not jsontext.is_object(long)
+    assert not jsontext.is_object(long.encode())
+    assert jsontext.is_object(long.replace("1e999", "1e99").replace("E+", "E-").replace("7" * 400, "7"))
 
 
 def test_bytes_that_are_not_utf8_are_no_object() -> None:

@@ -69,3 +69,16 @@ def test_a_type_is_guessed_from_the_ending(name: str, mime: str) -> None:
 )
 def test_the_text_that_stands_for_media(part: Media, text: str) -> None:
     assert media.note(part) == text
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (Media("image", "image/png", "aGk="), "[image/png attached here could not be sent]"),
+        (Media("audio"), "[audio attached here could not be sent]"),
+        (Media("image", url="https://a/b"), "[image attached here could not be sent: https://a/b]"),
+        (Media("document", "text/csv", "eA==", name="x.csv"), "[text/csv attached here could not be sent: x.csv]"),
+    ],
+)
+def test_the_text_that_stands_for_media_in_a_turn(part: Media, text: str) -> None:
+    assert media.missing(part) == text

@@ -51,6 +51,18 @@ def test_a_broken_slot_is_left_alone(slot: str) -> None:
     assert seals.unpack(slot) is None
 
 
+@pytest.mark.parametrize(
+    "plain", [b"dragoman:9:zzz", b"dragoman:2:[[", b"dragoman:1:gemini", b"dragoman:id:x", b"dragoman:1:\xff:::"]
+)
+def test_what_is_marked_and_cannot_be_read_is_nobodys(plain: bytes) -> None:
+    slot = base64.b64encode(plain).decode()
+    found = seals.origin(slot, "anthropic", "", "m")
+    assert found == seals.foreign(slot) == Seal(seals.BUNDLE, slot)
+    assert seals.read(found.data) is None
+    assert seals.pack(found) == slot
+    assert seals.foreign("ErUBCkYIBRgCKkA=") is None
+
+
 RECORDS = (
     seals.Record("call", "gemini", "c2lnbmF0dXJl+/==", call="call:1/ü"),
     seals.Record("thought", "anthropic", "ErUB", "redacted", "claude-opus-5", "eu", "", 1, 20, 0, 'said "so"\n'),

@@ -54,11 +54,12 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def _in_messages(messages: list[Any]) -> list[tuple[int, str]]:
-    kinds = set()
+    kinds: set[str] = set()
     for message in messages:
         content = message.get("content") if isinstance(message, dict) else None
         if isinstance(content, list):
-            kinds.update([str(block.get("type")) for block in content if isinstance(block, dict)])
+            named = [block.get("type") for block in content if isinstance(block, dict)]
+            kinds.update([kind for kind in named if isinstance(kind, str)])
     seen = sorted(kinds & _BLOCKS)
     return [(6, f"a {seen[0]} block in messages")] if seen else []
 

@@ -6,15 +6,14 @@ import base64
 import binascii
 from typing import Any
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult, plain_text
 from ...codec import jsontext
 from ...codec.custom import wrap_input
 from ...codec.extras import restore
 from ...codec.ids import send as send_id
-from ...codec.media import note
+from ...codec.media import missing, note, proper
 from ...codec.seals import MARK, pack
 from ...crossing import Crossing
 from . import wire
@@ -27,13 +26,6 @@ IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
 
 Block = dict[str, Any]
-
-
-class _Object(Struct, gc=False):
-    """Any JSON object: it is checked and passed over, which takes half the time of taking it apart."""
-
-
-_object = msgspec.json.Decoder(_Object).decode
 
 
 class BlockWriter:
@@ -128,7 +120,7 @@ class BlockWriter:
                 self.crossing.lose("media.dropped", media.at, media.mime or media.kind)
             else:
                 self._media_words(found, media)
-        out = found or {"type": "text", "text": note(media)}
+        out = found or {"type": "text", "text": note(media) if nested else missing(media)}
         if media.cache is not None:
             self.marks.put(out, media.cache, media.at)
         return out if found is None else restore(out, media.extra, wire.NAME)
@@ -145,7 +137,7 @@ class BlockWriter:
             self.crossing.lose("media.name.dropped", media.at, media.name)
 
     def _image(self, media: Media) -> Block | None:
-        mime = "image/jpeg" if media.mime == "image/jpg" else media.mime
+        mime = proper(media.mime)
         if media.data:
             if mime not in IMAGES and not self.own:
                 return None
@@ -200,11 +192,8 @@ class BlockWriter:
 
     def call(self, call: ToolCall, call_id: str) -> Block:
         name = self.names.send(call.name, call.namespace, self.crossing, call.at)
-        try:
-            _object(call.arguments)
-            found = self.arguments(call) if call.custom else Raw(call.arguments)
-        except (msgspec.DecodeError, RecursionError, UnicodeError):
-            found = self.arguments(call)
+        plain = not call.custom and jsontext.is_object(call.arguments)
+        found = Raw(call.arguments) if plain else self.arguments(call)
         out: Block = {"type": "tool_use", "id": call_id, "name": name, "input": found}
         if call.seal is None and call.cache is None and call.extra is None:
             return out

@@ -256,6 +256,8 @@ class History:
 
     def _system_prompt(self, turn: Turn) -> list[Any]:
         out = []
+        if turn.name:
+            self._crossing.lose("name.dropped", turn.at, turn.name)
         for part in turn.parts:
             if isinstance(part, Media):
                 self._crossing.lose("system.media.dropped", part.at, part.mime or part.kind)

@@ -217,6 +217,7 @@ def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unk
     text = _passages(value) if kind in ("search_result", "document") else ""
     if kind == "tool_reference":
         text = _found_tool(value)
+    own = jsontext.fields(value) if text else {}
     extra = gather(crossing, at, unknown) if unknown else None
     if extra is not None:
         value = jsontext.raw(restore(jsontext.plain(value), extra, crossing.source))
@@ -224,6 +225,10 @@ def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unk
         return Opaque(wire.NAME, kind, value, at=at)
     if crossing.target != wire.NAME:
         crossing.lose("part.as_text", at, kind)
+        # What no word of the text says.
+        more = {name: said for name, said in own.items() if name in wire.MEDIA_EXTRAS and name != "context"}
+        if more:
+            crossing.keep(at, more)
     mark = block.cache_control
     return Text(text, cache=None if mark is None else mark.ttl or "", extra=marked(None, BLOCK, value), at=at)
 
@@ -272,7 +277,11 @@ def read_citation(cited: wire.Cited, at: Path, crossing: Crossing, unknown: dict
         crossing.keep(at, {**lost, **unknown})
     title = cited.title
     if title is None and cited.document_title:
-        title = jsontext.plain(cited.document_title)
+        named = jsontext.plain(cited.document_title)
+        if isinstance(named, str):
+            title = named
+        else:
+            crossing.keep(at, {"document_title": cited.document_title})
     fields = jsontext.fields(jsontext.raw(cited)) | unknown
     for name in ("url", "source", "title", "cited_text"):
         fields.pop(name, None)

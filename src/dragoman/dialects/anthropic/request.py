@@ -43,7 +43,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     if crossing.target != wire.NAME and ADDS in body:
         turns, tools = merged(turns, tools, crossing)
     if SERVERS in extras and crossing.target != wire.NAME:
-        joined = with_servers(tools, extras[SERVERS])
+        joined = with_servers(tools, extras[SERVERS], crossing)
         if joined is not None:
             tools = joined
             del extras[SERVERS]

@@ -7,12 +7,14 @@ from typing import Any
 
 from msgspec import Raw
 
+from ...canon.losses import Severity
 from ...canon.parts import Part, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.endings import FAILED, failure, with_failure
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.ids import answer_id
 from ...crossing import Crossing
@@ -114,9 +116,12 @@ def _says_nothing(value: bytes) -> bool:
 
 
 def write_response(response: Response, crossing: Crossing) -> bytes:
-    content = _write_plain(response.parts) or BlockWriter(crossing).answer(response.parts)
-    for _ in response.alternatives:
-        crossing.lose("answer.dropped")
+    stop, parts = response.stop, response.parts
+    if stop.reason in FAILED:
+        parts = with_failure(parts, failure(stop, wire.NAME))
+    content = _write_plain(parts) or BlockWriter(crossing).answer(parts)
+    if response.alternatives:
+        crossing.lose("answer.dropped", (), f"{len(response.alternatives)} more")
     response_id = response.id
     if not response_id:
         response_id = answer_id(response.parts, "msg_")
@@ -128,7 +133,6 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         "model": crossing.model or response.model,
         "content": content,
     }
-    stop, parts = response.stop, response.parts
     if stop.reason == "tool_calls" and stop.extra is None and not stop.detail and parts and type(parts[-1]) is ToolCall:
         out["stop_reason"], out["stop_sequence"] = "tool_use", stop.sequence
     else:
@@ -175,7 +179,8 @@ def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> d
     elif reason == "unknown" and crossing.source == wire.NAME:
         word = None
     elif reason not in _EXACT or (stop.detail and word != "refusal"):
-        crossing.lose("stop.approximated", (), f"{stop.detail or reason} is sent as {word}")
+        severity: Severity | None = "warning" if reason in FAILED else None
+        crossing.lose("stop.approximated", (), f"{stop.detail or reason} is sent as {word}", severity)
     out: dict[str, Any] = {"stop_reason": word, "stop_sequence": stop.sequence}
     own = stop.extra.get(wire.NAME) if stop.extra is not None else None
     if own is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Extra, Path, Reasoning
+from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...canon.request import Format, Request, Settings
 from ...canon.turns import Turn
 from ...codec import jsontext
@@ -235,11 +235,7 @@ def _write_thinking(request: Request, out: dict[str, Any], crossing: Crossing, o
     thinking: dict[str, Any] | None = None
     word = None
     if settings.effort is not None or settings.budget is not None:
-        thinking, word = _thinking(settings, crossing, own)
-        if thinking is not None and thinking["type"] == "enabled" and not own and _thoughtless(request.turns):
-            at = settings.at.get("budget" if settings.effort is None else "effort", ())
-            crossing.lose("effort.dropped", at, "the step under way has no thoughts of this model to go on from")
-            thinking = None
+        thinking, word = _thinking(request, crossing, own)
     if settings.thoughts is not None:
         if thinking is None and settings.thoughts and not own and "adaptive" in crossing.profile.thinking:
             thinking = {"type": "adaptive"}
@@ -255,19 +251,33 @@ def _write_thinking(request: Request, out: dict[str, Any], crossing: Crossing, o
 
 
 def _thoughtless(turns: tuple[Turn, ...]) -> bool:
-    """Whether the history ends with results of a step that does not begin with this dialect's sealed thoughts.
+    """Whether the assistant's last message has calls and does not begin with this dialect's sealed thoughts.
 
-    With a budget the upstream refuses to go on from such a step (protocol page, section 5, rule 2).
+    With a budget the upstream refuses to go on from such a step, whatever follows it: its results, the user's words, or
+    nothing yet (protocol page, section 5, rule 2).
     """
-    if not turns or turns[-1].role != "tool":
-        return False
-    last = next((turn for turn in reversed(turns) if turn.role == "assistant"), None)
-    first = last.parts[0] if last is not None and last.parts else None
-    return not (type(first) is Reasoning and first.seal is not None and first.seal.dialect == wire.NAME)
+    step: list[Part] = []
+    for turn in reversed(turns):
+        if turn.role == "assistant":
+            # Neighbours are written as one message.
+            step = [part for part in turn.parts if _is_sent(part)] + step
+        elif step:
+            break
+    return any(type(part) is ToolCall for part in step) and type(step[0]) is not Reasoning
 
 
-def _thinking(settings: Settings, crossing: Crossing, own: bool) -> tuple[dict[str, Any] | None, str | None]:
+def _is_sent(part: Part) -> bool:
+    """Whether anything of it stands in the message."""
+    if type(part) is Reasoning:
+        return part.seal is not None and part.seal.dialect == wire.NAME and bool(part.seal.data)
+    if type(part) is Text:
+        return bool(part.text.strip())
+    return type(part) is not Opaque or part.dialect == wire.NAME
+
+
+def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str, Any] | None, str | None]:
     """The `thinking` object and the effort word that say what was asked, in a form the model takes."""
+    settings = request.settings
     effort, budget = settings.effort, settings.budget
     if own:
         return _thinking_as_said(effort, budget), None if effort == "none" else effort
@@ -280,8 +290,12 @@ def _thinking(settings: Settings, crossing: Crossing, own: bool) -> tuple[dict[s
         return None, None
     if off:
         return _not_thinking(modes, at, crossing)
-    if budget is not None and budget > 0 and "enabled" in modes:
-        return {"type": "enabled", "budget_tokens": _budget(budget, at, crossing)}, None
+    tokens = max(budget or 0, 0)
+    if "enabled" in modes and (tokens or "adaptive" not in modes) and _thoughtless(request.turns):
+        crossing.lose("effort.dropped", at, "the last step has no thoughts of this model to go on from")
+        return None, None
+    if tokens and "enabled" in modes:
+        return {"type": "enabled", "budget_tokens": _budget(tokens, at, crossing)}, None
     if not modes or "adaptive" in modes:
         if effort is None and budget is not None:
             effort = from_budget(budget)
@@ -319,8 +333,12 @@ def _budget(budget: int, at: Path, crossing: Crossing) -> int:
     return LEAST_BUDGET
 
 
-def _effort_word(effort: str, at: Path, crossing: Crossing) -> str:
-    word = nearest(effort, crossing.profile.efforts or EFFORTS)
+def _effort_word(effort: str, at: Path, crossing: Crossing) -> str | None:
+    taken = crossing.profile.efforts or EFFORTS
+    word = nearest(effort, taken)
+    if word not in taken:
+        crossing.lose("effort.dropped", at, f"{effort} is none of {', '.join(taken)}")
+        return None
     if word != effort:
         crossing.lose("effort.approximated", at, f"{effort} is sent as {word}")
     return word

@@ -16,6 +16,7 @@ from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCa
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather
+from ...codec.faults import broken_off
 from ...codec.refrain import FrameReader, Refrain
 from ...codec.seals import origin
 from ...codec.sse import Splitter
@@ -118,7 +119,8 @@ class StreamReader(FrameReader):
             if self._word is not None:
                 self._finish(events)
             else:
-                self._break("the upstream's stream ended before the answer did", events)
+                self._over = True
+                events.append(broken_off(self._frames.stray, lambda error: fault_from(error, 0, {})))
         return events
 
     def _break(self, why: str, events: list[Event]) -> None:

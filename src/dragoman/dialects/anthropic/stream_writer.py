@@ -8,10 +8,11 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import jsontext
+from ...codec.endings import failure
 from ...codec.extras import restore
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
-from ...codec.media import note
+from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
 from .blocks import BlockWriter, thought
@@ -38,6 +39,7 @@ class StreamWriter:
         self._ids: set[str] = set()
         self._called = False
         self._refused = False
+        self._cut = False  # the arguments of a call broke off
         self._usage: Usage | None = None
         self._stop: Stop | None = None
         self._started = False
@@ -92,7 +94,7 @@ class StreamWriter:
 
     def _part_start(self, event: PartStart) -> bytes:
         if event.answer:
-            self._crossing.lose("answer.dropped")
+            self._crossing.lose("answer.dropped", (), "the first is told")
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
         part = event.part
@@ -108,7 +110,7 @@ class StreamWriter:
                 self._crossing.lose("refusal.as_text", part.at)
         elif isinstance(part, Media):
             self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
-            out += self._open("text", note(part)) + self._close()
+            out += self._open("text", missing(part)) + self._close()
             self._part = None
         elif isinstance(part, Opaque):
             if part.dialect == wire.NAME:
@@ -212,6 +214,7 @@ class StreamWriter:
             return b""
         self._crossing.lose("arguments.invalid", call.at)
         if self._mode != "raw":
+            self._cut = True  # they are sent already, as they came: too late to put them under __raw
             return b""
         return self._input(jsontext.encode({"__raw": arguments}).decode())
 
@@ -276,6 +279,10 @@ class StreamWriter:
         if not event.last:
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
+        words = failure(self._stop or event.stop, wire.NAME)
+        if words:
+            out += self._open("text", words) + self._close()
+            self._head = b""
         self._ended = True
         usage = event.usage or self._usage
         if usage is None:
@@ -283,6 +290,10 @@ class StreamWriter:
         figures = write_usage(usage or Usage(), self._crossing)
         delta = write_stop(self._stop or event.stop, self._called, self._refused, self._crossing)
         delta["stop_reason"] = delta["stop_reason"] or "end_turn"
+        if self._cut and delta["stop_reason"] in ("tool_use", "end_turn"):
+            # Clients run what ends with tool_use. A call may break off in an answer that was cut, and only there.
+            self._crossing.lose("stop.approximated", (), f"a call breaks off: {delta['stop_reason']} is max_tokens now")
+            delta["stop_reason"] = "max_tokens"
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Demands, Dialect, Endpoint, Place
+from ...dialect import Demands, Dialect, Endpoint, Place, listed
 from ...rule import Rule
 from .faults import read_fault, write_fault
 from .hosted import HOSTED
@@ -29,7 +29,7 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     for key in ("toolConfig", "tool_config", "cachedContent"):
         if key in document:
             found.append((3, key))
-    for tool in document.get("tools") or ():
+    for tool in listed(document, "tools"):
         if isinstance(tool, dict) and ("functionDeclarations" in tool or "function_declarations" in tool):
             found.append((6, "tools[].functionDeclarations"))
             break

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Extra, Media, Path, Seal
-from ...codec.media import guess_mime, kind_of, note
+from ...codec.media import guess_mime, kind_of, missing, note, proper
 from ...crossing import Crossing
 from . import wire
 from .marks import TRUE, URLSAFE, own, peek, with_field
@@ -48,14 +48,14 @@ def read_detail(resolution: Raw) -> str:
     return _DETAILS.get(level, "") if isinstance(level, str) else ""
 
 
-def write_media(media: Media, crossing: Crossing, *, nested: bool = False) -> dict[str, Any]:
+def write_media(media: Media, crossing: Crossing, *, nested: bool = False, result: bool = False) -> dict[str, Any]:
     """Media as a part of its own; a text says what it was where the API cannot be given it."""
     mine = crossing.source == wire.NAME
     if media.name and not mine:
         crossing.lose("media.name.dropped", media.at, media.name)
     inner: dict[str, Any] = {}
     if media.mime or media.data:
-        inner["mimeType"] = media.mime or "application/octet-stream"
+        inner["mimeType"] = (media.mime if mine else proper(media.mime)) or "application/octet-stream"
     if mine and media.name:
         inner["displayName"] = media.name
     if media.data:
@@ -72,7 +72,7 @@ def write_media(media: Media, crossing: Crossing, *, nested: bool = False) -> di
         return {"inlineData": inner}
     else:
         crossing.lose("media.dropped", media.at, media.mime or media.kind)
-        return {"text": note(media)}
+        return {"text": note(media) if nested or result else missing(media)}
     if media.detail and not mine:
         _write_detail(media, out, nested, crossing)
     return out

@@ -291,11 +291,17 @@ def write_stop(stop: Stop, candidate: dict[str, Any], crossing: Crossing) -> Non
         candidate["finishMessage"] = stop.detail
 
 
+def _count(value: Any) -> int:
+    """A carried figure; none of what is not one."""
+    count = jsontext.plain(value)
+    return count if type(count) is int else 0
+
+
 def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     out: dict[str, Any] = {}
     used = own(usage.extra, "toolUsePromptTokenCount") if usage.extra is not None else None
     if usage.input is not None:
-        out["promptTokenCount"] = usage.input - (jsontext.plain(used) if used is not None else 0)
+        out["promptTokenCount"] = max(usage.input - (_count(used) if used is not None else 0), 0)
     if usage.output is not None:
         out["candidatesTokenCount"] = max(usage.output - (usage.reasoning or 0), 0)
     if usage.reasoning is not None:

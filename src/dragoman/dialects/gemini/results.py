@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Seal, Text, ToolResult, plain_text
 from ...codec import jsontext
 from ...codec.extras import carried
-from ...codec.media import note
+from ...codec.media import note, proper
 from ...crossing import Crossing
 from . import wire
 from .marks import ID, KEY, NULL, own, put_back, with_field
@@ -241,9 +241,9 @@ def _write_nested(media: Media, texts: list[str], nested: list[Any], siblings: l
         texts.append(note(media))
         return False
     mine = crossing.source == wire.NAME
-    if crossing.profile.nested_media and (mine or (media.data and media.mime in NESTED)):
+    if crossing.profile.nested_media and (mine or (media.data and proper(media.mime) in NESTED)):
         nested.append(put_back(write_media(media, crossing, nested=True), media.extra))
         return False
     crossing.lose("result.media.moved", media.at)
-    siblings.append(put_back(write_media(media, crossing), media.extra))
+    siblings.append(put_back(write_media(media, crossing, result=True), media.extra))
     return True

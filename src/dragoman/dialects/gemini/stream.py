@@ -17,6 +17,7 @@ from ...canon.response import Stop, Usage
 from ...codec import jsonarray, jsontext, sse
 from ...codec.admit import Unknown
 from ...codec.extras import carried
+from ...codec.faults import broken_off
 from ...codec.refrain import FrameReader, Refrain
 from ...crossing import Crossing
 from ...errors import WireError
@@ -412,7 +413,7 @@ class StreamReader(FrameReader):
         blocked = read_block(self._last.promptFeedback, self._crossing) if not answers else None
         broken = self._array is not None and self._array.open
         if broken or not (answers or blocked) or any(answer.candidate.finishReason is None for answer in answers):
-            events.append(Fault("upstream_bad", "the upstream's stream ended before the answer did", 502))
+            events.append(broken_off(self._frames.stray, lambda error: fault_from(error, 0, {})))
             return
         usage = self._read_usage()
         if blocked is not None:

@@ -265,8 +265,15 @@ def write_choice(choice: Choice, request: Request, crossing: Crossing) -> dict[s
     if names:
         table = ANY_NAMES if crossing.source == wire.NAME else NAMES
         declared = by_name(request.tools)
-        allowed = out["allowedFunctionNames"] = []
+        allowed = []
         for name in names:
             tool = declared.get(name)
+            if tool is None and crossing.source != wire.NAME:
+                crossing.lose("choice.dropped", choice.at, f"{name} is not among the tools")
+                continue
             allowed.append(table.send(name, tool.namespace if tool is not None else "", crossing, choice.at))
+        if allowed:
+            out["allowedFunctionNames"] = allowed
+        else:
+            out["mode"] = "AUTO" if choice.mode != "none" else "NONE"
     return out

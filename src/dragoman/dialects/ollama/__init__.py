@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Demands, Dialect, Endpoint, Place
+from ...dialect import Demands, Dialect, Endpoint, Place, listed
 from ...rule import Rule
 from .faults import read_fault, write_fault
 from .request import read_request, write_request
@@ -34,7 +34,7 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 def _request_evidence(document: Mapping[str, Any], messages: list[dict[str, Any]]) -> list[tuple[int, str]]:
     found = [(1, "messages[]")]
-    calls = [call for message in messages for call in message.get("tool_calls") or () if isinstance(call, dict)]
+    calls = [call for message in messages for call in listed(message, "tool_calls") if isinstance(call, dict)]
     functions = [call["function"] for call in calls if isinstance(call.get("function"), dict)]
     if any(message.get("role") == "tool" for message in messages):
         found.append((4, "a message with role tool"))
@@ -42,7 +42,7 @@ def _request_evidence(document: Mapping[str, Any], messages: list[dict[str, Any]
         found.append((2, "the first message is a system message"))
     if calls:
         found.append((4, "messages[].tool_calls"))
-    for tool in document.get("tools") or ():
+    for tool in listed(document, "tools"):
         if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
             found.append((4, "tools[].function{}"))
             break

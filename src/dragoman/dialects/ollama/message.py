@@ -13,7 +13,7 @@ from ...codec.admit import Unknown
 from ...codec.custom import wrap_input
 from ...codec.extras import gather
 from ...codec.ids import send as send_id
-from ...codec.media import note
+from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
 from .marks import BARE, ID, NULL, TEXT, TRUE, own, put_back
@@ -157,7 +157,7 @@ def _write_part(part: Text | Media, said: Said, crossing: Crossing) -> None:
             said.ends = bool(said.words)
             return
         crossing.lose("media.dropped", part.at, part.url or part.mime or part.kind)
-        said.words.append(note(part))
+        said.words.append(missing(part))
         return
     if not part.text:
         return

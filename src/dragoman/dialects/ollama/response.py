@@ -9,6 +9,7 @@ from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import jsontext
+from ...codec.endings import FAILED, GAP, failure, with_failure
 from ...codec.extras import carried, gather, misplaced
 from ...crossing import Crossing
 from . import wire
@@ -94,7 +95,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     if response.alternatives:
         crossing.lose("answer.dropped", (), f"{len(response.alternatives)} more")
     out: dict[str, Any] = head(response.id, response.model, response.created, response.extra, crossing)
-    out["message"] = write_assistant(response.parts, crossing, request=False)
+    out["message"] = write_assistant(
+        with_failure(response.parts, failure(response.stop, wire.NAME), GAP), crossing, request=False
+    )
     write_end(response.stop, response.usage, out, crossing)
     return jsontext.encode(put_back(out, response.extra))
 
@@ -129,7 +132,8 @@ def _write_stop(stop: Stop, crossing: Crossing) -> Any:
         return said
     word = "length" if stop.reason in ("length", "context_full") else "stop"
     if (stop.reason not in _EXACT or stop.detail) and crossing.source != wire.NAME:
-        crossing.lose("stop.approximated", (), f"{stop.detail or stop.sequence or stop.reason} is sent as {word}")
+        detail = f"{stop.detail or stop.sequence or stop.reason} is sent as {word}"
+        crossing.lose("stop.approximated", (), detail, "warning" if stop.reason in FAILED else None)
     return word
 
 

@@ -13,7 +13,8 @@ import msgspec
 from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import jsontext
-from ...codec.media import note
+from ...codec.endings import GAP, failure
+from ...codec.media import missing
 from ...codec.ndjson import one_line
 from ...crossing import Crossing
 from . import wire
@@ -39,6 +40,7 @@ class StreamWriter:
         self._dropped: set[int] = set()  # parts of the second and later answers
         self._first: int | None = None  # the answer that is told
         self._calls = 0
+        self._said = False  # whether there is a text
         self._ended: Finish | None = None  # how that answer ended
         self._over = False
         self._extra: Extra | None = None
@@ -94,6 +96,7 @@ class StreamWriter:
                 self._crossing.lose("refusal.as_text", part.at)
             if part.citations:
                 self._crossing.lose("citation.dropped", part.at)
+            self._said = True
             self._open[event.index] = self._before(b'"content":')
         elif isinstance(part, Reasoning):
             self._open[event.index] = self._before(b'"content":"","thinking":')
@@ -112,7 +115,7 @@ class StreamWriter:
         if image is not None:
             return self._line_of({"role": "assistant", "content": "", "images": [image]})
         self._crossing.lose("media.dropped", part.at, part.url or part.mime or part.kind)
-        return self._line_of({"role": "assistant", "content": note(part)})
+        return self._line_of({"role": "assistant", "content": missing(part)})
 
     def _delta(self, event: PartDelta) -> bytes:
         if event.index in self._dropped or event.index not in self._parts:
@@ -155,7 +158,9 @@ class StreamWriter:
             return b""
         self._over = True
         ended = self._ended or event
-        out = {**self._fields, "message": {"role": "assistant", "content": ""}}
+        words = failure(ended.stop, wire.NAME)
+        words = GAP + words if words and self._said else words
+        out = {**self._fields, "message": {"role": "assistant", "content": words}}
         write_end(ended.stop, event.usage or ended.usage, out, self._crossing)
         put_back(out, self._extra)
         return one_line(jsontext.encode(put_back(out, ended.extra))) + b"\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Dialect, Endpoint, Place
+from ...dialect import Dialect, Endpoint, Place, listed
 from ...rule import Rule
 from .faults import read_fault, write_fault
 from .hosted import HOSTED
@@ -22,7 +22,7 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     messages = document.get("messages")
     if isinstance(messages, list):
         found.append((2, "messages[]"))
-        roles = {message.get("role") for message in messages if isinstance(message, dict)}
+        roles = [message.get("role") for message in messages if isinstance(message, dict)]
         for role in ("tool", "developer", "function"):
             if role in roles:
                 found.append((4, f"a message with role {role}"))
@@ -30,15 +30,16 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
             found.append((2, "the first message is a system message"))
         if any(isinstance(m, dict) and ("tool_calls" in m or "function_call" in m) for m in messages):
             found.append((4, "messages[].tool_calls"))
-    for tool in document.get("tools") or ():
+    for tool in listed(document, "tools"):
         if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
             found.append((4, "tools[].function{}"))
             break
     for key in ("max_completion_tokens", "response_format", "logit_bias", "stream_options", "functions", "n", "seed"):
         if key in document:
             found.append((2, key))
-    if str(document.get("object", "")).startswith("chat.completion"):
-        found.append((9, f"object {document['object']}"))
+    named = document.get("object")
+    if isinstance(named, str) and named.startswith("chat.completion"):
+        found.append((9, f"object {named}"))
     if isinstance(document.get("choices"), list):
         found.append((5, "choices[]"))
     return found

@@ -13,7 +13,7 @@ from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.ids import minted
 from ...codec.ids import send as send_id
-from ...codec.media import data_url, guess_mime, kind_of, note, split_data_url
+from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url
 from ...codec.seals import BUNDLE, origin, pack
 from ...crossing import Crossing
 from . import wire
@@ -251,7 +251,7 @@ def _write_part(part: Part, crossing: Crossing) -> Any:
         found = write_media(part, crossing)
         if found is None:
             crossing.lose("media.dropped", part.at, part.mime or part.kind)
-            found = {"type": "text", "text": note(part)}
+            found = {"type": "text", "text": missing(part)}
         out = found
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         return part.value
@@ -419,7 +419,7 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
             calls.append(part.value)  # a kind of call that nobody knows
         else:
             if isinstance(part, Media):
-                length += len(note(part))
+                length += len(missing(part))
             content.append(part)
     message.pop(_FIELD, None)
     if thoughts:
@@ -450,7 +450,7 @@ def _assistant_content(texts: list[Part], crossing: Crossing, request: bool) -> 
                 crossing.lose("seal.dropped", part.at)
         elif isinstance(part, Media):
             crossing.lose("media.dropped", part.at, part.mime or part.kind)
-            words.append(note(part))
+            words.append(missing(part))
         else:
             crossing.lose("part.dropped", part.at)
     return "".join(words) or None

@@ -68,7 +68,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Cro
     if request.function_call is not None and choice is None:
         named = request.function_call
         legacy = named if isinstance(named, str) else wire.ToolChoice(function=named)
-        choice = read_choice(legacy, crossing)
+        choice = read_choice(legacy, crossing, "function_call")
     extras = read_extras(request)
     if extras and OPTIONS in extras and crossing.target != wire.NAME:
         value = extras.pop(OPTIONS)

@@ -12,6 +12,7 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
+from ...codec.endings import FAILED, GAP, failure, with_failure
 from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.ids import answer_id, hashed
 from ...crossing import Crossing
@@ -265,6 +266,7 @@ _FINISHED = {"stop": "stop", "length": "length", "tool_calls": "tool_calls"}
 
 
 def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, crossing: Crossing) -> dict[str, Any]:
+    parts = with_failure(parts, failure(stop, wire.NAME), GAP)
     message = write_assistant(parts, crossing, request=False) or {}
     finish = write_stop(stop, message.get("refusal") is not None, crossing)
     return {"index": index, "message": message, "finish_reason": finish}
@@ -279,7 +281,8 @@ def write_stop(stop: Stop, refused: bool, crossing: Crossing) -> Any:
         word = "content_filter"
     elif stop.reason in _EXACT and not stop.detail:
         return word
-    crossing.lose("stop.approximated", (), f"{stop.detail or stop.sequence or stop.reason} is sent as {word}")
+    detail = f"{stop.detail or stop.sequence or stop.reason} is sent as {word}"
+    crossing.lose("stop.approximated", (), detail, "warning" if stop.reason in FAILED else None)
     return word
 
 

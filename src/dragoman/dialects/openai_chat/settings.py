@@ -154,6 +154,11 @@ def _write_effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -
         out["reasoning_effort"] = effort
 
 
+def _asked(settings: Settings, crossing: Crossing) -> bool:
+    """Whether log probabilities are asked for: their number alone is refused here, and without effect elsewhere."""
+    return settings.logprobs is True or crossing.source == wire.NAME
+
+
 def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
     refused = crossing.profile.reasoning and crossing.source != wire.NAME
@@ -167,7 +172,7 @@ def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing)
         (settings.seed, "seed", True),
         (settings.n, "n", True),
         (settings.logprobs, "logprobs", not refused),
-        (settings.top_logprobs, "top_logprobs", not refused),
+        (settings.top_logprobs, "top_logprobs", not refused and _asked(settings, crossing)),
     ):
         if value is None:
             continue

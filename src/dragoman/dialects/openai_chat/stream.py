@@ -19,6 +19,7 @@ from ...canon.response import Usage
 from ...codec import jsontext
 from ...codec.admit import Door, Unknown
 from ...codec.extras import Fields, carried
+from ...codec.faults import broken_off
 from ...codec.ids import hashed
 from ...codec.refrain import OBFUSCATED, FrameReader, Refrain
 from ...codec.sse import Splitter
@@ -51,7 +52,7 @@ class _Call:
         self.held: list[str] = []
 
     def whole(self) -> bool:
-        return not self.part.custom and jsontext.is_object("".join(self.pieces))
+        return not self.part.custom and jsontext.is_whole("".join(self.pieces))
 
     def bare(self) -> bool:
         """Nothing of it has come but an id or a name."""
@@ -107,7 +108,7 @@ class StreamReader(FrameReader):
                 self._finish(events)
             else:
                 self._over = True
-                events.append(Fault("upstream_bad", "the upstream's stream ended before the answer did", 502))
+                events.append(broken_off(self._frames.stray, self._fault))
         return events
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:

@@ -7,10 +7,12 @@ from typing import Any
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import jsontext
+from ...codec.endings import GAP, failure
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
-from ...codec.media import note
+from ...codec.media import missing
 from ...crossing import Crossing
+from . import wire
 from .faults import error_object
 from .message import annotations_to, write_seal
 from .response import write_stop, write_usage
@@ -112,7 +114,7 @@ class StreamWriter:
             out += self._chunk(answer, jsontext.encode({"tool_calls": [self._call(part, calls)]}))
         elif isinstance(part, Media):
             self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
-            out += self._chunk(answer, jsontext.encode({"content": note(part)}))
+            out += self._chunk(answer, jsontext.encode({"content": missing(part)}))
         else:
             self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return out
@@ -168,13 +170,21 @@ class StreamWriter:
 
     def _finish(self, event: Finish) -> bytes:
         word = write_stop(event.stop, event.answer in self._refused, self._crossing)
-        out = self._opened(event.answer) + self._chunk(event.answer, b"{}", jsontext.encode(word))
+        out = self._opened(event.answer) + self._failed(failure(event.stop, wire.NAME), event.answer)
+        out += self._chunk(event.answer, b"{}", jsontext.encode(word))
         if not event.last:
             return out
         if event.usage is not None and self._usage_wanted:
             usage = jsontext.encode(write_usage(event.usage, self._crossing))
             out += self._head + b'],"usage":' + usage + b"}\n\n"
         return out + b"data: [DONE]\n\n"
+
+    def _failed(self, words: str, answer: int) -> bytes:
+        """What is said of an answer that failed."""
+        if not words:
+            return b""
+        words = GAP + words if self._before.get(answer) else words
+        return self._opened(answer) + self._chunk(answer, jsontext.encode({"content": words}))
 
     def _fault(self, fault: Fault) -> bytes:
         return b"data: " + jsontext.encode({"error": error_object(fault)}) + b"\n\n"

@@ -26,7 +26,7 @@ NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 IDS = re.compile(r"[!-~]{1,40}\Z")
 """Hosts make ids of many forms; older OpenAI models take 40 characters."""
 
-_SAME_SCHEMAS = frozenset({wire.NAME, "openai-responses"})
+_KIN = "openai-responses"
 CACHE_CONTROL = "cache_control"
 _SCHEMA_AT = ("function", "parameters")
 
@@ -137,23 +137,24 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
 
 
 def fit_schema(schema: str, strict: bool | None, at: Path, crossing: Crossing) -> Raw:
-    """A schema as OpenAI takes it; what its own dialects sent is left alone."""
-    if crossing.source in _SAME_SCHEMAS:
+    """A schema as OpenAI takes it; what this dialect sent is left alone. Strict mode is its kin's as well, so that what
+    comes from there is strict enough as it is."""
+    if crossing.source == wire.NAME:
         return Raw(schema)
-    return fit(schema, STRICT if strict else LOOSE, crossing, at)
+    return fit(schema, STRICT if strict and crossing.source != _KIN else LOOSE, crossing, at)
 
 
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
-def read_choice(choice: str | wire.ToolChoice, crossing: Crossing) -> Choice | None:
-    at = ("tool_choice",)
+def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, field: str = "tool_choice") -> Choice | None:
+    at = (field,)
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
             return Choice(choice, at=at)  # type: ignore[arg-type]
         if choice == "any":  # Mistral's word for required
             return Choice("required", at=at)
-        return Choice("auto", extra=crossing.keep((), {"tool_choice": jsontext.raw(choice)}), at=at)
+        return Choice("auto", extra=crossing.keep((), {field: jsontext.raw(choice)}), at=at)
     named = choice.function or choice.custom
     if named is not None:
         return Choice("one", (named.name,), at=at)
@@ -162,13 +163,13 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing) -> Choice | N
         names = [t.name for t in (tool.function or tool.custom for tool in allowed.tools) if t is not None]
         return Choice("required" if allowed.mode == "required" else "auto", tuple(names), at=at)
     value = choice.strange or jsontext.raw(choice)
-    return Choice("auto", extra=crossing.keep((), {"tool_choice": value}), at=at)
+    return Choice("auto", extra=crossing.keep((), {field: value}), at=at)
 
 
 def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
     """The `tool_choice` value, or None when it cannot be said."""
     if choice.extra is not None and wire.NAME in choice.extra:
-        return choice.extra[wire.NAME]["tool_choice"]
+        return next(iter(choice.extra[wire.NAME].values()))
     if not choice.names:
         return choice.mode
     declared = by_name(request.tools)

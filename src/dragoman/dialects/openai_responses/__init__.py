@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Demands, Dialect, Endpoint, Place
+from ...dialect import Demands, Dialect, Endpoint, Place, listed
 from ...rule import Rule
 from .faults import read_fault, write_fault
 from .hosted import HOSTED
@@ -43,7 +43,7 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
         elif isinstance(items, list):
             found.append((3, f"{name}[]"))
             found.extend(_item_evidence([item for item in items if isinstance(item, dict)], name))
-    for tool in document.get("tools") or ():
+    for tool in listed(document, "tools"):
         if isinstance(tool, dict) and isinstance(tool.get("type"), str) and "function" not in tool:
             if "name" in tool and ("parameters" in tool or tool["type"] == "custom"):
                 found.append((4, "flat tools with a type"))
@@ -53,23 +53,28 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
             found.append((2, key))
     if document.get("object") == "response":
         found.append((9, "object response"))
-    if str(document.get("type", "")).startswith("response."):
-        found.append((9, f"event {document['type']}"))
+    event = document.get("type")
+    if isinstance(event, str) and event.startswith("response."):
+        found.append((9, f"event {event}"))
     return found
 
 
 def _item_evidence(items: list[dict[str, Any]], name: str) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     for item in items:
-        if item.get("type") in _ITEMS:
+        if _typed(item, _ITEMS):
             found.append((5, f"{name}[] with an item {item['type']}"))
             break
     for item in items:
-        content = item.get("content")
-        if isinstance(content, list) and any(isinstance(p, dict) and p.get("type") in _PARTS for p in content):
+        if any(_typed(part, _PARTS) for part in listed(item, "content")):
             found.append((4, f"{name}[].content with input or output parts"))
             break
     return found
+
+
+def _typed(value: Any, kinds: frozenset[str]) -> bool:
+    kind = value.get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and kind in kinds
 
 
 def rules() -> tuple[Rule, ...]:

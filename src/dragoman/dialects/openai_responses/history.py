@@ -142,9 +142,10 @@ def write_plain(role: str, parts: tuple[Part, ...], calls: Calls, items: list[An
 class Calls:
     """Who called, and who was answered: the server wants one output for each call, of its kind, under its own id."""
 
-    __slots__ = ("again", "answered", "customs", "kinds", "results")
+    __slots__ = ("_turns", "again", "answered", "customs", "kinds", "results")
 
     def __init__(self, turns: tuple[Turn, ...]) -> None:
+        self._turns = turns
         self.kinds: dict[str, str] = {}  # of the calls so far: the type of the output that answers them
         self.again: dict[str, str] = {}  # ids that hosts use in every step anew, and those sent in their place
         self.answered: set[str] = set()
@@ -163,6 +164,15 @@ class Calls:
                 self.kinds[part.id] = "custom_tool_call_output" if part.custom else "function_call_output"
                 self.customs = self.customs or part.custom
         return self.again
+
+    def too_early(self, result: ToolResult) -> None:
+        """A result that no call stands before: one that comes later is not answered by it."""
+        for turn in reversed(self._turns):
+            for part in reversed(turn.parts) if turn.role == "tool" else ():
+                if type(part) is ToolResult and part.call_id == result.call_id:
+                    if part is result:
+                        self.results.discard(result.call_id)
+                    return
 
     def answer(self, parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -> None:
         """Answer those calls of a step that nobody will answer."""
@@ -184,6 +194,7 @@ def write_outputs(turn: Turn, calls: Calls | None, items: list[Any], crossing: C
             kind = "custom_tool_call_output" if result.custom else "function_call_output"
         elif call_id not in calls.kinds:
             crossing.lose("result.orphaned", result.at)
+            calls.too_early(result)
             items.append(_orphan(result, crossing))
             continue
         elif call_id in calls.answered:
@@ -223,7 +234,7 @@ def _output(result: ToolResult, crossing: Crossing) -> Any:
     parts = result.parts
     if crossing.binary == "summarise":
         parts = tuple([_summarised(part, crossing) for part in parts])
-    return write_input(parts, crossing) or ""
+    return write_input(parts, crossing, result=True) or ""
 
 
 def _orphan(result: ToolResult, crossing: Crossing) -> dict[str, Any]:

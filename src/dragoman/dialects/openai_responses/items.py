@@ -16,7 +16,7 @@ from ...codec.admit import Unknown
 from ...codec.extras import gather, restore
 from ...codec.ids import hashed, minted
 from ...codec.ids import send as send_id
-from ...codec.media import note
+from ...codec.media import missing
 from ...codec.seals import MARK, origin, pack
 from ...crossing import Crossing
 from . import wire
@@ -313,7 +313,7 @@ def _add_content(message: dict[str, Any], part: Part, crossing: Crossing) -> Non
         content.append(write_output_text(part, crossing, request=True))
     elif isinstance(part, Media):
         crossing.lose("media.dropped", part.at, part.mime or part.kind)
-        content.append({"type": "output_text", "text": note(part), "annotations": []})
+        content.append({"type": "output_text", "text": missing(part), "annotations": []})
     elif isinstance(part, Opaque):
         content.append(part.value)
 
@@ -459,7 +459,7 @@ def answer_part(part: Part, crossing: Crossing) -> Any:
         return written
     if isinstance(part, Media):
         crossing.lose("media.dropped", part.at, part.mime or part.kind)
-        return {"type": "output_text", "text": note(part), "annotations": [], "logprobs": []}
+        return {"type": "output_text", "text": missing(part), "annotations": [], "logprobs": []}
     return part.value if isinstance(part, Opaque) else None
 
 

@@ -10,7 +10,7 @@ from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import gather, restore
-from ...codec.media import data_url, guess_mime, kind_of, note, split_data_url
+from ...codec.media import data_url, guess_mime, kind_of, missing, note, split_data_url
 from ...crossing import Crossing
 from . import wire
 from .tools import own_fields, with_fields
@@ -188,20 +188,20 @@ def write_citations(citations: tuple[Citation, ...], size: int, at: Path, crossi
     return out
 
 
-def write_input(parts: tuple[Part, ...], crossing: Crossing) -> Any:
+def write_input(parts: tuple[Part, ...], crossing: Crossing, *, result: bool = False) -> Any:
     """What a user, the system or a tool says: a string when it is one text and nothing else, else a list of parts."""
     text = plain_text(parts)
     if text is not None:
         return text
     out = []
     for part in parts:
-        written = _write_input_part(part, crossing)
+        written = _write_input_part(part, crossing, result)
         if written is not None:
             out.append(written)
     return out
 
 
-def _write_input_part(part: Part, crossing: Crossing) -> Any:
+def _write_input_part(part: Part, crossing: Crossing, result: bool) -> Any:
     if part.seal is not None:
         crossing.lose("seal.dropped", part.at)
     out: dict[str, Any]
@@ -215,7 +215,7 @@ def _write_input_part(part: Part, crossing: Crossing) -> Any:
         found = _write_media(part, crossing)
         if found is None:
             crossing.lose("media.dropped", part.at, part.mime or part.kind)
-            found = {"type": "input_text", "text": note(part)}
+            found = {"type": "input_text", "text": note(part) if result else missing(part)}
         out = found
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
         return part.value

@@ -16,6 +16,7 @@ from .tools import fit_schema
 LOGPROBS = "message.output_text.logprobs"
 ENCRYPTED = "reasoning.encrypted_content"
 _TIERS = frozenset({"auto", "default", "fast", "flex", "priority", "scale", "ultrafast"})
+_LEAST_TOKENS = 16
 _MAX_USER = 64
 _OPENAI = frozenset({wire.NAME, "openai-chat"})
 
@@ -75,8 +76,12 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
 
 def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
-    if settings.max_tokens is not None:
-        out["max_output_tokens"] = settings.max_tokens
+    limit = settings.max_tokens
+    if limit is not None:
+        if limit < _LEAST_TOKENS and crossing.source != wire.NAME:
+            crossing.lose("limit.raised", at.get("max_tokens", ()), f"from {limit} to {_LEAST_TOKENS}")
+            limit = _LEAST_TOKENS
+        out["max_output_tokens"] = limit
     effort = settings.effort if crossing.source == wire.NAME else wanted(settings, crossing)
     _write_reasoning(settings, effort, out, crossing)
     _write_sampling(settings, effort, out, crossing)

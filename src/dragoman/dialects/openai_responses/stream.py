@@ -15,6 +15,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.faults import broken_off
 from ...codec.refrain import OBFUSCATED, FrameReader, Refrain
 from ...codec.sse import Splitter
 from ...crossing import Crossing
@@ -125,7 +126,7 @@ class StreamReader(FrameReader):
             self._frame(name, data, events)
         if not self._over:
             self._over = True
-            events.append(Fault("upstream_bad", "the upstream's stream ended before the answer did", 502))
+            events.append(broken_off(self._frames.stray, lambda error: fault_from(error, 0, {})))
         return events
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
@@ -437,7 +438,7 @@ class StreamReader(FrameReader):
         output = answer.output or []
         while self._active is not None:
             place = self._active.place
-            raw = jsontext.raw(output[place]) if place < len(output) else wire.NONE
+            raw = jsontext.raw(output[place]) if 0 <= place < len(output) else wire.NONE
             self._finish_item(self._active, raw, events)
             self._go_on(events)
         for place, item in enumerate(output):

@@ -15,7 +15,7 @@ from ...canon.response import Stop
 from ...codec import jsontext
 from ...codec.extras import restore
 from ...codec.ids import hashed
-from ...codec.media import note
+from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
 from .faults import error_event, response_error
@@ -121,7 +121,7 @@ class StreamWriter:
             out += self._begin_text(Text("", at=part.at))
             self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
             self._part = Text("", at=part.at)
-            return out + self.send(PartDelta(event.index, note(part)))
+            return out + self.send(PartDelta(event.index, missing(part)))
         if isinstance(part, Reasoning):
             return out
         if isinstance(part, ToolCall):

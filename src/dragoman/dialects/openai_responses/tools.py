@@ -27,7 +27,7 @@ NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 IDS = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 """Call ids."""
 
-_SAME_SCHEMAS = frozenset({wire.NAME, "openai-chat"})
+_KIN = "openai-chat"
 _SCHEMA_AT = ("parameters",)
 _NO_PARAMETERS = Raw(b'{"type":"object","properties":{},"required":[],"additionalProperties":false}')
 _GROUP = "namespace/"
@@ -238,10 +238,11 @@ def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
 
 
 def fit_schema(schema: str, strict: bool | None, at: Path, crossing: Crossing) -> Raw:
-    """A schema as OpenAI takes it; what its own dialects sent is left alone."""
-    if crossing.source in _SAME_SCHEMAS:
+    """A schema as OpenAI takes it; what this dialect sent is left alone. Strict mode is its kin's as well, so that what
+    comes from there is strict enough as it is."""
+    if crossing.source == wire.NAME:
         return Raw(schema)
-    return fit(schema, STRICT if strict else LOOSE, crossing, at)
+    return fit(schema, STRICT if strict and crossing.source != _KIN else LOOSE, crossing, at)
 
 
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Dialect, Endpoint
+from ...dialect import Dialect, Endpoint, listed
 from ...rule import Rule
 from ..openai_chat import DIALECT as CHAT
 from .faults import read_fault, write_fault
@@ -33,9 +33,10 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
         if isinstance(document.get("usage"), dict):
             found.append((4, "usage{} in a request"))
         found.extend(_in_messages(document["messages"]))
-    for tool in document.get("tools") or ():
-        if isinstance(tool, dict) and str(tool.get("type", "")).startswith("openrouter:"):
-            found.append((6, f"tools[].type {tool['type']}"))
+    for tool in listed(document, "tools"):
+        kind = tool.get("type") if isinstance(tool, dict) else None
+        if isinstance(kind, str) and kind.startswith("openrouter:"):
+            found.append((6, f"tools[].type {kind}"))
             break
     found.extend(_in_answer(document))
     return found and [*found, *CHAT.evidence(document)]

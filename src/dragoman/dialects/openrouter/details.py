@@ -84,7 +84,7 @@ def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
     if found is None:
         return Opaque(NAME, jsontext.kind(value), value, at=at), ""
     slot = found.data if found.type == ENCRYPTED else found.signature
-    foreign = seals.unpack(slot) if slot else None
+    foreign = seals.foreign(slot) if slot else None
     if foreign is not None and foreign.dialect != NAME:
         return Reasoning(words(found), seal=foreign, at=at), (found.id or "") if found.type == ENCRYPTED else ""
     seal = None if unproved(found) else Seal(NAME, jsontext.text(value), found.type)
@@ -227,7 +227,7 @@ def made(text: str, seal: Seal | None, index: int, call_id: str = "") -> dict[st
     """A detail for a thought of another origin."""
     out: dict[str, Any]
     if seal is not None and seal.dialect == NAME:
-        seal = seals.unpack(seal.data)  # it is under its mark already
+        seal = seals.foreign(seal.data)  # it is under its mark already
     if text:
         out = {"type": TEXT, "text": text, "id": shown_id(index)}
         if seal is not None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import msgspec
 
-from ...canon.parts import Extra, Media, Opaque, Part, Path, Text, ToolCall, ToolResult
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
+from ...canon.request import Request
+from ...canon.tools import Tool
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.media import data_url
@@ -16,6 +18,8 @@ from . import wire
 from .settings import cache_mark
 
 MARK = "cache_control"
+MOST_MARKS = 4
+"""Marks a request may have, the automatic one counted in: the limit of the Anthropic models behind it."""
 
 
 def mark_taken(extra: Extra | None) -> Extra | None:
@@ -86,6 +90,40 @@ def fitted_turn(turn: Turn, crossing: Crossing) -> Turn:
     return _each(turn, fit)
 
 
+def capped(request: Request, crossing: Crossing) -> Request:
+    """A request from elsewhere with no more marks than are taken. The first ones go: a later mark covers all that
+    stands before it."""
+    tools = [tool for tool in request.tools if type(tool) is Tool and tool.cache is not None]
+    parts = [part for turn in request.turns for part in turn.parts if _has_mark(part)]
+    spare = len(tools) + len(parts) + (request.settings.cache is not None) - MOST_MARKS
+    if spare <= 0:
+        return request
+    marked: list[Any] = [*tools, *parts]
+    gone = {id(one): one for one in marked[:spare]}
+    for one in gone.values():
+        crossing.lose("cache.dropped", one.at, f"more than {MOST_MARKS} marks")
+    kept = tuple([_unmarked(tool) if id(tool) in gone else tool for tool in request.tools])
+    turns = [_each(turn, lambda part: _unmarked(part) if id(part) in gone else part) for turn in request.turns]
+    return msgspec.structs.replace(request, tools=kept, turns=tuple(turns))
+
+
+def _has_mark(part: Part) -> bool:
+    """Whether a part is written with a mark: a result's stands on its last text."""
+    if type(part) is ToolResult:
+        return part.cache is not None or any(inner.cache is not None for inner in part.parts)
+    return part.cache is not None and type(part) is not ToolCall and type(part) is not Reasoning
+
+
+def _unmarked(one: Any) -> Any:
+    changes: dict[str, Any] = {"cache": None}
+    if MARK in (one.extra or {}).get(wire.CHAT, {}):
+        left = {name: value for name, value in one.extra[wire.CHAT].items() if name != MARK}
+        changes["extra"] = {**one.extra, wire.CHAT: left} if left else None
+    if isinstance(one, ToolResult):
+        changes["parts"] = tuple([_unmarked(inner) if inner.cache is not None else inner for inner in one.parts])
+    return msgspec.structs.replace(one, **changes)
+
+
 def _marked(part: Part, crossing: Crossing) -> Part:
     """The part with its cache mark in the extra, as Chat's writer puts it back."""
     if part.cache is None:
@@ -119,6 +157,8 @@ def _fitted_media(media: Media, crossing: Crossing, *, inside: bool) -> Part:
     if media.kind == "video" and (media.url or media.data):
         url = {"url": media.url or data_url(media.mime, media.data)}
         written = {"type": "video_url", "video_url": url}
+        if media.name:
+            crossing.lose("field.dropped", media.at, f"the file's name, {media.name}", "info")
     elif media.kind == "document" and media.url and not media.data:
         name = {"filename": media.name} if media.name else {}
         written = {"type": "file", "file": {**name, "file_data": media.url}}

@@ -19,7 +19,7 @@ from ...crossing import Crossing
 from ..openai_chat import request as chat
 from . import wire
 from .details import own_thought, read_details, read_images, said, sealed_calls, tell
-from .fitted import fitted_turn, marks_homed, marks_taken
+from .fitted import capped, fitted_turn, marks_homed, marks_taken
 from .hosted import take_plugins
 from .settings import fitted_settings, own_settings, read_settings, take_own
 from .tools import choice_homed, fitted_tools, own_choice, own_tools, tools_homed
@@ -160,9 +160,14 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         settings, extra = own_settings(request)
         tools, choice = tools_homed(request.tools), choice_homed(request.choice)
     else:
+        request = capped(request, crossing)
         settings, extra = fitted_settings(request, crossing)
         tools, choice = fitted_tools(request, crossing)
-    request = Request(request.turns, request.model, tools, choice, settings, request.stream, extra)
+    turns = request.turns
+    if not turns and not mine:
+        crossing.lose("turn.invented")
+        turns = (Turn("user", (Text(chat.NO_INPUT),)),)
+    request = Request(turns, request.model, tools, choice, settings, request.stream, extra)
 
     def prepare(turn: Turn) -> Turn:
         if not _hangs(turn):

@@ -12,6 +12,7 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, Usage
 from ...codec import jsontext
 from ...codec.admit import Admitted
+from ...codec.endings import GAP, failure, with_failure
 from ...codec.extras import carried
 from ...crossing import Crossing
 from ...errors import WireError
@@ -142,7 +143,7 @@ def _own_stop(stop: Stop, choice: _Choice) -> Stop:
 
 def was_cut(word: str | None, native: object) -> bool:
     """Whether an answer that says it ends with calls ended with the token limit: the last call is not whole then."""
-    return word == "tool_calls" and native in _LIMITS
+    return word == "tool_calls" and isinstance(native, str) and native in _LIMITS
 
 
 def cut_stop(stop: Stop) -> Stop:
@@ -168,7 +169,7 @@ def _refuse_fault(body: bytes) -> None:
 def write_response(response: Response, crossing: Crossing) -> bytes:
     mine = crossing.source == wire.NAME
     came_from = crossing.source
-    told = _told(response.parts, crossing, mine)
+    told = _told(with_failure(response.parts, failed(response.stop), GAP), crossing, mine)
     extra = wire.homed(response.extra)
     if told[1]:
         extra = _beside(extra, _below(told[1], "choices/0/message/"))
@@ -176,7 +177,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         extra = wire.with_chat(extra, {"system_fingerprint": (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)})
     others = []
     for one in response.alternatives:
-        parts, fields = _told(one.parts, crossing, mine)
+        parts, fields = _told(with_failure(one.parts, failed(one.stop), GAP), crossing, mine)
         own = wire.homed(one.extra)
         own = _beside(own, _below(fields, "message/")) if fields else own
         others.append(Alternative(parts, written_stop(one.stop, crossing), own))
@@ -231,6 +232,11 @@ def _told(parts: tuple[Part, ...], crossing: Crossing, mine: bool) -> tuple[tupl
     return told.parts, fields
 
 
+def failed(stop: Stop) -> str:
+    """What the client reads of an answer that failed, where the word `error` does not say it all."""
+    return "" if stop.reason == "error" and not stop.detail else failure(stop, wire.NAME, wire.CHAT)
+
+
 def written_stop(stop: Stop, crossing: Crossing) -> Stop:
     """The stop for Chat's writer: this dialect has a word for an answer that failed."""
     extra: Extra | None = wire.homed(stop.extra)
@@ -242,7 +248,7 @@ def written_stop(stop: Stop, crossing: Crossing) -> Stop:
             extra = None
     if stop.reason in ("error", "bad_tool_call") and not (extra is not None and wire.CHAT in extra):
         if stop.reason != "error" or stop.detail:
-            crossing.lose("stop.approximated", (), f"{stop.detail or stop.reason} is sent as error")
+            crossing.lose("stop.approximated", (), f"{stop.detail or stop.reason} is sent as error", "warning")
         extra = wire.with_chat(extra, {"finish_reason": _ERROR})
     return stop if extra is stop.extra else msgspec.structs.replace(stop, extra=extra)
 

@@ -130,7 +130,7 @@ def fitted_settings(request: Request, crossing: Crossing) -> tuple[Settings, Ext
     if settings.user is not None and at.get("user") != ("user",):
         crossing_at = {**at, "user": ("user",)}
         changes["at"] = crossing_at
-    extra = _fitted_extra(request.extra, crossing)
+    extra = _fitted_extra(request.extra, settings, crossing)
     if fields:
         extra = wire.with_chat(extra, fields)
     return (msgspec.structs.replace(settings, **changes) if changes else settings), extra
@@ -162,7 +162,7 @@ def cache_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str]:
     return {"type": "ephemeral", "ttl": own} if own else {"type": "ephemeral"}
 
 
-def _fitted_extra(extra: Extra | None, crossing: Crossing) -> Extra | None:
+def _fitted_extra(extra: Extra | None, settings: Settings, crossing: Crossing) -> Extra | None:
     """Chat's extras without what OpenRouter has no field for."""
     if extra is None or wire.CHAT not in extra:
         return extra
@@ -175,4 +175,6 @@ def _fitted_extra(extra: Extra | None, crossing: Crossing) -> Extra | None:
                 crossing.lose("field.dropped", tuple(name.split("/")), severity=severity)  # type: ignore[arg-type]
         elif name not in _DOUBLED:
             left[name] = value
+        elif bytes(value) != jsontext.encode(getattr(settings, name)):
+            crossing.lose("field.dropped", (name,), "this dialect has one field for both")
     return {**extra, wire.CHAT: left}

@@ -59,7 +59,7 @@ class _Growing:
         whole = jsontext.raw(self.fields)
         found = look(whole)
         slot = None if found is None else found.data if found.type == ENCRYPTED else found.signature
-        packed = seals.unpack(slot) if slot else None
+        packed = seals.foreign(slot) if slot else None
         if packed is not None and packed.dialect != wire.NAME:
             return packed
         if found is not None and unproved(found):

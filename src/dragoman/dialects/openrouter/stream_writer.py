@@ -17,7 +17,7 @@ from ..openai_chat.response import write_usage
 from . import wire
 from .details import TEXT, made, shown_id, write_image
 from .faults import error_object
-from .response import homed_usage, written_stop
+from .response import failed, homed_usage, written_stop
 
 _END = b"]}\n\n"
 
@@ -132,8 +132,9 @@ class StreamWriter(chat.StreamWriter):
         stop = event.stop
         if wire.own(stop.extra):
             stop = Stop(stop.reason)  # what a provider called it is not told here
+        words = failed(event.stop)
         stop = written_stop(stop, self._crossing)
-        out = super()._finish(Finish(stop, None, event.answer, False, event.extra))
+        out = self._failed(words, event.answer) + super()._finish(Finish(stop, None, event.answer, False, event.extra))
         if usage is not None and event.last:
             figures = _line(write_usage(usage, self._crossing))
             out = out[: -len(_END)] + b'],"usage":' + figures + b"}\n\n"

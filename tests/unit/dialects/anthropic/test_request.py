@@ -258,6 +258,18 @@ def test_blocks_of_written_passages_cross_as_their_text() -> None:
     assert lost == [("part.as_text", "/messages/0/content/0"), ("part.as_text", "/messages/0/content/1")]
 
 
+def test_wishes_on_written_passages_that_no_text_says_are_losses_of_their_own() -> None:
+    search = {"type": "search_result", "source": "s", "title": "X", "content": [{"type": "text", "text": "one"}]}
+    document = {"type": "document", "source": {"type": "content", "content": "two"}}
+    wish = {"citations": {"enabled": True}}
+    parts, lost = _parts({**search, **wish}, {**document, **wish})
+    assert [part.text for part in parts if isinstance(part, Text)] == ["X\ns\none", "two"]
+    at = "/messages/0/content"
+    assert [path for code, path in lost if code == "part.as_text"] == [f"{at}/0", f"{at}/1"]
+    assert [path for code, path in lost if code == "field.dropped"] == [f"{at}/0/citations", f"{at}/1/citations"]
+    _back({"role": "user", "content": [{**search, **wish}]})
+
+
 def test_thoughts_carry_their_seals() -> None:
     parts, _ = _parts(
         {"type": "thinking", "thinking": "hm", "signature": "sig"},

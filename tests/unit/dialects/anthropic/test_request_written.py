@@ -64,6 +64,13 @@ def test_system_turns_at_the_start_are_the_system_prompt() -> None:
     assert lost == [("cache.approximated", "/s")]
 
 
+def test_the_name_on_a_system_turn_is_lost() -> None:
+    named = Turn("system", (Text("Be brief."),), "ops", at=("messages", 0))
+    out, lost = write(Request((named, _HI), settings=Settings(max_tokens=9)))
+    assert out["system"] == "Be brief."
+    assert lost == [("name.dropped", "/messages/0")]
+
+
 def test_media_in_the_system_prompt_is_lost() -> None:
     turns = (Turn("system", (Media("image", "image/png", "AA==", at=("s",)),)), _HI)
     out, lost = write(Request(turns, settings=Settings(max_tokens=9)))
@@ -295,22 +302,22 @@ _B64 = base64.b64encode(b"a;b").decode()
         ),
         (
             Media("image", "image/heic", "AA==", at=("p",)),
-            {"type": "text", "text": "Binary content of type image/heic was processed."},
+            {"type": "text", "text": "[image/heic attached here could not be sent]"},
             [("media.dropped", "/p")],
         ),
         (
             Media("audio", "audio/wav", "AA==", at=("p",)),
-            {"type": "text", "text": "Binary content of type audio/wav was processed."},
+            {"type": "text", "text": "[audio/wav attached here could not be sent]"},
             [("media.dropped", "/p")],
         ),
         (
             Media("document", file="file-1", at=("p",)),
-            {"type": "text", "text": "Binary content of type document was processed."},
+            {"type": "text", "text": "[document attached here could not be sent]"},
             [("media.dropped", "/p")],
         ),
         (
             Media("image", "image/png", url="gs://b/a.png", at=("p",)),
-            {"type": "text", "text": "Binary content of type image/png was processed. (gs://b/a.png)"},
+            {"type": "text", "text": "[image/png attached here could not be sent: gs://b/a.png]"},
             [("media.dropped", "/p")],
         ),
     ],
@@ -321,7 +328,7 @@ def test_media(media: Media, block: Any, lost: Lost) -> None:
 
 def test_an_assistants_media_is_noted() -> None:
     content, lost = _said(Media("image", "image/png", "AA==", at=("p",)), "assistant")
-    assert content[1] == {"type": "text", "text": "Binary content of type image/png was processed."}
+    assert content[1] == {"type": "text", "text": "[image/png attached here could not be sent]"}
     assert lost == [("media.dropped", "/p")]
 
 
@@ -531,6 +538,44 @@ def test_a_step_without_this_models_thoughts_is_not_gone_on_from_with_a_budget()
     assert lost == []
 
 
+@pytest.mark.parametrize("settings", [{"budget": 2048}, {"effort": "high"}])
+@pytest.mark.parametrize(
+    "turns",
+    [
+        (_HI, _step(_call()), _results(ToolResult("c1", (Text("x"),))), Turn("user", (Text("Stop."),))),
+        (_HI, _step(_call())),
+        (_HI, _step(_call()), _step(Text("On it."))),
+        (_HI, _step(_call()), _results(ToolResult("c1", (Text("x"),))), _step(Reasoning("hm")), _HI),
+        (_HI, _step(Reasoning("hm", seal=Seal("gemini", "s")), Text("Now."), _call())),
+        (_HI, _step(Reasoning("hm"), _call()), Turn("system", (Text("Be brief."),))),
+    ],
+)
+def test_whatever_follows_calls_without_thoughts_there_is_no_budget(turns: Any, settings: Any) -> None:
+    out, lost = _set(_MANUAL, turns, max_tokens=9, **settings)
+    assert "thinking" not in out and out["max_tokens"] == 9
+    # Nothing was sent as a budget: one loss and no other says what became of the wish.
+    assert [code for code, _ in lost if code.startswith("effort.")] == ["effort.dropped"]
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        (_HI, _step(_call()), _results(ToolResult("c1", (Text("x"),))), _step(Text("Done.")), _HI),
+        (_HI, _step(Reasoning("hm", seal=Seal(MESSAGES, "sig")), _call()), _HI),
+        (_HI, _step(Reasoning("shown"), Reasoning("", seal=Seal(MESSAGES, "sig", "redacted")), _call()), _HI),
+    ],
+)
+def test_a_budget_stays_where_the_last_message_has_no_calls_or_its_thoughts(turns: Any) -> None:
+    out, lost = _set(_MANUAL, turns, max_tokens=9000, budget=2048)
+    assert out["thinking"] == {"type": "enabled", "budget_tokens": 2048}
+    assert not [code for code, _ in lost if code.startswith("effort.")]
+
+
+def test_an_effort_nobody_knows_is_left_out() -> None:
+    out, lost = _set(max_tokens=9, effort="turbo")
+    assert (out, lost) == ({"max_tokens": 9, "thinking": {"type": "adaptive"}}, [("effort.dropped", "/effort")])
+
+
 def test_the_wish_to_see_thoughts() -> None:
     assert _set(max_tokens=9, effort="high", thoughts=True)[0]["thinking"] == {
         "type": "adaptive",
@@ -634,7 +679,7 @@ def test_marks_and_seals_where_they_cannot_be() -> None:
 )
 def test_documents_the_upstream_cannot_read(media: Media) -> None:
     content, lost = _said(media)
-    assert content[0]["text"].startswith("Binary content of type ")
+    assert content[0]["text"].startswith(f"[{media.mime} attached here could not be sent")
     assert lost == [("media.dropped", "/p")]
 
 

@@ -210,7 +210,7 @@ def test_foreign_parts_are_written_as_far_as_they_can_be() -> None:
                 }
             ],
         },
-        {"type": "text", "text": "Binary content of type image/png was processed."},
+        {"type": "text", "text": "[image/png attached here could not be sent]"},
     ]
     assert [block["input"] for block in out["content"][2:]] == [{}, {"input": "+x"}, {"__raw": "[1]"}]
     assert lost == [
@@ -239,6 +239,13 @@ def test_ids_models_and_further_answers() -> None:
     assert out["id"].startswith("msg_")
     assert out["model"] == "claude-y"
     assert lost == [("answer.dropped", ""), ("id.invented", "")]
+
+
+def test_the_report_says_how_many_answers_are_left_out() -> None:
+    crossing = Crossing("openai-chat", MESSAGES)
+    others = (Alternative((), _STOP), Alternative((), _STOP))
+    DIALECT.write_response(Response((Text("x"),), _STOP, "r", usage=_USAGE, alternatives=others), crossing)
+    assert [loss.detail for loss in crossing.losses.all() if loss.code == "answer.dropped"] == ["2 more"]
 
 
 def test_everything_comes_back_in_the_same_dialect() -> None:

@@ -180,7 +180,6 @@ def test_citations_wait_for_the_first_words() -> None:
         (["null"], [], []),
         ([" {", "}"], [" {", "}"], []),
         (["[1", "]"], ['{"__raw":"[1]"}'], [("arguments.invalid", "/p")]),
-        (['{"a": '], ['{"a": '], [("arguments.invalid", "/p")]),
     ],
 )
 def test_arguments(pieces: list[str], written: list[str], lost: Lost) -> None:
@@ -188,6 +187,13 @@ def test_arguments(pieces: list[str], written: list[str], lost: Lost) -> None:
     deltas = [_delta(0, "input_json_delta", partial_json=piece) for piece in written]
     assert found == [_begin(0, type="tool_use", id="c", name="f", input={}), *deltas, _end(0)]
     assert reported == lost
+
+
+def test_arguments_that_break_off_end_an_answer_that_was_cut() -> None:
+    found, lost = _between(*_part(0, ToolCall("c", "f", at=("p",)), '{"a": '), reason="max_tokens")
+    delta = _delta(0, "input_json_delta", partial_json='{"a": ')
+    assert found == [_begin(0, type="tool_use", id="c", name="f", input={}), delta, _end(0)]
+    assert lost == [("arguments.invalid", "/p"), ("stop.approximated", "")]
 
 
 def test_a_free_text_call_is_wrapped_as_it_comes() -> None:
@@ -238,7 +244,7 @@ def test_what_cannot_be_shown_is_noted_or_dropped() -> None:
     )
     assert found == [
         _begin(0, type="text", text=""),
-        _delta(0, "text_delta", text="Binary content of type image/png was processed."),
+        _delta(0, "text_delta", text="[image/png attached here could not be sent]"),
         _end(0),
     ]
     assert lost == [("media.dropped", "/p/0"), ("hosted.dropped", "/p/1")]

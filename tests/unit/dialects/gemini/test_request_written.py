@@ -357,7 +357,7 @@ def test_media_of_the_user() -> None:
         },
         {"inlineData": {"mimeType": "application/octet-stream", "data": "BBBB"}},
         {"fileData": {"fileUri": "https://a.example/b"}},
-        {"text": "Binary content of type application/pdf was processed."},
+        {"text": "[application/pdf attached here could not be sent]"},
         {"inlineData": {"mimeType": "image/png", "data": "CCCC"}},
     ]
     assert lost == [

@@ -136,7 +136,7 @@ def test_texts_images_and_what_cannot_be_shown() -> None:
     assert said == [
         {
             "role": "user",
-            "content": "one\ntwo\nBinary content of type image was processed. (https://example.com/a.png)",
+            "content": "one\ntwo\n[image attached here could not be sent: https://example.com/a.png]",
             "images": ["AAAA"],
         }
     ]

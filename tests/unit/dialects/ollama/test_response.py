@@ -206,7 +206,7 @@ def test_what_an_answer_has_no_place_for(source: str, path: str) -> None:
     )
     body, lost = write_answer(response, source, created=UNIX)
     assert body["created_at"] == TIME
-    assert body["message"]["content"] == "aBinary content of type audio/wav was processed."
+    assert body["message"]["content"] == "a[audio/wav attached here could not be sent]"
     assert lost == [
         ("answer.dropped", ""),
         ("id.dropped", path),

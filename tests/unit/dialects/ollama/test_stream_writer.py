@@ -85,7 +85,7 @@ def test_what_cannot_be_told() -> None:
     assert found == [
         line(content="no"),
         line(images=["AAAA"]),
-        line(content="Binary content of type audio/wav was processed."),
+        line(content="[audio/wav attached here could not be sent]"),
         line(tool_calls=[{"type": "odd"}]),
         {**line(True), "done_reason": "stop"},
     ]

@@ -137,7 +137,7 @@ def test_models_without_cache_marks_get_none() -> None:
 )
 def test_media_without_a_place_are_a_loss_and_a_note(part: Media) -> None:
     (message,), lost = _messages(_user(part))
-    assert message["content"][0]["text"].startswith(f"Binary content of type {part.mime or part.kind} was processed.")
+    assert message["content"][0]["text"].startswith(f"[{part.mime or part.kind} attached here could not be sent")
     assert lost == [("media.dropped", "/p")]
 
 

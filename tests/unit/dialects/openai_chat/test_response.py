@@ -334,7 +334,7 @@ def test_what_is_not_known_is_passed_in_or_made() -> None:
         ),
         (
             (Media("image", "image/png", "aGk=", at=("p",)),),
-            {"content": "Binary content of type image/png was processed.", "refusal": None},
+            {"content": "[image/png attached here could not be sent]", "refusal": None},
             [("media.dropped", "/p")],
         ),
         (
@@ -351,7 +351,7 @@ def test_parts_of_an_answer(parts: tuple[Part, ...], message: dict[str, Any], lo
 
 def test_citations_count_from_the_beginning_of_the_whole_text() -> None:
     cited = Text("two", citations=(Citation("https://a", start=1, end=3),), at=("p",))
-    note = "Binary content of type image/png was processed."
+    note = "[image/png attached here could not be sent]"
     message, _ = _message(Text("one"), Media("image", "image/png", "aGk="), cited)
     (annotation,) = message["annotations"]
     where = annotation["url_citation"]

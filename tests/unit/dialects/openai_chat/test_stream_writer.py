@@ -171,7 +171,7 @@ def test_citations_are_annotations_of_their_answer() -> None:
     [
         (
             Media("image", "image/png", "aGk=", at=("p",)),
-            [{"content": "Binary content of type image/png was processed."}],
+            [{"content": "[image/png attached here could not be sent]"}],
             [("media.dropped", "/p")],
         ),
         (Opaque("anthropic", "server_tool_use", Raw(b"{}"), at=("p",)), [], [("hosted.dropped", "/p")]),

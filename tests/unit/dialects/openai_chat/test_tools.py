@@ -113,7 +113,7 @@ def test_legacy_functions_are_read() -> None:
         Tool("f", "d", '{"type":"object"}', at=("functions", 0), schema_at=("parameters",)),
         Tool("g", at=("functions", 1), schema_at=("parameters",)),
     )
-    assert request.choice == Choice("one", ("g",), at=("tool_choice",))
+    assert request.choice == Choice("one", ("g",), at=("function_call",))
     assert lost == []
 
 
@@ -282,7 +282,7 @@ def test_an_unknown_choice_is_kept(wire: Any) -> None:
 def test_a_choice_in_the_legacy_field_is_read() -> None:
     for said in ("auto", "none"):
         request, _ = read({"model": "m", "messages": [], "function_call": said})
-        assert request.choice == Choice(said, at=("tool_choice",))  # type: ignore[arg-type]
+        assert request.choice == Choice(said, at=("function_call",))  # type: ignore[arg-type]
 
 
 def test_a_tool_in_a_namespace_is_chosen_by_the_name_that_is_sent() -> None:

@@ -102,17 +102,17 @@ def test_odd_parts_come_back(part: Any) -> None:
         (Media("document", file="f"), {"type": "input_file", "file_id": "f"}, ["media.reference"]),
         (
             Media("video", "video/mp4", "QUJD"),
-            {"type": "input_text", "text": "Binary content of type video/mp4 was processed."},
+            {"type": "input_text", "text": "[video/mp4 attached here could not be sent]"},
             ["media.dropped"],
         ),
         (
             Media("image"),
-            {"type": "input_text", "text": "Binary content of type image was processed."},
+            {"type": "input_text", "text": "[image attached here could not be sent]"},
             ["media.dropped"],
         ),
         (
             Media("document"),
-            {"type": "input_text", "text": "Binary content of type document was processed."},
+            {"type": "input_text", "text": "[document attached here could not be sent]"},
             ["media.dropped"],
         ),
     ],

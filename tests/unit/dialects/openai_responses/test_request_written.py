@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec import Raw
 
 from dragoman.canon import (
@@ -41,7 +42,7 @@ def test_a_foreign_request() -> None:
         "m",
         (Tool("f", "does", '{"type":"object","properties":{}}'), Tool("p", custom=True)),
         Choice("one", ("p",)),
-        Settings(7, parallel=False),
+        Settings(77, parallel=False),
     )
     assert written(request, under) == {
         "model": "m",
@@ -81,7 +82,7 @@ def test_a_foreign_request() -> None:
             {"type": "custom", "name": "p"},
         ],
         "tool_choice": {"type": "custom", "name": "p"},
-        "max_output_tokens": 7,
+        "max_output_tokens": 77,
         "parallel_tool_calls": False,
         "store": False,
     }
@@ -225,7 +226,7 @@ def test_what_the_dialect_cannot_say() -> None:
     )
     out = written(Request((Turn("user", (Text("q"),)), Turn("assistant", parts)), "m"), under)["input"]
     assert out[1]["content"] == [
-        {"type": "output_text", "text": "Binary content of type image/png was processed.", "annotations": []},
+        {"type": "output_text", "text": "[image/png attached here could not be sent]", "annotations": []},
         {"type": "output_text", "text": "cached", "annotations": []},
     ]
     assert out[2]["arguments"] == "{}"
@@ -313,3 +314,11 @@ def test_results_with_flags() -> None:
         ("result.error.as_text", "/c"),
         ("part.dropped", "/d"),
     ]
+
+
+@pytest.mark.parametrize(("limit", "sent", "losses"), [(1, 16, [("limit.raised", "")]), (16, 16, []), (17, 17, [])])
+def test_a_limit_too_small_to_be_taken_is_raised(limit: int, sent: int, losses: list[tuple[str, str]]) -> None:
+    under = crossing("anthropic")
+    request = Request((Turn("user", (Text("Hi."),)),), "m", settings=Settings(limit))
+    assert written(request, under)["max_output_tokens"] == sent
+    assert [one for one in lost(under) if one[0] == "limit.raised"] == losses

@@ -136,10 +136,19 @@ def test_foreign_tools_are_loose_unless_they_ask() -> None:
     }
 
 
-def test_schemas_of_the_sister_dialect_are_left_alone() -> None:
+def test_schemas_of_the_sister_dialect_are_left_alone_where_they_are_legal() -> None:
     under = crossing("openai-chat")
-    (out,) = gave(Tool("f", schema='{"oneOf":[]}', strict=True), under=under)
-    assert (out["parameters"], lost(under)) == ({"oneOf": []}, [])
+    schema = {"type": "object", "properties": {"a": {"allOf": [{"type": "string"}]}}}
+    (out,) = gave(Tool("f", schema=msgspec.json.encode(schema).decode(), strict=True), under=under)
+    assert (out["parameters"], lost(under)) == (schema, [])
+
+
+@pytest.mark.parametrize("schema", ["true", '{"properties":{}}'])
+def test_schemas_of_the_sister_dialect_become_objects_that_say_so(schema: str) -> None:
+    under = crossing("openai-chat")
+    (out,) = gave(Tool("f", schema=schema), under=under)
+    assert out["parameters"] == {"type": "object", "properties": {}}
+    assert {code for code, _ in lost(under)} == {"schema.rewritten"}
 
 
 @pytest.mark.parametrize(

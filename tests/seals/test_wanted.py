@@ -1,0 +1,126 @@
+"""Thoughts without a seal that their host wants back, through clients that strip thoughts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman import MemoryVault, StreamTranslator
+
+HOST = "api.deepseek.com"
+MODEL = "deepseek-reasoner"
+TOOLS = [{"functionDeclarations": [{"name": "look", "parametersJsonSchema": {"type": "object"}}]}]
+ASKED = {"role": "user", "parts": [{"text": "what is there?"}]}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+ANSWER: dict[str, Any] = {
+    "id": "a",
+    "object": "chat.completion",
+    "created": 1,
+    "model": MODEL,
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": "", "reasoning_content": "I look first.", "tool_calls": [CALL]},
+            "finish_reason": "tool_calls",
+        }
+    ],
+}
+
+
+def asked(contents: list[Any], client: str) -> dragoman.Translation:
+    body: dict[str, Any] = {"contents": contents, "tools": TOOLS}
+    if client == "code-assist":
+        body = {"model": MODEL, "request": body}
+    return dragoman.translate_request(body, source=client, target="openai-chat", model=MODEL, host=HOST)
+
+
+def stripped(parts: list[Any]) -> list[Any]:
+    """As Gemini CLI keeps an answer."""
+    return [part for part in parts if not part.get("thought")]
+
+
+def next_request(parts: list[Any], client: str) -> Any:
+    result = {"functionResponse": {"id": "call_1", "name": "look", "response": {"output": "a tree"}}}
+    contents = [ASKED, {"role": "model", "parts": stripped(parts)}, {"role": "user", "parts": [result]}]
+    return json.loads(asked(contents, client).body)
+
+
+def parts_of(body: bytes, client: str) -> list[Any]:
+    answer = json.loads(body)
+    answer = answer["response"] if client == "code-assist" else answer
+    parts: list[Any] = answer["candidates"][0]["content"]["parts"]
+    return parts
+
+
+@pytest.mark.parametrize("client", ["gemini", "code-assist"])
+def test_they_ride_on_the_next_call(client: str) -> None:
+    first = asked([ASKED], client)
+    told = dragoman.translate_response(ANSWER, source="openai-chat", target=client, answers=first)
+    message = next_request(parts_of(told.body, client), client)["messages"][1]
+    assert message["reasoning_content"] == "I look first."
+    assert message["tool_calls"][0]["function"]["name"] == "look"
+
+
+@pytest.mark.parametrize("client", ["gemini", "code-assist"])
+def test_they_ride_on_the_next_call_of_a_stream(client: str) -> None:
+    deltas: list[Any] = [
+        {"role": "assistant", "content": None, "reasoning_content": "I look"},
+        {"reasoning_content": " first."},
+        {"tool_calls": [{"index": 0, **CALL}]},
+    ]
+    head = {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": MODEL}
+    chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    stream = StreamTranslator(source="openai-chat", target=client, answers=asked([ASKED], client))
+    out = b"".join([stream.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n") for chunk in chunks])
+    out += stream.feed(b"data: [DONE]\n\n") + stream.close()
+    frames = [frame[6:] for frame in out.replace(b"\r\n", b"\n").split(b"\n\n") if frame.startswith(b"data: {")]
+    parts = [part for frame in frames for part in parts_of(frame, client)]
+    assert next_request(parts, client)["messages"][1]["reasoning_content"] == "I look first."
+
+
+def test_they_are_not_doubled_for_a_client_that_keeps_thoughts() -> None:
+    told = dragoman.translate_response(ANSWER, source="openai-chat", target="gemini", answers=asked([ASKED], "gemini"))
+    parts = parts_of(told.body, "gemini")
+    assert [part.get("text") for part in parts if part.get("thought")] == ["I look first."]
+    result = {"functionResponse": {"id": "call_1", "name": "look", "response": {"output": "a tree"}}}
+    again = asked([ASKED, {"role": "model", "parts": parts}, {"role": "user", "parts": [result]}], "gemini")
+    assert json.loads(again.body)["messages"][1]["reasoning_content"] == "I look first."
+
+
+def test_another_host_does_not_get_them() -> None:
+    told = dragoman.translate_response(ANSWER, source="openai-chat", target="gemini", answers=asked([ASKED], "gemini"))
+    contents = [ASKED, {"role": "model", "parts": stripped(parts_of(told.body, "gemini"))}]
+    body = {"contents": contents, "tools": TOOLS}
+    other = dragoman.translate_request(
+        body, source="gemini", target="openai-chat", model="gpt-4o", host="api.openai.com"
+    )
+    assert b"I look first" not in other.body
+
+
+def test_without_a_call_nothing_is_put_in() -> None:
+    answer = json.loads(json.dumps(ANSWER))
+    answer["choices"][0]["message"] = {"role": "assistant", "content": "A tree.", "reasoning_content": "I know."}
+    told = dragoman.translate_response(answer, source="openai-chat", target="gemini", answers=asked([ASKED], "gemini"))
+    assert parts_of(told.body, "gemini") == [{"text": "I know.", "thought": True}, {"text": "A tree."}]
+
+
+def test_they_wait_in_the_vault() -> None:
+    vault = MemoryVault()
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+    said: list[Any] = [{"role": "user", "content": "what is there?"}]
+    asked_ = {"model": MODEL, "messages": said, "tools": tools}
+
+    def sent(body: dict[str, Any]) -> dragoman.Translation:
+        return dragoman.translate_request(body, source="ollama", target="openai-chat", vault=vault, host=HOST)
+
+    told = dragoman.translate_response(
+        ANSWER, source="openai-chat", target="ollama", answers=sent(asked_), seals="auto", vault=vault
+    )
+    message = json.loads(told.body)["message"]
+    message.pop("thinking", None)
+    said += [message, {"role": "tool", "tool_name": "look", "content": "a tree", "tool_call_id": "call_1"}]
+    assert json.loads(sent(asked_).body)["messages"][1]["reasoning_content"] == "I look first."

@@ -1,0 +1,70 @@
+"""Answers that failed are no empty success, whole and streamed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman import StreamTranslator
+from dragoman.canon.fold import fold
+from dragoman.canon.parts import Text
+from dragoman.canon.response import Response, Stop
+from dragoman.codec.endings import failure, with_failure
+from dragoman.crossing import Crossing
+from dragoman.dialects import get
+
+SAID = "Malformed function call: look("
+PLAIN = {
+    "MALFORMED_FUNCTION_CALL": "The model ended its answer with a tool call that cannot be used.",
+    "UNEXPECTED_TOOL_CALL": "The model ended its answer with a tool call that cannot be used.",
+    "OTHER": "The model's answer ended with an error.",
+}
+TARGETS = ("openai-chat", "anthropic", "openrouter", "ollama")
+
+
+def answer(word: str, message: str, text: str) -> dict[str, Any]:
+    candidate: dict[str, Any] = {"content": {"role": "model", "parts": [{"text": text}] if text else []}}
+    candidate |= {"finishReason": word, "index": 0}
+    if message:
+        candidate["finishMessage"] = message
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 0, "totalTokenCount": 1}
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-pro", "responseId": "r"}
+
+
+def words(response: Response) -> str:
+    return "".join([part.text for part in response.parts if isinstance(part, Text)])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("word", list(PLAIN))
+@pytest.mark.parametrize("message", [SAID, ""])
+@pytest.mark.parametrize("text", ["", "I look."])
+def test_the_client_reads_why(target: str, word: str, message: str, text: str) -> None:
+    body = answer(word, message, text)
+    whole = dragoman.translate_response(body, source="gemini", target=target)
+    told = words(get(target).read_response(whole.body, Crossing(target, target)))
+    stream = StreamTranslator(source="gemini", target=target)
+    out = stream.feed(b"data: " + json.dumps(body).encode() + b"\r\n\r\n") + stream.close()
+    reader = get(target).reader(Crossing(target, target))
+    folded = fold([*reader.feed(out), *reader.close()])
+    assert isinstance(folded, Response)
+    assert words(folded) == told
+    if target == "openrouter" and word == "OTHER" and not message:
+        assert told == text  # `error` says it
+        return
+    assert told.endswith(message or PLAIN[word])
+    assert told.startswith(text)
+    for losses in (whole.losses, stream.losses):
+        assert [loss.severity for loss in losses if loss.code == "stop.approximated"] == ["warning"]
+
+
+def test_other_endings_say_nothing() -> None:
+    assert failure(Stop("stop")) == ""
+    assert failure(Stop("content_filter", detail="blocked")) == ""
+    assert failure(Stop("error", extra={"openai-chat": {}}), "openai-chat") == ""
+    assert failure(Stop("error", extra={"gemini": {}}), "openai-chat") == PLAIN["OTHER"]
+    assert with_failure((), "") == ()
+    assert with_failure((Text("a"),), "b", "\n\n") == (Text("a"), Text("\n\nb"))
