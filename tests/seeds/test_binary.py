@@ -28,7 +28,7 @@ REQUEST: dict[str, Any] = {
 }
 CLAUDE: dict[str, Any] = {
     "model": "m",
-    "max_tokens": 9,
+    "max_tokens": 99,
     "messages": [
         {"role": "user", "content": "What does it show?"},
         {

@@ -275,7 +275,7 @@ def test_renamed_and_wrapped_tools_and_the_model_find_their_way_back() -> None:
     assert _calls(done.json()) == [
         {"name": "a.b", "arguments": '{"x":1}'},
         {"name": "patch", "input": "+ line\n"},
-        {"name": "p.q", "input": '{"text":"odd"}'},
+        {"name": "p.q", "input": "odd"},
         {"name": "other", "arguments": "{}"},
     ]
     assert done.losses == ()
@@ -442,7 +442,7 @@ def test_renamed_and_wrapped_tools_find_their_way_back_in_a_stream() -> None:
     assert list(calls.values()) == [
         {"name": "a.b", "text": '{"x":1}'},
         {"name": "patch", "text": "+ a\n"},
-        {"name": "p.q", "text": '{"text":"odd"}'},
+        {"name": "p.q", "text": "odd"},
         {"name": "other", "text": "{}"},
     ]
     assert stream.losses == ()
