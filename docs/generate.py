@@ -124,12 +124,13 @@ def _cells(*texts: str) -> str:
 
 
 def cli() -> str:
-    context = click.Context(command, info_name="dragoman", terminal_width=100, max_content_width=100)
+    width = {"terminal_width": 100, "max_content_width": 100}
+    context = click.Context(command, info_name="dragoman", **command.context_settings, **width)
     out = ["# Command line", "", "```", command.get_help(context), "```", ""]
     for name in command.list_commands(context):
         verb = command.get_command(context, name)
         if verb is not None:
-            inner = click.Context(verb, info_name=name, parent=context, terminal_width=100, max_content_width=100)
+            inner = click.Context(verb, info_name=name, parent=context, **width)
             out += [f"## dragoman {name}", "", "```", verb.get_help(inner), "```", ""]
     return "\n".join(out)
 
