@@ -174,6 +174,8 @@ def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, s
     if unknown or call.extra_content:
         seal = read_seal(call.extra_content) if call.extra_content else None
         extra = gather(crossing, at, unknown, carried(call, ("extra_content",)) if seal is None else None)
+    if call.type and call.type not in ("function", "custom"):  # it is read by what it holds
+        crossing.keep(at, {"type": jsontext.raw(call.type)})
     call_id = call.id or minted(at, crossing, salt)
     if call.custom is not None and (call.type == "custom" or call.function is None):
         return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)

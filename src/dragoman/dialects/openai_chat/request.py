@@ -115,6 +115,8 @@ def read_plain(message: wire.Message, i: int) -> Turn | ToolResult | None:
                 function = call.function
                 if function is None or call.custom is not None or call.extra_content is not _NONE or not call.id:
                     return None
+                if call.type is not None and call.type != "function":
+                    return None
                 arguments = function.arguments
                 if type(arguments) is not str:
                     return None

@@ -104,6 +104,7 @@ def _read_plain(answer: wire.Completion, choice: wire.AnswerChoice, crossing: Cr
         or message.audio is not _NONE
         or message.reasoning_details is not _NONE
         or message.tool_call_id is not None
+        or message.name is not None
         or choice.content_filter_results is not _NONE
         or choice.stop_reason is not _NONE
         or (choice.logprobs is not _NONE and choice.logprobs != NULL)
@@ -118,6 +119,8 @@ def _read_plain(answer: wire.Completion, choice: wire.AnswerChoice, crossing: Cr
         for i, call in enumerate(calls):
             function = call.function
             if function is None or call.custom is not None or call.extra_content is not _NONE or not call.id:
+                return None
+            if call.type is not None and call.type != "function":
                 return None
             arguments = function.arguments
             if type(arguments) is not str:
@@ -152,6 +155,10 @@ def _read_choice(
         # Fields of the message itself are gathered with its choice.
         inner = carried(choice.message, _MESSAGE_EXTRAS) or {}
         more = {**(more or {}), **{f"message/{name}": value for name, value in inner.items()}}
+    for name in ("name", "tool_call_id"):  # fields of a message, but not of an answer's
+        value = getattr(choice.message, name)
+        if value is not None:
+            more = {**(more or {}), f"message/{name}": jsontext.raw(value)}
     extra = gather(crossing, at, unknown, more) if unknown or more else None
     return Alternative(tuple(parts), read_stop(choice.finish_reason, parts, at, crossing), extra)
 

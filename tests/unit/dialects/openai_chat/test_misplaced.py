@@ -46,3 +46,18 @@ def test_a_misplaced_field_comes_back_or_is_reported(fields: dict[str, Any], pat
     assert ("field.dropped", path) in [(loss.code, loss.path) for loss in out.losses]
     same = Crossing(CHAT, CHAT)
     assert b"MARK" in DIALECT.write_request(DIALECT.read_request(body, same), same)
+
+
+def test_fields_of_a_question_in_an_answer_are_reported() -> None:
+    message = {"role": "assistant", "content": "a", "name": "bob", "tool_call_id": "z"}
+    body = {"id": "x", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    lost = dragoman.translate_response(body, source="openai-chat", target="anthropic").losses
+    paths = {loss.path for loss in lost if loss.code == "field.dropped"}
+    assert paths == {"/choices/0/message/name", "/choices/0/message/tool_call_id"}
+
+
+def test_a_call_of_a_kind_nobody_knows_is_read_by_what_it_holds_and_reported() -> None:
+    call = {"id": "c", "type": "odd", "function": {"name": "f", "arguments": "{}"}}
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    done = dragoman.translate_request({"model": "m", "messages": messages}, source="openai-chat", target="anthropic")
+    assert "/messages/1/tool_calls/0/type" in {loss.path for loss in done.losses if loss.code == "field.dropped"}
