@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: help setup run test lint types layers unit format conform golden docs bench bench-peers clean
+.PHONY: help setup run test lint types layers unit format conform golden docs bench bench-gateway bench-peers e2e-older clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 setup: $(READY)  ## Create .venv with the package and what its development needs
 
@@ -54,9 +54,18 @@ docs: $(READY)  ## Rewrite the generated pages of the documentation
 bench: $(READY)  ## Cost of translation, against JSON libraries and (after bench-peers) other translators
 	$(BIN)/python -m bench.translate
 
-bench-peers:  ## Install the translators that `make bench` compares with, into an environment of their own
+bench-gateway: $(READY)  ## Cost of the gateway between wrk and a scripted upstream, beside the peers that are installed
+	$(BIN)/python -m bench.gateway
+
+bench-peers:  ## Install what the benchmarks compare with: .venv-bench, and with npm build/peers
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -r bench/peers.txt
+	if command -v npm >/dev/null; then npm install --prefix build/peers --no-audit --no-fund --silent @portkey-ai/gateway@1.15.2; fi
+
+e2e-older: $(READY)  ## Install one older major of each SDK into an environment of its own, and run the sessions with them too
+	$(PYTHON) -m venv .venv-older
+	.venv-older/bin/python -m pip install --quiet --disable-pip-version-check -r tests/e2e/older.txt
+	$(BIN)/python -m pytest tests/e2e/test_sessions.py
 
 clean:  ## Remove what the other commands made
-	rm -rf $(VENV) .venv-bench build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .venv-older build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

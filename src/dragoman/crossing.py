@@ -11,10 +11,12 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
+from .canon.demands import Ends
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Request
-from .canon.turns import Turn
+from .canon.response import Stop
+from .canon.turns import Run, Turn
 
 
 class Resolver(Protocol):
@@ -80,6 +82,22 @@ class Profile(Struct, frozen=True):
     """Kinds of media the model takes (image, audio, video, document); None: unknown."""
     refuses: tuple[str, ...] = ()
     """Sampling settings that the model refuses or ignores, while it takes the others."""
+    most_tokens: int | None = None
+    """The largest limit that an answer may have; None: unknown."""
+    most_tokens_whole: int | None = None
+    """The same for an answer that is not streamed, where it is another."""
+    tells_in_thoughts: bool = False
+    """What it says between calls it thinks: nobody sees that unless thoughts are shown."""
+    bound_seals: bool = False
+    """Its seals hold only behind the very history they were made in."""
+    late_system: bool = True
+    """System text is taken in any message, and in several (on Chat Completions)."""
+    user_after_results: bool = True
+    """The user may speak right after results (on Chat Completions)."""
+    formats: bool = True
+    """A schema for the answer is taken (on Messages)."""
+    cached_content: bool = True
+    """What the server holds under a name may stand for the beginning of a conversation."""
 
 
 class Host(Struct, frozen=True):
@@ -107,6 +125,10 @@ class Host(Struct, frozen=True):
     """Fields by which thinking is turned `off` and `on` in place of an effort."""
     null_content: bool = True
     """A message with nothing but calls may have no content; else it is an empty text."""
+    late_system: bool = True
+    """System text is taken in any message, and in several; else in the first only."""
+    prefix: str = ""
+    """The field that says of a last message of the assistant's that the answer goes on from it."""
     text_lists: bool = True
     """Several texts may be a list of parts; else they are one string."""
 
@@ -119,6 +141,8 @@ class Crossing:
         "binary",
         "created",
         "custom",
+        "ends",
+        "headers",
         "host",
         "kept",
         "losses",
@@ -128,6 +152,8 @@ class Crossing:
         "recalled",
         "renamed",
         "resolver",
+        "run",
+        "scored",
         "source",
         "spelled",
         "stand_ins",
@@ -157,6 +183,12 @@ class Crossing:
         """On the way back: the request this answers, in canon."""
         self.created = created
         """Unix time to write where the target wants one and the source has none. Passed in: there is no clock here."""
+        self.ends = _NO_ENDS
+        """On the way back: where the source says how its answers ended."""
+        self.headers: dict[str, str] = {}
+        """Headers without which the upstream refuses what was written."""
+        self.scored = False
+        """On the way back: both sides have a place for the log probabilities of tokens."""
         self.losses = Losses()
         self.kept: list[tuple[Path, dict[str, Raw]]] = []
         self.renamed: dict[str, tuple[str, str]] = {}
@@ -173,6 +205,8 @@ class Crossing:
         """Places in what was read that stand elsewhere in the source (the address of a toolset's MCP server)."""
         self.recalled = False
         """Turns of the history were seen before: it is worth remembering how they are written."""
+        self.run: Run | None = None
+        """The beginning of the history that was seen before."""
         self.host: Host | None = None
         """Where the upstream differs from its dialect; None: nothing is known of it."""
         self.suited = False
@@ -190,6 +224,14 @@ class Crossing:
             at = self.within + at
         self.losses.add(code, at, detail, severity)
 
+    def stopped(self, stop: Stop, number: int = 0) -> Path:
+        """Where the source says why its answer of that number ended: the answer itself, where it does not say."""
+        return stop.at or self.ends.answer(number) + (self.ends.stop if stop.reason != "unknown" else ())
+
+    def forget(self) -> None:
+        """Turns are written otherwise this time: neither as before, nor to be remembered."""
+        self.recalled, self.run = False, None
+
     def keep(self, at: Path, fields: dict[str, Raw]) -> Extra:
         """Keep fields only the source dialect knows. Unless the target is its kin they become losses at the end."""
         self.kept.append((at, fields))
@@ -205,3 +247,4 @@ class Crossing:
 
 
 DEFAULT_PROFILE = Profile()
+_NO_ENDS = Ends()

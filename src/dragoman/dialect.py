@@ -8,10 +8,11 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from .canon.demands import Demands as Demands
+from .canon.demands import Ends as Ends
 from .canon.demands import Place as Place
 from .canon.events import Event, Fault
 from .canon.request import Request
-from .canon.response import Response
+from .canon.response import Plain, Response
 from .canon.tools import HostedTool, Tool
 from .codec.hosted import Row
 from .crossing import Crossing
@@ -76,6 +77,11 @@ class Dialect(Struct, frozen=True):
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
     endpoint: Endpoint
+    read_plain: Callable[[bytes], Plain | None] | None = None
+    """A short way for answers that are plain; None for any other, which then goes through parts."""
+    write_plain: Callable[[Plain, str, int, Request | None], bytes | None] | None = None
+    """The same for writing: the answer, the model's name ("" for its own), the time, the request; None where writing it
+    takes more than that."""
     rules: Callable[[], tuple[Rule, ...]] = tuple
     """What the linter checks documents of this dialect for; a function, because translation never needs them."""
     demands: Demands = Demands()
@@ -83,6 +89,7 @@ class Dialect(Struct, frozen=True):
     """The tools that its upstreams run themselves."""
     logprobs: Place | None = None
     """Where its answers have log probabilities."""
+    ends: Ends = Ends()
     splice_model: bool = True
     """The model's name stands in the body (else in the address)."""
     kin: tuple[str, ...] = ()
@@ -95,6 +102,8 @@ class Dialect(Struct, frozen=True):
     """On which parts its clients send back a seal that they do not know: where seals of other upstreams travel."""
     interleaves: bool = True
     """Its clients send thoughts back where they stood among texts and calls."""
+    anonymous: bool = False
+    """Some of its clients do not know the ids of calls, and bring none back."""
     call_slots: frozenset[str] = frozenset()
     """Dialects whose seals on calls have a place here that some clients send back, and many do not."""
     origin: str = ""

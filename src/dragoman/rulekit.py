@@ -123,6 +123,13 @@ def weight(document: Any) -> int:
     return total
 
 
+def beyond_most(subject: Subject, limit: int | None, at: Path) -> Iterator[Breach]:
+    """A token limit that is larger than any the model takes."""
+    most = subject.profile.most_tokens
+    if limit is not None and most is not None and limit > most:
+        yield Breach(at, f"a limit of {limit} tokens; {subject.model} takes {most}", f"say {most} or less", "warning")
+
+
 def quoted(value: Any) -> str:
     """A value as a message can show it."""
     text = value if isinstance(value, str) else jsontext.encode(value).decode()

@@ -15,7 +15,7 @@ import msgspec
 
 from .canon.parts import Part, Seal
 from .canon.request import Request
-from .canon.turns import Turn
+from .canon.turns import Run, Turn
 from .codec import seals
 from .codec.carriage import Plan, Way
 from .codec.origins import Origin
@@ -26,6 +26,9 @@ from .dialect import Dialect
 from .errors import ConfigError
 
 Strategy = Literal["auto", "native", "id", "vault", "skip"]
+
+_ON_ALL_PARTS = frozenset({"call", "text"})
+"""Where an upstream's seals are that a client may leave behind, with the empty thought they travel in."""
 
 STRATEGIES: tuple[Strategy, ...] = ("auto", "native", "id", "vault", "skip")
 
@@ -75,8 +78,9 @@ def outward(
         source.call_slots,
         target.interleaves,
         way != "thoughts" or not target.interleaves,
-        vault,
+        vault if way == "vault" or (strategy == "auto" and target.echoes) else None,
         wanted,
+        target.anonymous,
     )
 
 
@@ -92,12 +96,21 @@ def homeward(
 ) -> Request:
     """The request with the seals of its upstream where they belong, and without what only carried them."""
     check_strategy(strategy, vault)
-    if not target.sealed or not (strategy == "vault" or (strategy == "auto" and not client.echoes)):
+    name = target.origin or target.name
+    spare = strategy == "auto" and bool(client.echoes) and (client.origin or client.name) != name
+    spare = spare and target.sealed >= _ON_ALL_PARTS
+    if not target.sealed or not (spare or strategy == "vault" or (strategy == "auto" and not client.echoes)):
         vault = None  # nothing that this upstream wants was ever put into it
-    if vault is None and not laden(request.turns):
+    if vault is None and not _laden(request.turns, crossing.run):
         return request
-    origin = Origin(target.origin or target.name, model, host)
-    return recover(request, Port(origin, target.name, vault, strategy == "skip"), crossing)
+    port = Port(Origin(name, model, host), target.name, vault, strategy == "skip", spare, client.anonymous)
+    return recover(request, port, crossing)
+
+
+def _laden(turns: tuple[Turn, ...], run: Run | None) -> bool:
+    past = run.past(turns) if run is not None and not run.laden else 0
+    # Of what stands before a beginning that is known only the system's turn is new.
+    return laden((turns[0], *turns[past:]) if past else turns)
 
 
 def marked_turn(turn: Turn, dialect: Dialect) -> Turn:

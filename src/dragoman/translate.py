@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -15,13 +16,14 @@ from .canon.losses import SEVERITIES, Loss, Losses, Severity
 from .canon.parts import Part, ToolCall
 from .canon.repairs import Repair
 from .canon.request import Request
-from .canon.response import Alternative, Response
+from .canon.response import Alternative, Kept, Plain, Response
 from .codec import jsontext
-from .codec.carriage import Plan, carry
+from .codec.carriage import Plan, carry, carry_plain
 from .codec.convoy import Convoy
 from .codec.custom import Unwrapper, unwrap_input
+from .codec.endings import ended
 from .codec.faults import unsaid
-from .codec.hosted import cross
+from .codec.hosted import aim, cross
 from .codec.ids import Apart, apart, distinct
 from .codec.names import declared_once, reserve
 from .codec.seals import MARK_BYTES
@@ -51,6 +53,7 @@ class Translation:
         "_losses",
         "asked",
         "body",
+        "headers",
         "host",
         "model",
         "renamed",
@@ -69,6 +72,8 @@ class Translation:
         self._losses = losses
         self.repairs: tuple[Repair, ...] = ()
         """What was mended in the history of the source, with `repair="report"`."""
+        self.headers = crossing.headers
+        """Headers to send it with, beside those of every request: what the upstream wants for something in it."""
         self.source = crossing.source
         self.target = crossing.target
         self.model = ""
@@ -84,7 +89,8 @@ class Translation:
         self.wrapped = crossing.custom
         self.stand_ins = crossing.stand_ins
         """Functions offered in place of tools that the source's upstream runs itself: name -> what it stands for. Their
-        calls come to a client that never declared them: whoever stands between must run them."""
+        calls come to a client that never declared them, and are reported as `call.stand_in`: whoever stands between
+        must run them, or the client answers them as it answers any tool it does not know."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -102,7 +108,7 @@ class Translation:
 class FaultTranslation(Translation):
     """A fault in the target's dialect, with the status and the headers to send it with."""
 
-    __slots__ = ("headers", "status")
+    __slots__ = ("status",)
 
     def __init__(self, body: bytes, crossing: Crossing, losses: _Found, status: int, headers: dict[str, str]) -> None:
         super().__init__(body, crossing, losses)
@@ -142,7 +148,8 @@ def translate_request(
     in `repairs`; without it the writer makes the best of it, as of any history. `seals` and `vault` as for the answers
     that the history holds: whatever carried a seal, it goes back to its origin, and to nobody else.
     `resolver` is asked for the conversation where the source names one that only its server holds (as with
-    `previous_response_id`); without it such a name is a loss, and the earlier turns are missing.
+    `previous_response_id`), also within one dialect: what it knows takes the place of the name. Without it such a name
+    is a loss in another dialect, and the earlier turns are missing.
     `host` is the upstream's host name, or its short name ("mistral"): where it is known to differ from its dialect, the
     request is made to suit it, also within one dialect.
     """
@@ -157,7 +164,7 @@ def translate_request(
 
         document, repairs = mended_document(document, reader, model, repair)
     unmarked = source == target and MARK_BYTES not in document
-    if unmarked and facts is None:
+    if unmarked and facts is None and (resolver is None or not _names_held(document, reader)):
         result = _pass_request(document, reader, model, tolerance)
         result.repairs = repairs
         result.host = host
@@ -182,7 +189,7 @@ def translate_request(
         crossing.profile = profiles.lookup(target, model or request.model)
         tools = request.tools
     # The client's own tools stay in the request that its answer comes back to.
-    sent = request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
+    sent = aim(request, tools, reader.hosted, writer.hosted, crossing)
     out = writer.write_request(sent, crossing)
     if unmarked and not crossing.suited:
         result = _pass_request(document, reader, model, tolerance)
@@ -199,6 +206,11 @@ def translate_request(
     return result
 
 
+def _names_held(document: bytes, dialect: Dialect) -> bool:
+    """Whether a conversation may be named that a server holds."""
+    return any(name.encode() in document for name in dialect.demands.held)
+
+
 def _pass_request(document: bytes, dialect: Dialect, model: str | None, tolerance: Severity | None) -> Translation:
     """Same dialect: the bytes go through as they are, but for the model's name."""
     _checked_tolerance(tolerance)
@@ -209,7 +221,7 @@ def _pass_request(document: bytes, dialect: Dialect, model: str | None, toleranc
         dialect.read_request(document, crossing)  # says what is wrong, and where
         head = _Head()
     if model is not None and model != head.model and dialect.splice_model:
-        document = jsontext.encode(jsontext.fields(document) | {"model": jsontext.raw(model)})
+        document = jsontext.respelled(document, "model", model)
     result = Translation(document, crossing, _nothing)
     result.asked = head.model or ""
     result.model = model or result.asked
@@ -239,13 +251,26 @@ def translate_response(
     """
     reader, writer = get(source), get(target)
     document = as_bytes(body, source)
-    crossing = _way_back(source, target, answers, created)
+    check_strategy(seals, vault)
+    if reader.read_plain is not None and writer.write_plain is not None and reader is not writer:
+        if answers is None or not (answers.renamed or answers.wrapped or answers.stand_ins):
+            plain = reader.read_plain(document)
+            if plain is not None:
+                plan = _outward(reader, writer, answers, seals, vault, host) if plain.sealed else None
+                short = _plain_response(plain, reader, writer, answers, plan, tolerance, created)
+                if short is not None:
+                    return short
     plan = _outward(reader, writer, answers, seals, vault, host)
+    crossing = _way_back(source, target, answers, created)
     if source == target and not (answers is not None and answers.wrapped):
         _checked_tolerance(tolerance)
         _check_json(document, reader)
         return Translation(document, crossing, _nothing)
-    response = restored(_told_apart(_read_answer(document, reader, crossing), crossing), answers)
+    response = _told_apart(ended(_read_answer(document, reader, crossing), crossing), crossing)
+    response = restored(response, answers)
+    if answers is not None and answers.stand_ins:
+        for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
+            _report_stand_in(part, answers.stand_ins, crossing)
     if reader.logprobs != writer.logprobs and (response.extra is not None or _has_extras(response.parts)):
         # Late: few answers have them.
         from .codec.logprobs import cross as cross_logprobs
@@ -255,6 +280,51 @@ def translate_response(
         response = carry(response, plan, crossing)
     out = writer.write_response(response, crossing)
     return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
+
+
+def _plain_response(
+    plain: Plain,
+    reader: Dialect,
+    writer: Dialect,
+    answers: Translation | None,
+    plan: Plan | None,
+    tolerance: Severity | None,
+    created: int,
+) -> Translation | None:
+    """The short way for what nearly all answers are; None where it takes the long one after all."""
+    crossing = _bare(reader.name, writer.name)
+    if plain.sealed:
+        crossing = _way_back(reader.name, writer.name, answers, created)
+        if plan is None or not carry_plain(plain, plan, crossing):
+            return None
+    write: Any = writer.write_plain
+    out = write(plain, "", created, None) if answers is None else write(plain, answers.asked, created, answers.request)
+    if out is None:
+        return None
+    if plain.kept is None:
+        return Translation(out, crossing, _nothing)
+    if tolerance is None:
+        return Translation(out, crossing, partial(_kept_losses, plain.kept, reader, writer))
+    crossing = Crossing(reader.name, writer.name)
+    crossing.kept = plain.kept()
+    return Translation(out, crossing, _settled(crossing, reader, writer, tolerance))
+
+
+def _kept_losses(kept: Kept, reader: Dialect, writer: Dialect) -> tuple[Loss, ...]:
+    crossing = Crossing(reader.name, writer.name)
+    crossing.kept = kept()
+    crossing.settle(reader.noise)
+    return crossing.losses.all()
+
+
+_bare = lru_cache(maxsize=64)(Crossing)
+"""A crossing on which nothing is ever noted."""
+
+
+def _report_stand_in(part: Part, stand_ins: Mapping[str, str], crossing: Crossing) -> None:
+    """Say that a call is of a function which the client never declared."""
+    if type(part) is ToolCall and part.name in stand_ins:
+        crossing.lose("call.stand_in", part.at, f"{part.name} stands for {stand_ins[part.name]}")
 
 
 def _has_extras(parts: tuple[Part, ...]) -> bool:
@@ -350,12 +420,16 @@ class StreamTranslator:
         self._from, self._to = get(source), get(target)
         self._crossing = _way_back(source, target, answers, created)
         self._same = source == target and not (answers is not None and answers.wrapped)
+        self._crossing.scored = self._from.logprobs is not None and self._to.logprobs is not None
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
         self._ids: dict[int, Apart] = defaultdict(Apart)
         self._restorer = _Restorer(answers) if answers is not None and (answers.renamed or answers.wrapped) else None
+        self._stand_ins = answers.stand_ins if answers is not None else {}
         plan = _outward(self._from, self._to, answers, seals, vault, host)
         self._convoy = Convoy(plan, self._crossing) if plan is not None else None
+        self.fault: Fault | None = None
+        """The fault that ended the stream, if one did."""
 
     def feed(self, chunk: bytes) -> bytes:
         """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
@@ -371,22 +445,28 @@ class StreamTranslator:
                 return self._writer.send(event)
         return self._written(events)
 
-    def close(self) -> bytes:
-        """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut."""
+    def close(self, fault: Fault | None = None) -> bytes:
+        """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut. `fault`
+        says why, where more is known than that it ended."""
         if self._same:
             return b""
-        return self._written(self._reader.close()) + self._writer.close()
+        events = self._reader.close()
+        if fault is not None and events and type(events[-1]) is Fault:
+            events[-1] = fault
+        return self._written(events) + self._writer.close()
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What was lost so far."""
+        """What was lost so far, by its place: in which order it was found depends on how the bytes were cut."""
         if not self._same and self._from.name not in self._to.kin:
             self._crossing.settle(self._from.noise)
-        return self._crossing.losses.all()
+        return tuple(sorted(self._crossing.losses.all(), key=_place))
 
     def _written(self, events: list[Event]) -> bytes:
         for i, event in enumerate(events):
             if type(event) is PartStart and type(event.part) is ToolCall:
+                if self._stand_ins:
+                    _report_stand_in(event.part, self._stand_ins, self._crossing)
                 call = self._ids[event.answer].call(event.part, self._crossing)
                 if call is not event.part:
                     events[i] = PartStart(event.index, call, event.answer)
@@ -395,12 +475,17 @@ class StreamTranslator:
         if self._convoy is not None:
             events = self._convoy.feed(events)
         send = self._writer.send
-        out = b"".join([send(event) for event in events])
+        out = [send(event) for event in events]
         if events and type(events[-1]) is Fault:
+            self.fault = events[-1]
             # Where a fault stands does not depend on the envelope of the frames before it.
-            for at in unsaid(events[-1], self._from.name, out):
+            for at in unsaid(events[-1], self._from.name, out[-1]):
                 self._crossing.losses.add("field.dropped", at, "", "info")
-        return out
+        return b"".join(out)
+
+
+def _place(loss: Loss) -> tuple[str, str]:
+    return loss.path, loss.code
 
 
 class _Restorer:
@@ -424,9 +509,12 @@ class _Restorer:
                     continue
                 event = PartDelta(event.index, text, event.seal)
             elif isinstance(event, PartEnd) and event.index in self._open:
-                rest = self._open.pop(event.index).close()
+                unwrapper = self._open.pop(event.index)
+                rest = unwrapper.close()
                 if rest:
                     out.append(PartDelta(event.index, rest))
+                if unwrapper.cut:
+                    event = PartEnd(event.index, event.extra, True)
             out.append(event)
         return out
 
@@ -491,8 +579,11 @@ def _wanted(host: str | None, reader: Dialect) -> bool:
 
 def _way_back(source: str, target: str, answers: Translation | None, created: int) -> Crossing:
     if answers is None:
-        return Crossing(source, target, created=created)
-    return Crossing(source, target, model=answers.asked, answers=answers.request, created=created)
+        crossing = Crossing(source, target, created=created)
+    else:
+        crossing = Crossing(source, target, model=answers.asked, answers=answers.request, created=created)
+    crossing.ends = get(source).ends
+    return crossing
 
 
 def as_bytes(body: Body, dialect: str) -> bytes:

@@ -130,9 +130,10 @@ def _handler(gateway: Gateway) -> type[BaseHTTPRequestHandler]:
 
 
 class Fixed:
-    """A server that always says the same, and keeps the headers of what it was asked."""
+    """A server that always says the same, and keeps the headers of what it was asked. With `upstream_port` it asks a
+    Chat upstream first, and does not care for the answer."""
 
-    def __init__(self, status: int, body: bytes) -> None:
+    def __init__(self, status: int, body: bytes, upstream_port: int = 0) -> None:
         self.seen: list[dict[str, str]] = []
         seen = self.seen
 
@@ -140,6 +141,11 @@ class Fixed:
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers.get("content-length") or 0))
                 seen.append({name.lower(): value for name, value in self.headers.items()})
+                if upstream_port:
+                    connection = http.client.HTTPConnection("127.0.0.1", upstream_port, timeout=10)
+                    connection.request("POST", "/v1/chat/completions", b'{"stream":true}')
+                    connection.getresponse()
+                    connection.close()
                 self.send_response(status)
                 self.end_headers()
                 self.wfile.write(body)

@@ -88,4 +88,4 @@ def test_the_name_of_a_film_is_told_of() -> None:
     body = {"contents": [{"role": "user", "parts": [film]}]}
     out = dragoman.translate_request(body, source="gemini", target="openrouter", model="google/gemini-2.5-pro")
     assert "holiday.mp4" not in out.body.decode()
-    assert [loss.code for loss in out.losses if "holiday.mp4" in loss.detail] == ["field.dropped"]
+    assert [loss.code for loss in out.losses if "holiday.mp4" in loss.detail] == ["media.name.dropped"]

@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from dragoman.canon import HostedTool, Tool, ToolCall
 from dragoman.dialects import get
-from tests.crossings.desk import DIALECTS, MODELS, PAIRS, answer, calls_of, codes, lost, read, read_answer, to
+from tests.crossings.desk import DIALECTS, MODELS, PAIRS, answer, calls_of, codes, lost, read, read_answer, streamed, to
 
 GEMINIS = ("gemini", "code-assist")
 SECRET = "s3cr3t-t0k3n"
@@ -332,3 +332,90 @@ def test_tools_that_the_client_runs_are_functions_for_any_model(target: str, too
     assert [(one.name, one.input) for one in calls_of(read_answer(back.body, "anthropic"))] == [
         (tool["name"], arguments)
     ]
+
+
+# a hosted tool that is forced
+
+FORCED: dict[str, Any] = {
+    "anthropic": {"type": "tool", "name": "web_search"},
+    "openai-responses": {"type": "web_search_preview"},
+    "openrouter": {"type": "openrouter:web_search"},
+}
+SENT: dict[str, Any] = {
+    "anthropic": {"type": "tool", "name": "web_search"},
+    "openai-responses": {"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}]},
+    "openrouter": {"type": "openrouter:web_search"},
+}
+
+
+def _function(source: str, name: str) -> Any:
+    schema = {"type": "object", "properties": {}}
+    if source == "anthropic":
+        return {"name": name, "input_schema": schema}
+    if source == "openai-responses":
+        return {"type": "function", "name": name, "parameters": schema, "strict": False}
+    return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+
+@pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in FORCED])
+def test_a_forced_hosted_tool_is_forced_where_the_target_can(source: str, target: str) -> None:
+    body = {
+        **_asked(source, DECLARED["web_search"][source], _function(source, "f")),
+        "tool_choice": FORCED[source],
+    }
+    done = to(target, body, source)
+    choice = done.json().get("tool_choice")
+    if target in SENT:
+        assert choice == SENT[target]
+        assert not [code for code in codes(done) if code.startswith("choice.")]
+    else:
+        assert choice is None
+        assert ("choice.dropped", "/tool_choice") in lost(done)
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "openrouter"])
+def test_a_forced_hosted_tool_that_stands_alone_is_required(target: str) -> None:
+    body = {**_asked("anthropic", DECLARED["web_search"]["anthropic"]), "tool_choice": FORCED["anthropic"]}
+    assert to(target, body, "anthropic").json()["tool_choice"] == "required"
+
+
+def test_a_function_of_the_same_name_is_not_forced_in_its_place() -> None:
+    mine = _function("openai-responses", "web_search_preview")
+    tool = DECLARED["web_search"]["openai-responses"]
+    body = {**_asked("openai-responses", tool, mine), "tool_choice": FORCED["openai-responses"]}
+    assert to("anthropic", body, "openai-responses").json()["tool_choice"] == SENT["anthropic"]
+    done = to("gemini", body, "openai-responses", model="gemini-3-flash")
+    assert ("choice.dropped", "/tool_choice") in lost(done)
+    assert "functionCallingConfig" not in done.json().get("toolConfig", {})
+
+
+def test_a_model_that_refuses_to_be_forced_is_asked_in_words() -> None:
+    tool = DECLARED["web_search"]["openai-responses"]
+    body = {
+        **_asked("openai-responses", tool, _function("openai-responses", "f")),
+        "tool_choice": FORCED["openai-responses"],
+    }
+    done = to("anthropic", body, "openai-responses", model="claude-fable-5-1")
+    assert done.json()["tool_choice"] == {"type": "auto"}
+    assert "`web_search`" in str(done.json()["system"])
+    assert ("choice.weakened", "/tool_choice") in lost(done)
+
+
+# calls of functions that stand for hosted tools
+
+
+@pytest.mark.parametrize("source", ["anthropic", "openai-responses", "gemini"])
+def test_the_call_of_a_stand_in_is_reported(source: str) -> None:
+    done = to("openai-chat", _asked(source, DECLARED["web_search"][source]), source)
+    call = ToolCall("call_1", "google_web_search", '{"query":"x"}')
+    whole = dragoman.translate_response(answer("openai-chat", call), source="openai-chat", target=source, answers=done)
+    told = dragoman.StreamTranslator(source="openai-chat", target=source, answers=done)
+    told.feed(streamed("openai-chat", call, ['{"query":', '"x"}']))
+    told.close()
+    for losses in (whole.losses, told.losses):
+        assert [(one.severity, one.detail) for one in losses if one.code == "call.stand_in"] == [
+            ("warning", "google_web_search stands for web_search")
+        ]
+    other = ToolCall("call_1", "f", "{}")
+    plain = dragoman.translate_response(answer("openai-chat", other), source="openai-chat", target=source, answers=done)
+    assert "call.stand_in" not in codes(plain)

@@ -8,10 +8,25 @@ import msgspec
 import pytest
 
 import dragoman
-from dragoman.canon import Alternative, Response, Stop, Text, ToolCall
+from dragoman.canon import (
+    Alternative,
+    Event,
+    Finish,
+    PartDelta,
+    PartEnd,
+    PartStart,
+    Response,
+    Start,
+    Stop,
+    Text,
+    ToolCall,
+    Usage,
+)
+from dragoman.canon.parts import Token
 from dragoman.crossing import Crossing
 from dragoman.dialects import get
 from tests.crossings.desk import DIALECTS, PAIRS
+from tests.judges.grammar import check_stream
 from tests.judges.official import check_response
 
 YO = {"token": "Yo", "logprob": -2.5, "bytes": [89, 111]}
@@ -102,3 +117,94 @@ def test_what_is_not_understood_stays_a_loss(target: str) -> None:
     odd = [{**TOKENS[0], "brand_new": 1}]
     done = dragoman.translate_response(_answer("openai-chat", tokens=odd), source="openai-chat", target=target)
     assert ("field.dropped", "/choices/0/logprobs") in [(loss.code, loss.path) for loss in done.losses]
+
+
+SAID = tuple(msgspec.convert(TOKENS, list[Token]))
+TOLD: list[Event] = [
+    Start("resp_1", "m", 1),
+    PartStart(0, Text("")),
+    PartDelta(0, "Hi"),
+    PartDelta(0, "", None, (), SAID[:1]),
+    PartDelta(0, " ü"),
+    PartDelta(0, "", None, (), SAID[1:]),
+    PartEnd(0),
+    PartStart(1, ToolCall("call_1", "f")),
+    PartDelta(1, "{}"),
+    PartEnd(1),
+    Finish(Stop("tool_calls"), Usage(3, 4)),
+]
+
+
+def _stream(dialect: str) -> bytes:
+    """A stream of this dialect with log probabilities where it has them."""
+    writer = get(dialect).writer(Crossing(dialect, dialect, created=1))
+    return b"".join([writer.send(event) for event in TOLD])
+
+
+def _frames(raw: bytes) -> list[Any]:
+    lines = [line.removeprefix(b"data: ") for line in raw.split(b"\n")]
+    return [msgspec.json.decode(line) for line in lines if line.startswith(b"{")]
+
+
+def _told(raw: bytes, dialect: str) -> Any:
+    """The tokens of a stream, as `_plain` has them."""
+    frames = _frames(raw)
+    if dialect in ("openai-chat", "openrouter"):
+        choices = [choice for frame in frames for choice in frame["choices"]]
+        return _plain([one for choice in choices for one in (choice.get("logprobs") or {}).get("content") or ()])
+    if dialect == "openai-responses":
+        (done,) = [frame for frame in frames if frame["type"] == "response.output_text.done"]
+        last = [frame["response"] for frame in frames if frame["type"] == "response.completed"]
+        assert _found(last[0], dialect) == _plain(done["logprobs"])
+        return _plain(done["logprobs"])
+    if dialect == "ollama":
+        return _plain([one for frame in frames for one in frame.get("logprobs") or ()])
+    scored = [frame for frame in frames if "logprobsResult" in frame.get("response", frame)["candidates"][0]]
+    return [one for frame in scored for one in _found(frame, dialect)]
+
+
+@pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] in SOURCES])
+def test_tokens_cross_in_streams_or_are_reported(source: str, target: str) -> None:
+    raw = _stream(source)
+    assert _told(raw, source) == _plain(TOKENS)
+    stream = dragoman.StreamTranslator(source=source, target=target)
+    out = b"".join([stream.feed(raw[i : i + 50]) for i in range(0, len(raw), 50)]) + stream.close()
+    assert check_stream(target, out, extensions=True) == []
+    lost = [loss for loss in stream.losses if "ogprobs" in loss.path and loss.severity != "info"]
+    if target == "anthropic":
+        assert lost
+    else:
+        assert _told(out, target) == _plain(TOKENS)
+        assert lost == []
+
+
+def test_tokens_of_a_refusal_cross_to_chats_kin() -> None:
+    refused = [msgspec.structs.replace(TOLD[1], part=Text("", True)), *TOLD[2:7], Finish(Stop("refusal"))]
+    writer = get("openai-chat").writer(Crossing("openai-chat", "openai-chat", created=1))
+    raw = b"".join([writer.send(event) for event in [TOLD[0], *refused]])
+    stream = dragoman.StreamTranslator(source="openai-chat", target="openrouter")
+    choices = [choice for frame in _frames(stream.feed(raw) + stream.close()) for choice in frame["choices"]]
+    found = [one for choice in choices for one in (choice.get("logprobs") or {}).get("refusal") or ()]
+    assert _plain(found) == _plain(TOKENS)
+    assert [loss for loss in stream.losses if "ogprobs" in loss.path] == []
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "openrouter", "gemini"])
+def test_tokens_that_are_not_understood_stay_a_loss_in_streams(target: str) -> None:
+    raw = _stream("openai-chat").replace(b'"logprob":', b'"brand_new":1,"logprob":')
+    stream = dragoman.StreamTranslator(source="openai-chat", target=target)
+    stream.feed(raw)
+    assert ("field.dropped", "/choices/0/logprobs") in [(loss.code, loss.path) for loss in stream.losses]
+
+
+def test_kin_get_the_tokens_of_every_chunk() -> None:
+    result = {"chosenCandidates": [{"token": "a", "tokenId": 1, "logProbability": -0.5}], "topCandidates": []}
+    frames = [
+        {"candidates": [{"content": {"parts": [{"text": text}], "role": "model"}, "logprobsResult": result}]}
+        for text in ("a", "b")
+    ]
+    frames[-1]["candidates"][0]["finishReason"] = "STOP"  # type: ignore[assignment]
+    stream = dragoman.StreamTranslator(source="gemini", target="code-assist")
+    raw = b"".join([b"data: " + msgspec.json.encode(frame) + b"\n\n" for frame in frames])
+    last = _frames(stream.feed(raw) + stream.close())[-1]["response"]["candidates"][0]
+    assert last["logprobsResult"]["chosenCandidates"] == result["chosenCandidates"] * 2

@@ -199,8 +199,63 @@ def test_what_is_lost_of_an_earlier_response_stands_at_its_name() -> None:
     assert {path for code, path in lost(done) if code == "hosted.dropped"} == {"/previous_response_id"}
 
 
-def test_the_own_dialect_keeps_the_name() -> None:
-    done = dragoman.translate_request(
-        LATER, source="openai-responses", target="openai-responses", resolver=lambda name: EARLIER
-    )
-    assert done.json() == LATER
+def own(body: Any, resolver: Any) -> dragoman.Translation:
+    return dragoman.translate_request(body, source="openai-responses", target="openai-responses", resolver=resolver)
+
+
+@pytest.mark.parametrize("form", [EARLIER, Request(IN_CANON), list(IN_CANON[1:])], ids=["items", "request", "turns"])
+def test_within_the_dialect_it_is_put_in_front_too(form: Any) -> None:
+    done = own(LATER, {"resp_1": form}.get)
+    sent = done.json()
+    assert "previous_response_id" not in sent
+    assert {name: sent[name] for name in sent if name != "input"} == {
+        name: LATER[name] for name in ("model", "instructions", "tools")
+    }
+    assert [item.get("type", "message") for item in sent["input"]] == [
+        "message",
+        "function_call",
+        "function_call_output",
+    ]
+    assert sent["input"][0]["content"] == "Go."
+    assert {name: sent["input"][1][name] for name in ("call_id", "name", "arguments")} == {
+        "call_id": "call_1",
+        "name": "f",
+        "arguments": '{"x":"a"}',
+    }
+    assert sent["input"][2] == LATER["input"][0]
+    assert not done.losses
+
+
+def test_within_the_dialect_a_name_that_nobody_knows_stays() -> None:
+    for resolver in (None, lambda name: None):
+        text = json.dumps(LATER, indent=1).encode()
+        assert own(text, resolver).body == text
+
+
+def test_within_the_dialect_a_text_follows_a_conversation() -> None:
+    items = [{"type": "message", "role": "user", "content": "Go."}, SAID, {**SAID, "id": "msg_2"}]
+    sent = own({"model": "m", "conversation": "conv_1", "input": "And now?"}, {"conv_1": items}.get).json()
+    assert "conversation" not in sent
+    assert sent["input"][:3] == items
+    assert (sent["input"][3]["role"], sent["input"][3]["content"]) == ("user", "And now?")
+
+
+SAID = {
+    "type": "message",
+    "id": "msg_1",
+    "role": "assistant",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": "Done.", "annotations": []}],
+}
+
+
+def test_reasoning_that_only_the_other_server_holds_is_left_out_with_the_id_that_asks_for_it() -> None:
+    thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+    done = own(LATER, lambda name: [EARLIER[0], thought, EARLIER[1]])
+    assert [item.get("type", "message") for item in done.json()["input"]][:2] == ["message", "function_call"]
+    assert "id" not in done.json()["input"][1]
+    assert lost(done) == {("reasoning.dropped", "/previous_response_id")}
+    sealed = {**thought, "encrypted_content": "gAAA"}
+    kept = own(LATER, lambda name: [EARLIER[0], sealed, EARLIER[1]])
+    assert kept.json()["input"][1:3] == [sealed, EARLIER[1]]
+    assert not kept.losses

@@ -11,6 +11,7 @@ from dragoman import hosts
 from dragoman.crossing import Host
 from dragoman.dialects import names as dialects
 from dragoman.dialects.openai_chat import wire
+from dragoman.dialects.openai_responses.wire import ResponsesRequest
 from dragoman.errors import ConfigError
 
 DECLARED = {row.names[0]: row for row in hosts.rows() if row.names}
@@ -45,7 +46,7 @@ def test_every_fact_is_one_that_a_host_can_have() -> None:
 
 def test_every_field_is_one_that_the_writers_know() -> None:
     top = {field.encode_name for field in msgspec.structs.fields(wire.ChatRequest)}
-    responses = {"metadata", "truncation", "safety_identifier", "prompt_cache_retention", "moderation", "background"}
+    responses = {field.encode_name for field in msgspec.structs.fields(ResponsesRequest)}
     for row in hosts.rows():
         for name in row.facts.get("fields", {}):
             place, dot, last = name.partition(".")

@@ -36,7 +36,9 @@ class _Machine:
             if name in line:
                 self.found.at(place, f"{name} before the last line")
         message = line.get("message") or {}
-        if not any(message.get(name) for name in ("content", "thinking", "tool_calls", "images")):
+        if not any(message.get(name) for name in ("content", "thinking", "tool_calls", "images")) and not line.get(
+            "logprobs"
+        ):
             self.found.at(place, "a line that says nothing")
 
 

@@ -126,7 +126,10 @@ def test_streams_are_legal_and_the_same_however_they_are_cut(
     assert events_of(dialect, pieces) == whole
     assert events_of(dialect, [raw[i : i + 1] for i in range(len(raw))]) == whole
     back = fold(whole)
-    assert not isinstance(back, Fault), back
+    if isinstance(back, Fault):
+        # Messages has no place for arguments that are no JSON, but at the end of an answer.
+        assert dialect == "anthropic" and "arguments.invalid" in {loss.code for loss in losses}, back
+        return
     nothing(response_differences(response, response, back, losses, ()))
 
 

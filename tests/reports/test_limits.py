@@ -106,7 +106,12 @@ CASES: list[Case] = [
         failed="context_management was passed on to upstreams that do not know it.",
         given="anthropic",
         to="openai-responses",
-        body=anthropic(user(), context_management={"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}),
+        body=anthropic(
+            user(),
+            context_management={
+                "edits": [{"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 1}}]
+            },
+        ),
         nowhere=["clear_thinking_20251015"],
         losses=["field.dropped"],
     ),

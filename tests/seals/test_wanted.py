@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman import MemoryVault, StreamTranslator
+from dragoman import MemoryVault, StreamTranslator, dialects
+from tests.seals.clients import Client
 
 HOST = "api.deepseek.com"
 MODEL = "deepseek-reasoner"
@@ -124,3 +125,40 @@ def test_they_wait_in_the_vault() -> None:
     message.pop("thinking", None)
     said += [message, {"role": "tool", "tool_name": "look", "content": "a tree", "tool_call_id": "call_1"}]
     assert json.loads(sent(asked_).body)["messages"][1]["reasoning_content"] == "I look first."
+
+
+CLIENTS = [name for name in dialects.names() if name != "openai-chat"]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_they_ride_in_the_id_of_the_next_call(client: str, streamed: bool) -> None:
+    call = {**CALL, "function": {"name": "weather", "arguments": "{}"}}
+    message = {"role": "assistant", "content": "", "reasoning_content": "I look first.", "tool_calls": [call]}
+    person = Client(client, MODEL)
+    person.say("what is there?")
+
+    def sent() -> dragoman.Translation:
+        body = person.request(stream=streamed)
+        return dragoman.translate_request(body, source=client, target="openai-chat", model=MODEL, host=HOST, seals="id")
+
+    head = {"id": "a", "created": 1, "model": MODEL}
+    if streamed:
+        deltas = [
+            {"role": "assistant", "reasoning_content": "I look"},
+            {"reasoning_content": " first."},
+            {"tool_calls": [{"index": 0, **call}]},
+        ]
+        chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+        chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+        told = StreamTranslator(source="openai-chat", target=client, answers=sent(), seals="id")
+        out = b"".join([told.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n") for chunk in chunks])
+        out += told.feed(b"data: [DONE]\n\n") + told.close()
+    else:
+        choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+        answer = {**head, "object": "chat.completion", "choices": [choice]}
+        out = dragoman.translate_response(answer, source="openai-chat", target=client, answers=sent(), seals="id").body
+    person.hear(person.gathered(out, streamed=streamed))
+    messages = json.loads(sent().body)["messages"]
+    assert messages[1]["reasoning_content"] == "I look first."
+    assert messages[1]["tool_calls"][0]["id"] == messages[2]["tool_call_id"] == "call_1"

@@ -95,7 +95,7 @@ def test_the_same_dialect_passes_the_bytes() -> None:
 def test_the_model_is_spliced_in_where_it_stood() -> None:
     body = b'{"new_field": 1.50, "model":"m", "messages":[]}'
     done = dragoman.translate_request(body, source="openai-chat", target="openai-chat", model="n")
-    assert done.body == b'{"new_field":1.50,"model":"n","messages":[]}'
+    assert done.body == b'{"new_field": 1.50, "model":"n", "messages":[]}'
     assert (done.asked, done.model) == ("m", "n")
 
 

@@ -49,6 +49,11 @@ CODES: dict[str, Code] = {
     "tier.dropped": _d(
         "info", "The service tier has no counterpart in the target.", "anthropic service_tier standard_only to gemini."
     ),
+    "header.dropped": _d(
+        "warning",
+        "A header of the client that only its own family of upstreams acts on was not sent on.",
+        "anthropic-beta: context-1m-2025-08-07 to a gemini upstream.",
+    ),
     "state.dropped": _d(
         "error",
         "State held by the source's server is referred to; the target cannot see it.",
@@ -148,6 +153,12 @@ CODES: dict[str, Code] = {
         "warning",
         "A seal (signature, encrypted reasoning) was not sent: only its origin may see it, or nothing can hold it.",
         "Gemini thoughtSignature in a history sent to anthropic.",
+    ),
+    "seal.loosened": _a(
+        "info",
+        "The model's seals hold behind an unchanged history only: its upstream is asked to leave out those that no "
+        "longer fit, where it would refuse the request.",
+        "A history with thinking of claude-fable-5-1, sent back to it by an openai-responses client.",
     ),
     "seal.dummy": _i(
         "warning",
@@ -274,17 +285,25 @@ CODES: dict[str, Code] = {
     ),
     "call.truncated": _d(
         "error",
-        "A call without a result whose arguments break off was left out; nothing is made up for the rest.",
-        'The last call of an answer that ended with its token limit, translated with repair="report".',
+        "A call whose arguments break off was left out; nothing is made up for the rest.",
+        'The last call of an answer that ended with its token limit, in a history translated with repair="report"; a '
+        "call that Vertex streams in pieces, without its last one.",
     ),
     "call.custom.wrapped": _a(
         "info",
         "A free-text call in the history became a call with one string, input.",
         "custom_tool_call to anthropic.",
     ),
+    "call.stand_in": _a(
+        "warning",
+        "The model called a function that stands for a tool which the source's upstream would have run; the client "
+        "never declared it, so it has to be run by whoever stands between, or answered as an unknown tool.",
+        "google_web_search in an answer of openai-chat to an anthropic client that offered web_search.",
+    ),
     "arguments.invalid": _a(
         "error",
-        "The arguments are not a JSON object; the target needs one, so they stand under __raw.",
+        "The arguments of a call break off, or are no JSON object. Where the target needs one they stand under __raw, "
+        "else as they came. Nothing is made up, and an answer whose call breaks off is told as cut.",
         'openai-chat arguments "{\\"a\\": " to anthropic.',
     ),
     "result.error.as_text": _a(
@@ -344,12 +363,22 @@ CODES: dict[str, Code] = {
         "The token limit was raised: the thinking budget has to fit under it, or the target takes no such small one.",
         "budget 8192, max_tokens 1024; anthropic max_tokens 1 to openai-responses, which wants 16.",
     ),
+    "limit.lowered": _a(
+        "info",
+        "The token limit was lowered to the most that the model takes, or that one request of it yields.",
+        "anthropic max_tokens 32000 to gpt-4o, which takes 16384.",
+    ),
     "effort.approximated": _a(
         "info", "Effort and budget were converted into each other.", "thinkingBudget 8192 to effort medium."
     ),
     "effort.dropped": _d("warning", "The target's model takes no effort setting.", "reasoning_effort to gemini-2.0."),
     "thoughts.dropped": _d(
         "info", "The wish to see or hide thoughts has no place.", "gemini includeThoughts to openai-chat."
+    ),
+    "thoughts.invented": _i(
+        "info",
+        "The model says between its calls what it does in thoughts only, which stay hidden unless asked for; they are.",
+        "Tools for claude-opus-5-5 from openai-chat: display summarized.",
     ),
     "thoughts.approximated": _a(
         "info",
@@ -379,7 +408,9 @@ CODES: dict[str, Code] = {
         "warning", "A second, third ... answer was left out.", "An openai-chat answer with n 2 to anthropic."
     ),
     "stop.approximated": _a(
-        "info", "The reason why the answer ended has no exact word.", "anthropic pause_turn to openai-chat stop."
+        "info",
+        "The reason why the answer ended has no exact word, or is not the true one.",
+        "anthropic pause_turn to openai-chat stop; tool_calls with a call that breaks off, sent as length.",
     ),
     "usage.dropped": _d("info", "A usage figure has no place.", "gemini toolUsePromptTokenCount details."),
     "usage.invented": _i(

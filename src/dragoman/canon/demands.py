@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from .parts import Path
+
 
 class Demands(Struct, frozen=True):
     """What the upstreams of a dialect demand of a history, so what `repair` brings about. Every dialect demands that a
@@ -35,12 +37,30 @@ class Demands(Struct, frozen=True):
     """The field by which a call says that its result may come later than the next turn."""
 
 
+Form = Literal["tokens", "content", "chosen"]
+
+
+class Ends(Struct, frozen=True):
+    """Where the answers of a dialect say how they ended and what they cost: what is lost of that is told with its
+    place. Of a stream it is the place in the answer that the stream tells."""
+
+    stop: Path = ()
+    """In an answer."""
+    usage: Path = ()
+    """In the document."""
+    answers: Path = ()
+    """The list that the answers of a document stand in, where there can be several."""
+
+    def answer(self, number: int) -> Path:
+        return (*self.answers, number) if self.answers else ()
+
+
 class Place(Struct, frozen=True):
     """Where a dialect has the log probabilities of an answer, and in which form (`codec/logprobs.py`)."""
 
     dialect: str
     """Whose extra they are in."""
-    form: Literal["tokens", "content", "chosen"]
+    form: Form
     name: str
     """The field of the answer, or of a text."""
     answers: str = ""

@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from .parts import Citation, Extra, Part, Seal
+from .parts import Citation, Extra, Part, Seal, Token
 from .response import Stop, Usage
 
 FaultKind = Literal[
@@ -53,19 +53,22 @@ class PartStart(Struct, frozen=True, gc=False):
 
 
 class PartDelta(Struct, frozen=True, gc=False):
-    """More of a part: `text` is appended to its text or arguments; a seal or citations are added to it."""
+    """More of a part: `text` is appended to its text or arguments; a seal or citations are added to it. `tokens`, the
+    log probabilities of a text so far, come in deltas of their own."""
 
     index: int
     text: str = ""
     seal: Seal | None = None
     citations: tuple[Citation, ...] = ()
+    tokens: tuple[Token, ...] = ()
 
 
 class PartEnd(Struct, frozen=True, gc=False):
-    """The part is complete. `extra`: fields of one dialect that were known only now."""
+    """The part is over. `extra`: fields of one dialect that were known only now. `cut`: it breaks off."""
 
     index: int
     extra: Extra | None = None
+    cut: bool = False
 
 
 class Finish(Struct, frozen=True, gc=False):

@@ -67,6 +67,15 @@ class Text(Part, frozen=True, gc=False):
     citations: tuple[Citation, ...] = ()
 
 
+class Token(Struct, frozen=True, forbid_unknown_fields=True):
+    """A token that the model chose, its log probability, and what else it might have been."""
+
+    token: str
+    logprob: float
+    bytes: list[int] | None = None
+    top_logprobs: list[Token] = []
+
+
 def plain_text(parts: tuple[Part, ...]) -> str | None:
     """The text, when `parts` is one text with nothing hanging on it. Most turns are just that, so writers ask first."""
     if len(parts) != 1:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from .parts import Extra, Part
+from .parts import Extra, Part, Path, Seal
 
 StopReason = Literal[
     "stop",
@@ -24,12 +25,13 @@ StopReason = Literal[
 
 
 class Stop(Struct, frozen=True, gc=False):
-    """Why the answer ended. `unknown` when the source did not say."""
+    """Why the answer ended. `unknown` when the source did not say. `at`: where it does, if not in the usual place."""
 
     reason: StopReason
     sequence: str | None = None
     detail: str = ""
     extra: Extra | None = None
+    at: Path = ()
 
 
 class Usage(Struct, frozen=True, gc=False):
@@ -62,3 +64,47 @@ class Response(Struct, frozen=True, gc=False):
     usage: Usage | None = None
     alternatives: tuple[Alternative, ...] = ()
     extra: Extra | None = None
+
+
+Kept = Callable[[], list[tuple[Path, dict[str, Raw]]]]
+"""Fields, and where they stand."""
+
+
+class PlainCall(Struct, gc=False):
+    """A call in a plain answer: an id and a name that every dialect takes as they are."""
+
+    id: str
+    name: str
+    arguments: str
+    seal: Seal | None = None
+    slot: str = ""
+    """The packed seal to write on the call, and"""
+    before: str = ""
+    """the one to write into a thought before it."""
+
+
+class Plain(Struct, gc=False):
+    """What nearly all answers are: at most one text, then calls, nothing hanging on either, whole or cut by its length.
+
+    A dialect that reads and writes these spares them the way through parts (`Dialect.read_plain`, `write_plain`);
+    what it writes, and the losses, are the same. Half of the time, measured for an answer with two calls.
+    """
+
+    id: str
+    model: str
+    text: str
+    """"" for none; then there are calls."""
+    calls: list[PlainCall]
+    stop: Literal["stop", "tool_calls", "length"]
+    input: int
+    output: int
+    cache_read: int | None = None
+    cache_write: int | None = None
+    reasoning: int | None = None
+    created: int | None = None
+    parsed: bool = False
+    """The arguments came as JSON objects, not as text that may be anything."""
+    sealed: bool = False
+    """A call has a seal."""
+    kept: Kept | None = None
+    """The fields that only the source's dialect knows, gathered when someone asks for the losses."""

@@ -52,3 +52,5 @@ class Choice(Struct, frozen=True, gc=False):
     names: tuple[str, ...] = ()
     extra: Extra | None = None
     at: Path = ()
+    hosted: bool = False
+    """The one is a HostedTool, and `names` has its kind."""

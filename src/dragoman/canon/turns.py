@@ -21,3 +21,26 @@ class Turn(Struct, frozen=True, gc=False):
     name: str = ""
     extra: Extra | None = None
     at: Path = ()
+
+
+class Run(Struct, frozen=True, gc=False, eq=False):
+    """How a conversation begins: the exact text of its first messages, how many they are, and their turns; and what is
+    known of these turns, so that nobody has to look through them again."""
+
+    text: bytes
+    count: int
+    turns: tuple[Turn, ...]
+    laden: bool
+    """A seal that came from elsewhere may be among them."""
+    calls: frozenset[str] | None
+    """The ids of their calls; None if some have none, or the same."""
+    arranged: bool
+    """Every result stands next to the calls it answers."""
+
+    def past(self, turns: tuple[Turn, ...]) -> int:
+        """Where in a history the new turns begin; 0 if the history does not begin with these turns any more. Before
+        them there may be the system's."""
+        count, last = len(self.turns), self.turns[-1]
+        if len(turns) >= count and turns[count - 1] is last:
+            return count
+        return count + 1 if len(turns) > count and turns[count] is last else 0

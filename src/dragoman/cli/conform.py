@@ -30,7 +30,8 @@ from .output import fail
     default="{model}",
     show_default=True,
     metavar="NAME",
-    help="The model to ask the gateway for; {model} is the case's model, {upstream} the upstream's dialect.",
+    help="The model to ask the gateway for; {model} is the case's model, {upstream} the upstream's dialect, {host} "
+    "whose the upstream is where the case says so, else the dialect.",
 )
 @click.option("--key-env", metavar="VAR", help="Environment variable with the key for the gateway.")
 @click.option("--timeout", type=float, default=30.0, show_default=True, help="Seconds the gateway may take.")

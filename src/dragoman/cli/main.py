@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 try:
     import click
@@ -11,31 +12,36 @@ except ModuleNotFoundError:  # the library alone needs no click
     raise SystemExit(2) from None
 
 from .. import __version__
-from .conform import conform
-from .dialects import dialects
-from .lint import lint
-from .loss import loss
-from .matrix import matrix_command
-from .repair import repair
-from .rule import rule
-from .serve import serve
-from .show import show
-from .translate import translate
+
+_VERBS = {
+    "config": "config.config",
+    "conform": "conform.conform",
+    "dialects": "dialects.dialects",
+    "lint": "lint.lint",
+    "loss": "loss.loss",
+    "matrix": "matrix.matrix_command",
+    "repair": "repair.repair",
+    "rule": "rule.rule",
+    "serve": "serve.serve",
+    "show": "show.show",
+    "translate": "translate.translate",
+}
+"""Where each verb is. It is loaded when it is used: tables and colours would take half of the time to start serving."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Verbs(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _VERBS:
+            return None
+        module, _, name = _VERBS[cmd_name].partition(".")
+        found: click.Command = getattr(import_module(f".{module}", __package__), name)
+        return found
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="dragoman")
 def main() -> None:
     """Translate LLM tool calling between wire protocols, and say what could not cross."""
-
-
-main.add_command(translate)
-main.add_command(dialects)
-main.add_command(conform)
-main.add_command(matrix_command)
-main.add_command(loss)
-main.add_command(lint)
-main.add_command(rule)
-main.add_command(show)
-main.add_command(repair)
-main.add_command(serve)

@@ -1,4 +1,4 @@
-"""How the command line speaks: losses, failures. Colour only on a terminal."""
+"""How the command line speaks: losses, repairs, failures. Colour only on a terminal."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import click
 import msgspec
 
 from ..canon.losses import Loss
+from ..canon.repairs import REPAIRS, Repair
 
 COLOURS = {"info": "cyan", "warning": "yellow", "error": "red"}
+REPAIR_COLOURS = {"arranged": "cyan", "reworded": "yellow", "added": "yellow", "dropped": "red"}
 
 
 def print_losses(losses: tuple[Loss, ...], form: str) -> None:
@@ -24,6 +26,18 @@ def print_losses(losses: tuple[Loss, ...], form: str) -> None:
         mark = click.style(f"{loss.severity:7}", fg=COLOURS[loss.severity])
         detail = f"  {loss.detail}" if loss.detail else ""
         click.echo(f"{mark} {loss.effect:12} {loss.code:24} {loss.path or '/'}{detail}", err=True)
+
+
+def print_repairs(repairs: tuple[Repair, ...], form: str) -> None:
+    """What was mended, on standard error."""
+    if form == "json":
+        sys.stderr.write(msgspec.json.encode(repairs).decode() + "\n")
+    elif form == "text":
+        for one in repairs:
+            effect = REPAIRS[one.name].effect
+            mark = click.style(f"{effect:9}", fg=REPAIR_COLOURS[effect])
+            detail = f"  {one.detail}" if one.detail else ""
+            click.echo(f"{mark} {one.name:22} {one.path or '/'}{detail}", err=True)
 
 
 def fail(message: str, code: int) -> NoReturn:

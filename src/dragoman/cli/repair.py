@@ -6,16 +6,13 @@ import sys
 from io import BufferedReader
 
 import click
-import msgspec
 
-from ..canon.repairs import REPAIRS, Repair
+from ..canon.repairs import REPAIRS
 from ..detect import detect
 from ..dialects import names
 from ..errors import DragomanError
 from ..repair import repair as repaired
-from .output import fail
-
-COLOURS = {"arranged": "cyan", "reworded": "yellow", "added": "yellow", "dropped": "red"}
+from .output import REPAIR_COLOURS, fail, print_repairs
 
 
 @click.command(epilog="Example: dragoman repair --dialect anthropic < request.json > mended.json")
@@ -49,7 +46,7 @@ def repair(dialect: str | None, model: str | None, check: bool, form: str, listi
         done = repaired(body, dialect=dialect, model=model)
     except DragomanError as error:
         fail(str(error), 1)
-    _print(done.repairs, form)
+    print_repairs(done.repairs, form)
     if check:
         raise SystemExit(1 if done.repairs else 0)
     # Untouched bytes stay untouched: they end as they ended.
@@ -60,15 +57,5 @@ def repair(dialect: str | None, model: str | None, check: bool, form: str, listi
 def _list() -> None:
     wide = max(map(len, REPAIRS))
     for name, known in REPAIRS.items():
-        mark = click.style(f"{known.effect:9}", fg=COLOURS[known.effect])
+        mark = click.style(f"{known.effect:9}", fg=REPAIR_COLOURS[known.effect])
         click.echo(f"{name:{wide}}  {mark} {known.meaning}\n{'':{wide}}  {'':9} Example: {known.example}")
-
-
-def _print(repairs: tuple[Repair, ...], form: str) -> None:
-    if form == "json":
-        sys.stderr.write(msgspec.json.encode(repairs).decode() + "\n")
-    elif form == "text":
-        for one in repairs:
-            mark = click.style(f"{REPAIRS[one.name].effect:9}", fg=COLOURS[REPAIRS[one.name].effect])
-            detail = f"  {one.detail}" if one.detail else ""
-            click.echo(f"{mark} {one.name:22} {one.path or '/'}{detail}", err=True)

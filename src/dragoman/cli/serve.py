@@ -5,15 +5,26 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Literal
 
 import click
 import msgspec
 
 from ..dialects import names
 from ..errors import ConfigError
-from ..gateway.config import REHEARSAL, Config, checked, load, one_upstream
+from ..gateway.config import Config, checked, load, one_upstream
+from .banner import lines
 
 _USUAL_FILE = Path("dragoman.toml")
+
+
+def _workers(value: str) -> int | Literal["auto"]:
+    """How many processes: a number, or `auto`."""
+    if value == "auto":
+        return "auto"
+    if not value.isdigit() or not int(value):
+        raise click.BadParameter(f"{value!r} is neither a number nor auto")
+    return int(value)
 
 
 @click.command()
@@ -22,7 +33,7 @@ _USUAL_FILE = Path("dragoman.toml")
 )
 @click.option("--host", help="Address to listen on; anything but loopback lets others in.")
 @click.option("--port", type=int, help="Port to listen on; 0 lets the system choose.")
-@click.option("--workers", type=int, help="Processes that share the port.")
+@click.option("--workers", type=_workers, metavar="N|auto", help="Processes that share the port; auto: one a core.")
 @click.option("--upstream", metavar="URL", help="Send every model to this one upstream.")
 @click.option("--dialect", metavar="D", help="The dialect of --upstream.")
 @click.option(
@@ -32,7 +43,7 @@ def serve(
     file: Path | None,
     host: str | None,
     port: int | None,
-    workers: int | None,
+    workers: int | Literal["auto"] | None,
     upstream: str | None,
     dialect: str | None,
     upstream_key_env: str,
@@ -72,20 +83,5 @@ def serve(
 
 def announce(config: Config, port: int) -> None:
     """What is served, and the exact lines that point clients at it."""
-    host = "127.0.0.1" if config.listen.host in ("0.0.0.0", "::") else config.listen.host
-    base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    click.echo(f"dragoman listens on {base}")
-    for name, upstream in config.upstreams.items():
-        if name != REHEARSAL or "*" in upstream.models:
-            models = ", ".join(upstream.models) or f"{name}/MODEL"
-            where = upstream.base_url or "built in: no model, deterministic answers"
-            click.echo(f"  {name}: {upstream.dialect} at {where}, for {models}")
-    click.echo("Point clients at it:")
-    click.echo(f"  Claude Code   ANTHROPIC_BASE_URL={base} ANTHROPIC_AUTH_TOKEN=any claude")
-    codex = f'model_providers.dragoman={{name="dragoman",base_url="{base}/v1",wire_api="responses"}}'
-    click.echo(f"  Codex         codex -c '{codex}' -c model_provider=dragoman")
-    click.echo(f"  Gemini CLI    GOOGLE_GEMINI_BASE_URL={base} GEMINI_API_KEY=any gemini")
-    click.echo(f'  openai        OpenAI(base_url="{base}/v1", api_key="any")')
-    click.echo(f'  anthropic     Anthropic(base_url="{base}", api_key="any")')
-    click.echo(f'  google-genai  genai.Client(api_key="any", http_options={{"base_url": "{base}"}})')
-    click.echo(f"  ollama        OLLAMA_HOST={base}")
+    for line in lines(config, port):
+        click.echo(line)

@@ -12,9 +12,9 @@ import msgspec
 from ..canon.losses import Loss, Severity
 from ..detect import detect
 from ..dialects import names
-from ..errors import DragomanError, FaultError, LossError
+from ..errors import DragomanError, FaultError, LossError, RepairError
 from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
-from .output import fail, print_losses
+from .output import fail, print_losses, print_repairs
 
 CHUNK = 64 * 1024
 
@@ -46,6 +46,20 @@ CHUNK = 64 * 1024
     show_default=True,
     help="Media in tool results: as the target holds it, or as a line of text.",
 )
+@click.option(
+    "--repair",
+    type=click.Choice(["off", "report", "refuse"]),
+    default="off",
+    show_default=True,
+    help="A request whose history is broken by the rules of its own dialect: left to the writer, mended and reported "
+    "(on standard error, before the losses), or refused with exit 1.",
+)
+@click.option(
+    "--host",
+    metavar="NAME",
+    help="The upstream's host name or short name (mistral, deepseek): a request is made to suit it, of an answer or a "
+    "stream it is the origin.",
+)
 @click.argument("file", type=click.File("rb"), default="-")
 def translate(
     source: str | None,
@@ -57,6 +71,8 @@ def translate(
     form: str,
     strict: bool,
     binary: str,
+    repair: str,
+    host: str | None,
     file: BufferedReader,
 ) -> None:
     """Translate FILE (or standard input) into another dialect."""
@@ -65,7 +81,7 @@ def translate(
             fail(f"unknown dialect {name!r}; there are: {', '.join(names())}", 2)
     try:
         if stream:
-            _stream(file, source, target, form, strict)
+            _stream(file, source, target, host, form, strict)
             return
         body = file.read()
         source = source or _detected(body)
@@ -79,28 +95,35 @@ def translate(
                 model=model,
                 tolerance=tolerance,
                 binary=binary,  # type: ignore[arg-type]
+                repair=None if repair == "off" else repair,  # type: ignore[arg-type]
+                host=host,
             )
         elif kind == "response":
             try:
-                done = translate_response(body, source=source, target=target, tolerance=tolerance)
+                done = translate_response(body, source=source, target=target, tolerance=tolerance, host=host)
             except FaultError:  # an answer that says of itself that it failed
                 done = translate_fault(body, status=200, source=source, target=target)
         elif kind == "tools":
             done = translate_tools(body, source=source, target=target, tolerance=tolerance)
         else:
             done = translate_fault(body, status=status, source=source, target=target)
+    except RepairError as error:
+        print_repairs(error.repairs, form)
+        fail(str(error), 1)
     except LossError as error:
         print_losses(error.losses, form)
         fail(str(error), 1)
     except DragomanError as error:
         fail(str(error), 1)
     _write(done.body + b"\n")
+    if repair != "off" and kind == "request":
+        print_repairs(done.repairs, form)
     print_losses(done.losses, form)
 
 
-def _stream(file: BufferedReader, source: str | None, target: str, form: str, strict: bool) -> None:
+def _stream(file: BufferedReader, source: str | None, target: str, host: str | None, form: str, strict: bool) -> None:
     first = file.read1(CHUNK)
-    translator = StreamTranslator(source=source or _detected(first), target=target)
+    translator = StreamTranslator(source=source or _detected(first), target=target, host=host)
     chunk = first
     held: list[bytes] = []
     while chunk:

@@ -7,7 +7,8 @@ Ways, by what the client's dialect echoes and what the caller chose:
     parts      native, where calls and texts have slots and thoughts may be stripped (Gemini): the seal of a thought
                travels on the next call, or on an empty last text
     id         packed into the id of the next call
-    vault      kept under the id of the next call; without one under that of the last, or under a hash of the text
+    vault      kept under the id of the next call (and its place, where clients know no ids); without one under that of
+               the last, or under a hash of the text
     drop       nowhere, and reported
     left       as it is: the writer puts into its slots what it can, and reports the rest
 
@@ -23,7 +24,8 @@ from msgspec import Struct
 
 from ..canon.parts import Part, Reasoning, Seal, Text, ToolCall
 from ..canon.request import Request
-from ..canon.response import Alternative, Response
+from ..canon.response import Alternative, Plain, Response
+from ..canon.turns import Turn
 from ..crossing import Crossing
 from . import seals
 from .ids import SAFE, hashed
@@ -53,6 +55,8 @@ class Plan(Struct, frozen=True):
     vault: Vault | None = None
     wanted: bool = False
     """The upstream takes back thoughts that have no seal (`reasoning_content`)."""
+    anonymous: bool = False
+    """The client may bring calls back without their ids."""
 
     @property
     def strips(self) -> bool:
@@ -78,6 +82,21 @@ def call_key(upstream: str, model: str, call_id: str) -> str:
     return vault_key(upstream, family(model), "call", call_id if SAFE.match(call_id) else hashed(call_id))
 
 
+def place_key(upstream: str, model: str, before: str, number: int, name: str) -> str:
+    """The same for clients that know no ids: which call it is since the user spoke, what was said, what is called."""
+    return vault_key(upstream, family(model), "place", before, str(number), name)
+
+
+def calls_since(turns: tuple[Turn, ...]) -> int:
+    """How many calls were made since the user spoke last."""
+    number = 0
+    for turn in reversed(turns):
+        if turn.role == "user":
+            break
+        number += sum([type(part) is ToolCall for part in turn.parts])
+    return number
+
+
 def text_key(upstream: str, model: str, text: str, before: str) -> str:
     """Under what the seals of a turn without a call are kept. `before`: what the user had said."""
     return vault_key(upstream, family(model), "text", "".join(text.split()), before)
@@ -86,7 +105,7 @@ def text_key(upstream: str, model: str, text: str, before: str) -> str:
 class Told:
     """What was said so far in one answer, and the records that wait for something to carry them."""
 
-    __slots__ = ("_crossing", "_kept", "_key", "_model", "_texts", "_waiting", "calls", "chars", "plan")
+    __slots__ = ("_crossing", "_kept", "_keys", "_model", "_texts", "_waiting", "calls", "chars", "plan")
 
     def __init__(self, plan: Plan, crossing: Crossing, model: str) -> None:
         self.plan = plan
@@ -96,7 +115,7 @@ class Told:
         self.chars = 0
         self._texts: list[str] = []
         self._waiting: list[Record] = []
-        self._key = ""  # of the last call in the vault, and what is kept under it
+        self._keys: tuple[str, ...] = ()  # of the last call in the vault, and what is kept under them
         self._kept: list[Record] = []
 
     def labelled(self, seal: Seal) -> Seal:
@@ -121,10 +140,17 @@ class Told:
         records, self._waiting = self._waiting, []
         if seal is not None:
             records = [*records, self._record("call", seal, call.id)]
-        self.calls += 1
         if plan.way == "vault":
-            self._key, self._kept = call_key(plan.upstream, self._model, call.id), records
+            self._keys, self._kept = (call_key(plan.upstream, self._model, call.id),), records
+            if plan.anonymous and self._crossing.answers is not None:
+                turns = self._crossing.answers.turns
+                place = (last_words(self._crossing.answers), calls_since(turns) + self.calls, call.name)
+                self._keys += (place_key(plan.upstream, self._model, *place),)
             self._keep()
+        elif plan.vault is not None and seal is not None:
+            # Some clients leave out the thought that carries it, because it says nothing: a spare one is kept for them.
+            plan.vault.put(call_key(plan.upstream, self._model, call.id), seals.written(records[-1:]))
+        self.calls += 1
         if not records:
             return [], call
         if plan.way == "parts":
@@ -183,7 +209,7 @@ class Told:
     def wait(self, thought: Reasoning, seal: Seal | None, text: str) -> None:
         """The seal of a thought waits for something to carry it, the words with it."""
         if seal is None or not seal.data:
-            if self.plan.wanted and text and self.plan.way in ("parts", "vault"):
+            if self.plan.wanted and text and self.plan.way in ("parts", "id", "vault"):
                 # Clients of these ways strip thoughts: the words travel with a call, for their host wants them there.
                 bare = self._record("thought", Seal(self.plan.origin.dialect, ""))
                 self._waiting.append(msgspec.structs.replace(bare, text=text))
@@ -205,16 +231,17 @@ class Told:
             for _ in records:
                 self._crossing.lose("seal.dropped", (), "no call follows whose id could carry it")
             return None
-        if not self._key:
+        if not self._keys:
             before = last_words(self._crossing.answers)
-            self._key = text_key(plan.upstream, self._model, "".join(self._texts), before)
+            self._keys = (text_key(plan.upstream, self._model, "".join(self._texts), before),)
         self._kept = [*self._kept, *records]
         self._keep()
         return None
 
     def _keep(self) -> None:
         if self.plan.vault is not None and self._kept:
-            self.plan.vault.put(self._key, seals.written(self._kept))
+            for key in self._keys:
+                self.plan.vault.put(key, seals.written(self._kept))
 
 
 def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
@@ -231,6 +258,27 @@ def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
         carried = _carried(other.parts, Told(plan, crossing, response.model))
         others.append(other if carried is other.parts else msgspec.structs.replace(other, parts=carried))
     return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
+
+
+def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
+    """The same for a plain answer with seals on its calls. False where that is more than a packed seal in a slot."""
+    told = Told(plan, crossing, plain.model)
+    told.said(plain.text)
+    if plan.way == "drop":
+        return False
+    for call in plain.calls:
+        if call.seal is None:
+            told.calls += 1
+            continue
+        records, shown = told.call(ToolCall(call.id, call.name, call.arguments, seal=call.seal))
+        if records:
+            call.before = seals.pack(seals.bundle(records))
+        if shown.seal is not None:
+            if shown.seal.dialect != seals.BUNDLE:
+                return False
+            call.slot = seals.pack(shown.seal)
+        call.id = shown.id
+    return True
 
 
 def _carried(parts: tuple[Part, ...], told: Told) -> tuple[Part, ...]:

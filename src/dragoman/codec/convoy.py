@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from ..canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ..canon.parts import Citation, Part, Reasoning, Seal, Text, ToolCall
+from ..canon.parts import Citation, Part, Reasoning, Seal, Text, Token, ToolCall
 from ..crossing import Crossing
 from . import seals
 from .carriage import Plan, Told
@@ -22,7 +22,7 @@ _FIRST = 1 << 30
 class _Open:
     """A text or a thought under way."""
 
-    __slots__ = ("answer", "calls", "chars", "citations", "held", "part", "pieces", "seal")
+    __slots__ = ("answer", "calls", "chars", "citations", "held", "part", "pieces", "seal", "tokens")
 
     def __init__(self, part: Part, answer: int, told: Told, held: bool) -> None:
         self.part = part
@@ -30,6 +30,7 @@ class _Open:
         self.held = held
         self.pieces: list[str] = []
         self.citations: list[Citation] = []
+        self.tokens: list[Token] = []
         self.seal: Seal | None = part.seal
         self.calls, self.chars = told.calls, told.chars
 
@@ -132,6 +133,7 @@ class Convoy:
             opened.pieces.append(event.text)
         if opened.held:
             opened.citations += event.citations
+            opened.tokens += event.tokens
             opened.seal = event.seal or opened.seal
             return
         if event.seal is not None and type(opened.part) is Reasoning:
@@ -176,4 +178,6 @@ class Convoy:
         citations = (*shown.citations, *opened.citations)
         if citations:
             out.append(PartDelta(event.index, "", None, citations))
+        if opened.tokens:
+            out.append(PartDelta(event.index, "", None, (), tuple(opened.tokens)))
         out.append(event)

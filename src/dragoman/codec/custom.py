@@ -60,12 +60,14 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 class Unwrapper:
     """Streams the free text out of wrapped arguments as their pieces arrive."""
 
-    __slots__ = ("_held", "_inside", "_over")
+    __slots__ = ("_held", "_inside", "_over", "cut")
 
     def __init__(self) -> None:
         self._held = ""
         self._inside = False
         self._over = False
+        self.cut = False
+        """Once closed: the text breaks off."""
 
     def feed(self, piece: str) -> str:
         """The text that `piece` brings. Nothing while it is not sure that the arguments have the wrapped shape."""
@@ -84,7 +86,9 @@ class Unwrapper:
     def close(self) -> str:
         """The arguments are complete: what is left. A model that did not use the shape gets its text through whole."""
         if self._inside:
+            self.cut = not self._over
             return ""
+        self.cut = jsontext.breaks_off(self._held)
         return unwrap_input(self._held) if self._held.strip() else ""
 
 

@@ -120,12 +120,21 @@ def broken_off(stray: bytes, read: Callable[[dict[str, Any]], Fault]) -> Fault:
         value = jsontext.decode(stray)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
-    error = value.get("error") if isinstance(value, dict) else None
-    if isinstance(error, str) and error:
+    value = value[0] if isinstance(value, list) and value else value
+    error = value.get("error") or _bare(value) if isinstance(value, dict) else None
+    if isinstance(error, str):
         error = {"message": error}
     if isinstance(error, dict) and error:
         return read(error)
     return Fault("upstream_bad", f"{_ENDED}; it sent: {words[:_TOLD]}", 502)
+
+
+def _bare(value: dict[str, Any]) -> dict[str, Any] | None:
+    """An object without `error` that is one, as some hosts write them."""
+    said = value.get("message") or value.get("detail")
+    if not isinstance(said, str):
+        return None
+    return {**{name: field for name, field in value.items() if name not in ("message", "detail")}, "message": said}
 
 
 def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> list[Path]:

@@ -18,7 +18,8 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.parts import Path
-from ..canon.tools import HostedTool, Tool
+from ..canon.request import Request
+from ..canon.tools import Choice, HostedTool, Tool
 from ..crossing import Crossing
 from . import jsontext
 
@@ -67,6 +68,8 @@ class Row(Struct, frozen=True):
     """The fact of a model's profile that must be true; "": any model takes it."""
     wants: frozenset[str] = frozenset()
     """Options without which it cannot be written."""
+    force: Mapping[str, Any] | None = None
+    """The tool choice by which the model must use it; None: it cannot be forced."""
     function: Callable[[Any], Tool | None] | None = None
     """For tools of this kind that the client runs itself: the value as a function, None for one the upstream runs."""
 
@@ -90,10 +93,11 @@ FORMS: Mapping[str, Any] = {
     "allowed_tools": list[str],
     "approval": Any,
     "deferred": bool,
+    "live": bool,
 }
 """The common names of options, and their form. What has another form there is not understood."""
 
-NOTHING_SAID: Mapping[str, Any] = {"approval": "never", "context_size": "medium", "deferred": False}
+NOTHING_SAID: Mapping[str, Any] = {"approval": "never", "context_size": "medium", "deferred": False, "live": True}
 """Options whose value is what holds anyway where there is no such option."""
 
 _SECRET_HEADER = "authorization"
@@ -148,14 +152,45 @@ def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], crossi
     return _loaded(tuple(out), target, crossing)
 
 
-def _row_of(tool: HostedTool, rows: tuple[Row, ...]) -> Row | None:
-    return next((row for row in rows if row.kinds.fullmatch(tool.kind)), None)
+def _row_of(kind: str, rows: tuple[Row, ...]) -> Row | None:
+    return next((row for row in rows if row.kinds.fullmatch(kind)), None)
+
+
+def forced(kind: str, rows: tuple[Row, ...]) -> bool:
+    """Whether a choice of `kind` in a dialect with these tools is one of a hosted tool that may cross."""
+    return _row_of(kind, rows) is not None
+
+
+def aim(
+    request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], crossing: Crossing
+) -> Request:
+    """The request with `tools`, which `cross` made of its own, and with a choice of a hosted tool aimed at what it has
+    become: the target's own tool, or a function that the client runs. One that only stands for it is not forced: the
+    model would have to call what perhaps nobody runs, again and again."""
+    choice = request.choice
+    if choice is None or not choice.hosted:
+        return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
+    wanted = _row_of(choice.names[0], source)
+    asked = [tool for tool in request.tools if isinstance(tool, HostedTool) and _row_of(tool.kind, source) is wanted]
+    there = next((tool for tool in tools if asked and tool.at == asked[0].at), None)
+    aimed: Choice | None = None
+    if isinstance(there, Tool):
+        aimed = None if there.name in crossing.stand_ins else Choice("one", (there.name,), at=choice.at)
+    elif there is not None and len(tools) == 1:
+        aimed = Choice("required", at=choice.at)  # which every dialect with a choice can say
+    else:
+        row = next((row for row in target if there is not None and row.kind == there.kind), None)
+        if row is not None and row.force is not None:
+            aimed = Choice("one", extra={row.dialect: {"tool_choice": jsontext.raw(row.force)}}, at=choice.at)
+    if aimed is None:
+        crossing.lose("choice.dropped", choice.at, f"{choice.names[0]} cannot be forced")
+    return msgspec.structs.replace(request, tools=tools, choice=aimed)
 
 
 def _crossed(
     tool: HostedTool, own: tuple[Row, ...], target: tuple[Row, ...], names: set[str], crossing: Crossing
 ) -> list[Tool | HostedTool]:
-    row = _row_of(tool, own)
+    row = _row_of(tool.kind, own)
     if row is None:
         crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
         return []

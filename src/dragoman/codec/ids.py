@@ -12,8 +12,10 @@ import re
 import msgspec
 
 from ..canon.parts import Part, Path, ToolCall, ToolResult
+from ..canon.response import PlainCall
 from ..canon.turns import Turn
 from ..crossing import Crossing
+from .names import SAFE_NAMES, safe
 from .seals import unpack_id
 
 _SHORT = 40
@@ -45,7 +47,18 @@ def answer_id(parts: tuple[Part, ...], prefix: str) -> str:
 
 def plain_id(call_id: str) -> bool:
     """Whether an id is of the kind that every dialect takes, and nearly all are."""
-    return len(call_id) <= _SHORT and call_id.isidentifier() and call_id.isascii()
+    return (call_id.isidentifier() or call_id.isalnum()) and call_id.isascii() and len(call_id) <= _SHORT
+
+
+def plain_calls(calls: list[PlainCall]) -> bool:
+    """Whether every call has an id of its own and a name, such as every dialect takes."""
+    for call in calls:
+        call_id, name = call.id, call.name
+        if name not in SAFE_NAMES and not safe(name):
+            return False
+        if not plain_id(call_id) and not SAFE.match(call_id):
+            return False
+    return len(calls) < 2 or len({call.id for call in calls}) == len(calls)
 
 
 def send(call_id: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -> str:
@@ -64,13 +77,25 @@ def distinct(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
     Hosts number the calls of each step anew, give parallel calls one id, or none. What a repeated id becomes says how
     often it stood before, so it is the same in every later turn. Returns `turns` itself when nothing has to change.
     """
+    run = crossing.run
+    past = run.past(turns) if run is not None and run.calls is not None else 0
+    if run is not None and run.calls is not None and past:
+        called = all_calls(turns[past:])
+        if called is not None and run.calls.isdisjoint(called):
+            return turns
+    elif all_calls(turns) is not None:
+        return turns
+    return _Renumbering(crossing).turns(turns)
+
+
+def all_calls(turns: tuple[Turn, ...] | list[Turn]) -> frozenset[str] | None:
+    """The ids of all calls; None if a call or a result has none, or two calls the same."""
     called = [part.id for turn in turns if turn.role == "assistant" for part in turn.parts if type(part) is ToolCall]
     answered = [
         part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult
     ]
-    if len(set(called)) == len(called) and "" not in called and "" not in answered:
-        return turns
-    return _Renumbering(crossing).turns(turns)
+    found = frozenset(called)
+    return found if len(found) == len(called) and "" not in found and "" not in answered else None
 
 
 class Apart:

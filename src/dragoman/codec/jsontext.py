@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -56,9 +57,41 @@ def object_raw(value: str) -> Raw | None:
     return Raw(value) if is_object(value) else None
 
 
+def breaks_off(value: str) -> bool:
+    """Whether the text begins a JSON object and ends before the object does (a number in it, too)."""
+    return value.lstrip()[:1] == "{" and (_truncated(value) or _truncated(value + "0"))
+
+
+def _truncated(value: str) -> bool:
+    try:
+        decode(value)
+    except msgspec.DecodeError as error:
+        return str(error) == "Input data was truncated"
+    except (RecursionError, UnicodeError):
+        pass
+    return False
+
+
 def fields(value: Raw | bytes | str) -> dict[str, Raw]:
     """The fields of a JSON object, each with its exact text."""
     return _object(value)
+
+
+_STRING = re.compile(rb'\s*:\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
+
+
+def respelled(document: bytes, key: str, value: str) -> bytes:
+    """A JSON object with another string at a key of its own, and every other byte as it was.
+
+    That can be done on the bytes where the key is there, its name stands nowhere else in the document, and no letter is
+    written by its number: then what is found is the key. Else the object is taken apart, which only its blanks notice.
+    """
+    name = b'"%b"' % key.encode()
+    if document.count(name) == 1 and b"\\u00" not in document:
+        found = _STRING.match(document, document.index(name) + len(name))
+        if found is not None:
+            return document[: found.start(1)] + encode(value) + document[found.end(1) :]
+    return encode(fields(document) | {key: raw(value)})
 
 
 def plain(raw: Raw) -> Any:

@@ -2,7 +2,8 @@
 
 Three forms are known. `tokens` is a list of `{token, logprob, bytes, top_logprobs}`; `content` is that list in an
 object that parts it from the refusal's; `chosen` is Google's, a list of what was chosen beside one of what else was
-likely. A list hangs on the whole answer, or on each text of it.
+likely. A list hangs on the whole answer, or on each text of it. In streams they come with the words: readers and
+writers of those use `read`, `write` and `unkeep`, where the crossing says that both sides have them.
 """
 
 from __future__ import annotations
@@ -12,20 +13,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canon.demands import Place
-from ..canon.parts import Extra, Part, Path, Text
+from ..canon.demands import Form, Place
+from ..canon.parts import Extra, Part, Path, Text, Token
 from ..canon.response import Alternative, Response
 from ..crossing import Crossing
 from . import jsontext
-
-
-class Token(Struct, forbid_unknown_fields=True):
-    """A token in the form `tokens`."""
-
-    token: str
-    logprob: float
-    bytes: list[int] | None = None
-    top_logprobs: list[Token] = []
 
 
 class _Candidate(Struct, forbid_unknown_fields=True):
@@ -73,22 +65,22 @@ def _moved(
     places: list[Path] = []
     if source.on_texts:
         for part in parts:
-            found = _read((part.extra or {}).get(source.dialect, {}).get(source.name), source)
+            found = read((part.extra or {}).get(source.dialect, {}).get(source.name), source.form)
             if found is not None:
                 tokens += found
                 places.append((*part.at, source.name))
     else:
-        found = _read((extra or {}).get(source.dialect, {}).get(_name(source, number)), source)
+        found = read((extra or {}).get(source.dialect, {}).get(_name(source, number)), source.form)
         if found is not None:
             tokens, places = found, [(source.answers, number, source.name) if source.answers else (source.name,)]
     if not tokens or (target.on_texts and not any(type(part) is Text for part in parts)):
         return parts, extra
-    _unkeep(crossing, places)
+    unkeep(crossing, places)
     if source.form == "chosen":
         crossing.lose("field.dropped", places[0], "the numbers of the tokens", "info")
     if target.on_texts:
         return _hung(parts, tokens, target), extra
-    return parts, _with(extra, target.dialect, _name(target, number), _write(tokens, target))
+    return parts, _with(extra, target.dialect, _name(target, number), write(tokens, target.form, target.spelled))
 
 
 def _name(place: Place, number: int) -> str:
@@ -100,7 +92,7 @@ def _with(extra: Extra | None, dialect: str, name: str, value: Raw) -> Extra:
     return {**(extra or {}), dialect: {**(extra or {}).get(dialect, {}), name: value}}
 
 
-def _unkeep(crossing: Crossing, places: list[Path]) -> None:
+def unkeep(crossing: Crossing, places: list[Path]) -> None:
     """They have crossed: they are not among the fields that only the source knows."""
     for i, (at, fields) in enumerate(crossing.kept):
         left = {name: value for name, value in fields.items() if (*at, name) not in places}
@@ -120,20 +112,20 @@ def _hung(parts: tuple[Part, ...], tokens: list[Token], place: Place) -> tuple[P
             length += len(tokens[end].token)
             end += 1
         if end > begin:
-            extra = _with(part.extra, place.dialect, place.name, _write(tokens[begin:end], place))
+            extra = _with(part.extra, place.dialect, place.name, write(tokens[begin:end], place.form, place.spelled))
             out[i] = msgspec.structs.replace(part, extra=extra)
         begin = end
     return tuple(out)
 
 
-def _read(value: Raw | None, place: Place) -> list[Token] | None:
+def read(value: Raw | None, form: Form) -> list[Token] | None:
     """The tokens, None for nothing and for what does not have the form."""
     if value is None:
         return None
     try:
-        if place.form == "content":
+        if form == "content":
             return msgspec.json.decode(value, type=_Content).content
-        if place.form == "tokens":
+        if form == "tokens":
             return msgspec.json.decode(value, type=list[Token])
         found = msgspec.json.decode(value, type=_Chosen)
     except msgspec.DecodeError:
@@ -146,12 +138,25 @@ def _read(value: Raw | None, place: Place) -> list[Token] | None:
     ]
 
 
+def joined(first: Raw, second: Raw) -> Raw:
+    """Two results of the form `chosen`, from chunks of one stream, as one. The second alone if they are none."""
+    try:
+        both = [jsontext.fields(value) for value in (first, second)]
+        lists = {name: [msgspec.json.decode(one.get(name, b"[]"), type=list[Raw]) for one in both] for name in _LISTS}
+    except msgspec.DecodeError:
+        return second
+    return jsontext.raw({**both[1], **{name: one + more for name, (one, more) in lists.items() if one or more}})
+
+
+_LISTS = ("topCandidates", "chosenCandidates")
+
+
 def _token(candidate: _Candidate) -> Token:
     return Token(candidate.token, candidate.logProbability)
 
 
-def _write(tokens: list[Token], place: Place) -> Raw:
-    if place.form == "chosen":
+def write(tokens: list[Token], form: Form, spelled: bool = True) -> Raw:
+    if form == "chosen":
         chosen = [{"token": one.token, "logProbability": one.logprob} for one in tokens]
         tops = [
             {"candidates": [{"token": top.token, "logProbability": top.logprob} for top in one.top_logprobs]}
@@ -159,13 +164,13 @@ def _write(tokens: list[Token], place: Place) -> Raw:
         ]
         return jsontext.raw({"topCandidates": tops, "chosenCandidates": chosen})
     written = [
-        {**_spelled(one, place), "top_logprobs": [_spelled(top, place) for top in one.top_logprobs]} for one in tokens
+        {**_told(one, spelled), "top_logprobs": [_told(top, spelled) for top in one.top_logprobs]} for one in tokens
     ]
-    return jsontext.raw({"content": written, "refusal": None} if place.form == "content" else written)
+    return jsontext.raw({"content": written, "refusal": None} if form == "content" else written)
 
 
-def _spelled(token: Token, place: Place) -> dict[str, Any]:
-    if not place.spelled:
+def _told(token: Token, spelled: bool) -> dict[str, Any]:
+    if not spelled:
         return {"token": token.token, "logprob": token.logprob}
-    spelled = token.bytes if token.bytes is not None else list(token.token.encode("utf-8", "replace"))
-    return {"token": token.token, "logprob": token.logprob, "bytes": spelled}
+    letters = token.bytes if token.bytes is not None else list(token.token.encode("utf-8", "replace"))
+    return {"token": token.token, "logprob": token.logprob, "bytes": letters}

@@ -21,8 +21,8 @@ from ..crossing import Crossing
 _REMEMBERED = 4096
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 _SAFE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
-_safe: set[str] = set()
-"""Names known to be legal in every dialect."""
+SAFE_NAMES: set[str] = set()
+"""Names known to be legal in every dialect. To look at only: `safe` finds out."""
 
 
 class Names:
@@ -72,6 +72,18 @@ class Names:
         return sent
 
 
+def safe(name: str) -> bool:
+    """Whether a name is legal in every dialect."""
+    if name in SAFE_NAMES:
+        return True
+    if not _SAFE.fullmatch(name):
+        return False
+    if len(SAFE_NAMES) >= _REMEMBERED:
+        SAFE_NAMES.clear()
+    SAFE_NAMES.add(name)
+    return True
+
+
 def reserve(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> None:
     """Keep the names that declared tools have as they stand from those that others are renamed to.
 
@@ -79,7 +91,7 @@ def reserve(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> None:
     are declared beside others whose name looks like theirs once sent.
     """
     for tool in tools:
-        if type(tool) is Tool and (tool.namespace or tool.name not in _safe):
+        if type(tool) is Tool and (tool.namespace or tool.name not in SAFE_NAMES):
             _reserve([tool for tool in tools if isinstance(tool, Tool)], crossing)
             return
 
@@ -88,10 +100,7 @@ def _reserve(tools: list[Tool], crossing: Crossing) -> None:
     plain = {tool.name for tool in tools if not tool.namespace}
     found: dict[str, tuple[str, str]] = {}
     for tool in tools:
-        if not tool.namespace and _SAFE.fullmatch(tool.name):
-            if len(_safe) >= _REMEMBERED:
-                _safe.clear()
-            _safe.add(tool.name)
+        if not tool.namespace and safe(tool.name):
             continue
         own = (tool.namespace, tool.name)
         full = _spelled(*own)

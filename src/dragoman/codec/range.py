@@ -1,4 +1,4 @@
-"""Sampling figures in the range that a target takes."""
+"""Sampling figures and token limits in the range that a target takes."""
 
 from __future__ import annotations
 
@@ -13,3 +13,15 @@ def within(value: float, low: float, high: float, at: Path, crossing: Crossing) 
     moved = min(max(value, low), high)
     crossing.lose("sampling.clamped", at, f"{value:g} is sent as {moved:g}")
     return moved
+
+
+def capped(limit: int, at: Path, crossing: Crossing, *, streamed: bool = True) -> int:
+    """`limit`, or the most tokens that an answer of the model may have."""
+    profile = crossing.profile
+    most = profile.most_tokens
+    if not streamed and profile.most_tokens_whole is not None:
+        most = profile.most_tokens_whole
+    if most is None or limit <= most:
+        return limit
+    crossing.lose("limit.lowered", at, f"from {limit} to {most}")
+    return most

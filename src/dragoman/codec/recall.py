@@ -8,18 +8,24 @@ turn were seen before: half of the whole translation. Both are bounded in bytes;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from operator import is_
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakSet
 
 import msgspec
 from msgspec import Raw, Struct
 
 from ..canon.parts import Part, Path
-from ..canon.turns import Role, Turn
+from ..canon.turns import Role, Run, Turn
 from ..crossing import Crossing
+from .ids import all_calls
+from .recovery import laden
+from .steps import arranged
 
+K = TypeVar("K")
+V = TypeVar("V")
 T = TypeVar("T")
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -28,6 +34,13 @@ MAX_ENTRY = 16 * 1024
 """Longer messages are read anew: finding them again takes about as long."""
 
 MAX_STEPS = 4096
+MAX_RUNS = 16 * 1024 * 1024
+"""What the beginnings of conversations hold before those that did not go on are forgotten."""
+MAX_RUN = 4 * 1024 * 1024
+MIN_RUN = 256
+"""By so many bytes beginnings are looked up; a shorter one is not worth it."""
+MAX_ALIKE = 32
+"""Conversations that begin with the same bytes."""
 _ENTRY_BYTES = 200
 
 _all: WeakSet[Any] = WeakSet()
@@ -35,7 +48,7 @@ _all: WeakSet[Any] = WeakSet()
 
 def skimmer(shape: type[Struct], field: str) -> Callable[[bytes], Any]:
     """A decoder that leaves the messages in `field` as they are. It gives None for what has to be admitted."""
-    made = msgspec.defstruct(f"Skimmed{shape.__name__}", [(field, list[Raw])], bases=(shape,))
+    made = msgspec.defstruct(f"Skimmed{shape.__name__}", [(field, Raw)], bases=(shape,), kw_only=True)
     decode = msgspec.json.Decoder(made).decode
 
     def skim(body: bytes) -> Any:
@@ -47,25 +60,84 @@ def skimmer(shape: type[Struct], field: str) -> Callable[[bytes], Any]:
     return skim
 
 
+_array = msgspec.json.Decoder(list[Raw]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class _Memory(Generic[K, V]):
+    """Keeps what was put lately: two halves, of which the older goes when the younger is full."""
+
+    __slots__ = ("_old", "_size", "_young")
+
+    def __init__(self) -> None:
+        self._young: dict[K, V] = {}
+        self._old: dict[K, V] = {}
+        self._size = 0
+
+    def get(self, key: K) -> V | None:
+        found = self._young.get(key)
+        return self._old.get(key) if found is None else found
+
+    def put(self, key: K, value: V, size: int, most: int) -> None:
+        self._size += size
+        if self._size > most:
+            self._old, self._young, self._size = self._young, {}, size
+        self._young[key] = value
+
+    def __len__(self) -> int:
+        return len(self._young) + len(self._old)
+
+    def __iter__(self) -> Iterator[V]:
+        return chain(self._young.values(), self._old.values())
+
+
 class Recall(Generic[T]):
     """What the messages of one dialect said. Make one for each dialect and keep it.
 
-    `read` reads one message at its place, and gives None for one that is not plain.
+    `read` reads one message at its place, and gives None for one that is not plain; `group` adds what messages said to
+    the turns before them. Whole beginnings are remembered too (Run): of a conversation that goes on, only what is new
+    is looked at.
     """
 
-    def __init__(self, read: Callable[[Raw, int], T | None]) -> None:
+    def __init__(self, read: Callable[[Raw, int], T | None], group: Callable[[list[T], list[Turn]], None]) -> None:
         self._read = read
+        self._group = group
         self._young: dict[bytes, tuple[int, T]] = {}
         self._old: dict[bytes, tuple[int, T]] = {}
         self._size = 0
         self._steps: dict[int, Turn] = {}
+        self._runs: _Memory[bytes, list[Run]] = _Memory()
         _all.add(self)
 
-    def all(self, messages: Sequence[Raw], crossing: Crossing) -> list[T] | None:
-        """What all messages say; None if one of them is not plain."""
+    def turns(self, array: Raw, crossing: Crossing, turns: list[Turn]) -> bool:
+        """Add the turns of all messages; False, with nothing added, if they are no array, or one is not plain."""
+        text = bytes(array)
+        run = self._begun(text) if len(text) > MIN_RUN else None
+        begin = 0
+        if run is not None:
+            begin = run.count
+            text_left = b"[" + text[len(run.text) :]
+        try:
+            messages = _array(text if run is None else text_left)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return False
+        said = self._all(messages, begin, crossing)
+        if said is None:
+            return False
+        first = len(turns)
+        if run is not None:
+            turns += run.turns
+            crossing.recalled, crossing.run = True, run
+        self._group(said, turns)
+        if len(text) > MIN_RUN:
+            self._remember(text, messages, begin, turns[first:], run)
+        return True
+
+    def _all(self, messages: list[Raw], begin: int, crossing: Crossing) -> list[T] | None:
+        """What the messages say, the first of which is number `begin`; None if one of them is not plain."""
         out: list[T] = []
         young, again = self._young, 0
-        for i, raw in enumerate(messages):
+        for i, raw in enumerate(messages, begin):
             key = bytes(raw)
             found = young.get(key)
             if found is not None and found[0] == i:
@@ -87,6 +159,38 @@ class Recall(Generic[T]):
         crossing.recalled = again > 0
         return out
 
+    def _begun(self, text: bytes) -> Run | None:
+        """The longest beginning of the conversation that is known."""
+        key = text[:MIN_RUN]
+        found: Run | None = None
+        for run in self._runs.get(key) or ():
+            if (found is None or len(run.text) > len(found.text)) and text.startswith(run.text):
+                found = run
+        return found
+
+    def _remember(self, text: bytes, messages: list[Raw], begin: int, turns: list[Turn], run: Run | None) -> None:
+        """Keep the conversation up to its last turn, which may still grow, in place of what it went on from."""
+        kept = len(turns) - 1
+        count = _begins(turns[kept]) if turns else 0
+        while count > begin and kept and _ends(turns[kept - 1]) >= count:
+            kept -= 1  # one message holds the end of this turn and the beginning of the next
+            count = min(count, _begins(turns[kept]))
+        if count <= begin:
+            return
+        end = len(text)
+        for raw in reversed(messages[count - begin :]):
+            end = text.rindex(bytes(raw), 0, end)
+        if not MIN_RUN < end <= MAX_RUN:
+            return
+        key = text[:MIN_RUN]
+        known = [one for one in self._runs.get(key) or () if one is not run]
+        said = tuple(turns[:kept])
+        found = Run(text[:end], count, said, laden(said), all_calls(said), arranged(said))
+        runs = [found, *known[: MAX_ALIKE - 1]]
+        while (size := sum([len(one.text) for one in runs])) > MAX_RUNS:
+            runs.pop()
+        self._runs.put(key, runs, size, MAX_RUNS)
+
     def _keep(self, key: bytes, found: tuple[int, T]) -> None:
         self._size += len(key) + _ENTRY_BYTES
         if self._size > MAX_BYTES:
@@ -106,31 +210,65 @@ class Recall(Generic[T]):
 
     def forget(self) -> None:
         self._young, self._old, self._size = {}, {}, 0
+        self._runs = _Memory()
         self._steps.clear()
 
 
+def _begins(turn: Turn) -> int:
+    """Which message a turn begins with."""
+    place = turn.at[1] if len(turn.at) > 1 else 0
+    return place if isinstance(place, int) else 0
+
+
+def _ends(turn: Turn) -> int:
+    """Which message its last part stands in."""
+    at = turn.parts[-1].at if turn.parts else turn.at
+    place = at[1] if len(at) > 1 else None
+    return place if isinstance(place, int) else MAX_BYTES  # unknown: it may reach into any
+
+
+class Begun(NamedTuple):
+    """How the turns that a conversation begins with were written by one target."""
+
+    turns: tuple[Turn, ...]
+    text: Raw
+    """Their messages, with commas between."""
+    state: Any
+    """Where the writer stood after them."""
+
+
 class Written:
-    """How one target writes turns. Make one for each dialect and keep it."""
+    """How one target writes turns, and the beginnings of conversations. Make one for each dialect and keep it."""
 
     def __init__(self) -> None:
-        self._young: dict[int, tuple[Turn, Any]] = {}
-        self._old: dict[int, tuple[Turn, Any]] = {}
-        self._size = 0
+        self._turns: _Memory[int, tuple[Turn, Any]] = _Memory()
+        self._begun: _Memory[int, tuple[Run, Begun]] = _Memory()
         _all.add(self)
 
     def get(self, turn: Turn) -> Any:
         """What was kept for this very turn, or None."""
-        found = self._young.get(id(turn)) or self._old.get(id(turn))
+        found = self._turns.get(id(turn))
         return found[1] if found is not None and found[0] is turn else None
 
     def keep(self, turn: Turn, value: Any, size: int) -> None:
-        self._size += size + _ENTRY_BYTES
-        if self._size > MAX_BYTES:
-            self._old, self._young, self._size = self._young, {}, size + _ENTRY_BYTES
-        self._young[id(turn)] = (turn, value)
+        self._turns.put(id(turn), (turn, value), size + _ENTRY_BYTES, MAX_BYTES)
+
+    def begun(self, crossing: Crossing, turns: tuple[Turn, ...], begin: int) -> Begun | None:
+        """How the conversation was written that begins with these very turns at `begin`, and goes on."""
+        run = crossing.run
+        found = self._begun.get(id(run)) if run is not None else None
+        if found is None or found[0] is not run:
+            return None
+        known = found[1].turns
+        here = turns[begin : begin + len(known)]
+        return found[1] if len(here) == len(known) and all(map(is_, here, known)) else None
+
+    def keep_begun(self, run: Run, turns: tuple[Turn, ...], messages: Iterable[Any], state: Any) -> None:
+        text = b",".join([_encode(message) for message in messages])
+        self._begun.put(id(run), (run, Begun(turns, Raw(text), state)), len(text) + _ENTRY_BYTES, MAX_RUNS)
 
     def forget(self) -> None:
-        self._young, self._old, self._size = {}, {}, 0
+        self._turns, self._begun = _Memory(), _Memory()
 
 
 def forget_all() -> None:

@@ -16,7 +16,7 @@ from ..canon.request import Request
 from ..canon.turns import Turn
 from ..crossing import Crossing
 from . import jsontext, seals
-from .carriage import call_key, text_key, words
+from .carriage import call_key, place_key, text_key, words
 from .ids import hashed
 from .origins import Origin, same_origin
 from .seals import BUNDLE, HERE, Record
@@ -39,6 +39,10 @@ class Port(NamedTuple):
     vault: Vault | None = None
     skip: bool = False
     """No seal goes back at all."""
+    spare: bool = False
+    """Seals travel with the client: the vault has those of calls that came back without."""
+    anonymous: bool = False
+    """Calls may have come back without their ids."""
 
 
 def laden(turns: tuple[Turn, ...]) -> bool:
@@ -63,12 +67,14 @@ def recover(request: Request, port: Port, crossing: Crossing) -> Request:
     """The request with every seal of its upstream on the part it came on, and without any other."""
     turns: list[Turn] = []
     before = ""  # what the user said last
+    number = 0  # of calls since then
     for turn in request.turns:
         if turn.role == "assistant":
-            turn = _recovered(turn, before, port, crossing)
+            calls = sum([type(part) is ToolCall for part in turn.parts])
+            turn, number = _recovered(turn, before, number, port, crossing), number + calls
         else:
             if turn.role == "user":
-                before = words(turn.parts)
+                before, number = words(turn.parts), 0
             turn = _with_parts(turn, [_received(part, crossing) for part in turn.parts])
         turns.append(turn)
     return msgspec.structs.replace(request, turns=tuple(turns))
@@ -89,7 +95,7 @@ def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
     return msgspec.structs.replace(turn, parts=tuple(parts))
 
 
-def _recovered(turn: Turn, before: str, port: Port, crossing: Crossing) -> Turn:
+def _recovered(turn: Turn, before: str, number: int, port: Port, crossing: Crossing) -> Turn:
     records: list[tuple[Record, Path]] = []
     parts: list[Part] = []
     calls = chars = 0
@@ -106,7 +112,9 @@ def _recovered(turn: Turn, before: str, port: Port, crossing: Crossing) -> Turn:
             if record.offset == HERE:  # the text follows
                 records[place] = msgspec.structs.replace(record, calls=calls, offset=chars), at
     if port.vault is not None:
-        records += [(record, turn.at) for record in _from_vault(parts, before, port)]
+        carried = {record.call for record, _ in records if record.where == "call"}
+        carried |= {hashed(call) for call in carried}
+        records += [(record, turn.at) for record in _from_vault(parts, before, number, port, carried)]
     wanted: dict[Record, Path] = {}
     for record, at in records:
         if port.skip or not same_origin(record.seal(), port.origin):
@@ -175,21 +183,29 @@ def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[
     return after if type(bare) is Text and not bare.text and bare.extra is None else [bare, *after]
 
 
-def _from_vault(parts: list[Part], before: str, port: Port) -> Iterable[Record]:
+def _from_vault(parts: list[Part], before: str, number: int, port: Port, carried: set[str]) -> Iterable[Record]:
+    """What the vault has for a turn; of spare seals, none for calls whose seal the client has `carried`. `number`: of
+    calls since the user spoke."""
     vault, upstream, model = port.vault, port.upstream, port.origin.model
     if vault is None:
         return
-    called = [part.id for part in parts if type(part) is ToolCall]
-    keys = [call_key(upstream, model, call_id) for call_id in called]
-    if not called:
-        text = words(tuple(parts))
-        keys = [text_key(upstream, model, text, before), text_key(upstream, model, text, "")]
-    for key in keys:
+    called = [part for part in parts if type(part) is ToolCall]
+    for place, call in enumerate(called, number):
+        kept = vault.get(call_key(upstream, model, call.id)) if not port.spare or call.id not in carried else None
+        if kept is not None:
+            yield from seals.read(kept) or ()
+        elif port.anonymous:
+            kept = vault.get(place_key(upstream, model, before, place, call.name))
+            for record in seals.read(kept) or () if kept is not None else ():
+                yield msgspec.structs.replace(record, call=call.id) if record.where == "call" else record
+    if called or port.spare:
+        return
+    text = words(tuple(parts))
+    for key in (text_key(upstream, model, text, before), text_key(upstream, model, text, "")):
         kept = vault.get(key)
         if kept is not None:
             yield from seals.read(kept) or ()
-            if not called:
-                return
+            return
 
 
 class _Placing:

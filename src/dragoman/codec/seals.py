@@ -82,7 +82,7 @@ def pack(seal: Seal) -> str:
     if seal.dialect == BUNDLE:
         plain = _RECORDS + seal.data
     elif seal.host:
-        own = Record("thought", seal.dialect, seal.data, seal.kind, seal.model, seal.host, length=-1)
+        own = Record("thought", seal.dialect, seal.data, seal.kind, seal.model, seal.host, offset=HERE, length=-1)
         plain = _RECORDS + written((own,))
     else:
         model = seal.model.replace("%", "%25").replace(":", "%3A")

@@ -13,7 +13,8 @@ Frame = tuple[bytes, bytes]
 
 MAX_FRAME = 64 * 1024 * 1024
 _LF, _CR = 10, 13
-_STRAY = 64 * 1024
+MAX_STRAY = 8 * 1024 * 1024
+"""Bytes of what comes in place of a stream: a whole answer fits in."""
 _SILENT = (b":", b"id:", b"retry:")
 _BOM = b"\xef\xbb\xbf"
 
@@ -21,7 +22,7 @@ _BOM = b"\xef\xbb\xbf"
 class Splitter:
     """Feed bytes, get whole frames."""
 
-    __slots__ = ("_data", "_dialect", "_event", "_held", "_started", "_tail", "between", "stray")
+    __slots__ = ("_data", "_dialect", "_event", "_held", "_started", "_stray", "_strayed", "_tail", "between")
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
@@ -32,8 +33,13 @@ class Splitter:
         self._started = False
         self.between = False
         """Between two frames, with nothing held."""
-        self.stray = b""
+        self._stray: list[bytes] = []  # lines that belong to no frame
+        self._strayed = 0
+
+    @property
+    def stray(self) -> bytes:
         """The beginning of what came and belongs to no frame: a whole answer, or a page, where a stream should be."""
+        return b"".join(self._stray)
 
     def feed(self, chunk: bytes) -> list[Frame]:
         if self.between:
@@ -85,8 +91,9 @@ class Splitter:
                 self._hold_bytes(len(line))
             elif line.startswith(b"event:"):
                 self._event = line[6:].strip()
-            elif len(self.stray) < _STRAY and not line.startswith(_SILENT):
-                self.stray += line[:_STRAY] + b"\n"
+            elif self._strayed < MAX_STRAY and not line.startswith(_SILENT):
+                self._stray += (line[:MAX_STRAY], b"\n")
+                self._strayed += len(line) + 1
         self.between = not (rest or self._data or self._event)
         if rest:
             self._hold(rest)

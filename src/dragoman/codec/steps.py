@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..canon.parts import Part, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..crossing import Crossing
@@ -9,12 +11,19 @@ from ..crossing import Crossing
 
 def arrange(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
     """The turns with every result next to the calls it answers. Returns `turns` itself when nothing has to move."""
-    previous = ""
+    run = crossing.run
+    past = run.past(turns) if run is not None and run.arranged else 0
+    left = turns[past:] if past else turns
+    return turns if arranged(left, turns[past - 1].role if past else "") else _rearranged(turns, crossing)
+
+
+def arranged(turns: Sequence[Turn], previous: str = "") -> bool:
+    """Whether every result stands next to the calls it answers. `previous`: who spoke before."""
     for turn in turns:
         if turn.role == "tool" and previous != "assistant":
-            return _rearranged(turns, crossing)
+            return False
         previous = turn.role
-    return turns
+    return True
 
 
 def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:

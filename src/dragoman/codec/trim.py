@@ -34,6 +34,7 @@ _CODES = {
 }
 _CANON = {
     "max_completion_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
     "parallel_tool_calls": "parallel",
     "prompt_cache_key": "cache_key",
     "reasoning.summary": "thoughts",

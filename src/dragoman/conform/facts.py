@@ -41,6 +41,8 @@ class Outcome(Struct):
     """The output as it was written, where there is one."""
     given: bytes | None = None
     """The input as it was sent."""
+    refused: bool = False
+    """In place of a stream there was a fault with its status, and that is the only frame."""
 
 
 def about_losses(fact: Fact) -> bool:
@@ -184,6 +186,8 @@ def _lint(fact: Fact, outcome: Outcome) -> str:
 
 
 def _grammar(fact: Fact, outcome: Outcome) -> str:
+    if outcome.refused:
+        return ""  # a stream that never began breaks no rule
     return _clean([document for document in outcome.checked if document.kind == "stream"])
 
 

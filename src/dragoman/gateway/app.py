@@ -6,23 +6,33 @@ import asyncio
 import os
 import random
 import time
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from .. import __version__
 from ..canon.events import Fault, FaultKind
 from ..codec import jsontext
-from ..codec.vault import MemoryVault
-from ..transport.http import Limits, Pool
-from . import models, stage
-from .config import Config
-from .exchanges import Exchange, Exchanges, report, summary
-from .paths import Call, match
+from ..transport.client import Limits
+from ..transport.proxies import client
+from .breaker import Breakers
+from .clients import from_page, key_in, keys
+from .config import Bounds, Config
+from .earlier import Keeping, recall
+from .earlier import asked as refers
+from .exchanges import Exchange, Exchanges
+from .google import Tokens
+from .looks import Looks, nothing
+from .paths import Call, match, nearest
+from .peers import Peers
+from .projects import Projects
 from .relay import Desk, Refused, Relay, fault_reply, unknown_path
+from .reports import report, summary
 from .routes import Routes
 from .server import Gone, Incoming, Reply
+from .stored import MemoryStored, Stored
+from .upstreams import client_key
+from .vault import BoundedVault
+from .wrapped import Bodiless, WithHeaders
 
 _JSON = [("content-type", "application/json")]
 
@@ -30,52 +40,118 @@ _JSON = [("content-type", "application/json")]
 class Gateway:
     """Serves every client endpoint. Give `handle` to a Server."""
 
-    def __init__(self, config: Config, environment: Mapping[str, str]) -> None:
+    def __init__(self, config: Config, environment: Mapping[str, str], stored: Stored | None = None) -> None:
+        """`stored` keeps responses and conversations; without one they are kept in memory."""
         bounds = config.bounds
-        self._exchanges = Exchanges(bounds.exchanges)
+        self._keys = keys(config.listen, environment)
+        self._stored = stored if stored is not None else MemoryStored(bounds.stored_bytes)
+        self._looks = Looks(self._stored)
+        self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
         self._under_way = 0
         self.ready = True
         """False: `/readyz` says so, and load balancers send nobody any more."""
-        limits = Limits(bounds.connect, bounds.first_byte, bounds.idle)
-        self._desk = Desk(config, Routes(config), Pool(limits), MemoryVault(), environment, _drawn, time.time)
+        self.peers: Peers | None = None
+        """The other workers."""
+        self._vault = BoundedVault(bounds.vault_bytes)
+        self._desk = Desk(
+            config,
+            Routes(config),
+            client(_limits(bounds), environment, config.client),
+            self._vault,
+            environment,
+            _drawn,
+            time.time,
+            Tokens(time.time),
+            Breakers(),
+            Projects(),
+        )
+
+    @property
+    def config(self) -> Config:
+        return self._desk.config
 
     def reload(self, config: Config) -> None:
         """A new configuration for exchanges to come; those under way go on with theirs."""
+        self._keys = keys(config.listen, self._desk.environment)
+        self._looks.listing.forget()
         self._desk = self._desk._replace(config=config, routes=Routes(config))
+        self._desk.pool.limits = _limits(config.bounds)
+        self._vault.most = config.bounds.vault_bytes
+        self._exchanges.most, self._exchanges.most_bytes = config.bounds.exchanges, config.bounds.exchange_bytes
 
     def close(self) -> None:
         self._desk.pool.close()
 
     async def handle(self, request: Incoming, reply: Reply) -> None:
-        call = match(request.method or "POST", request.path, request.query, request.headers)
+        asked = request.headers
+        if "origin" in asked or "sec-fetch-site" in asked:
+            page = from_page(asked, self._desk.config.listen)
+            if isinstance(page, Fault):
+                reply.send(*fault_reply(nearest(request.path, asked), page))
+                return
+            if page is not None:
+                reply = WithHeaders(reply, page)
+        method = request.method or "POST"
+        if method == "OPTIONS":
+            reply.send(200, [("allow", "GET, POST, DELETE, OPTIONS")], b"")
+            return
+        if method == "HEAD":
+            method, reply = "GET", Bodiless(reply)
+        call = match(method, request.path, request.query, asked)
         if request.refusal is not None:
             status, why = request.refusal
             kind: FaultKind = "too_large" if status == 413 else "timeout" if status == 408 else "invalid_request"
-            fault = Fault(kind, why, status)
-            reply.send(*fault_reply(call.dialect if call is not None and call.dialect else "openai-chat", fault))
+            dialect = call.dialect if call is not None and call.dialect else nearest(request.path, asked)
+            _, headers, body = fault_reply(dialect, Fault(kind, why, status))
+            reply.send(status, headers, body)  # no dialect has a status of its own for what HTTP itself refuses
         elif call is None:
-            reply.send(404, _JSON, jsontext.encode(unknown_path(request.path)))
-        elif call.verb == "generate":
-            await self._generate(call, request, reply)
-        else:
-            self._look(call, request, reply)
+            reply.send(*nothing(request))
+        elif self._admitted(call, request, reply):
+            try:
+                if call.verb == "generate":
+                    await self._generate(call, request, reply)
+                else:
+                    await self._look(call, request, reply)
+            except Gone:
+                raise
+            except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
+                _failed(call.dialect, error, reply)
+
+    def _admitted(self, call: Call, request: Incoming, reply: Reply) -> bool:
+        """Whether the client is served; if not, it has been told."""
+        if "key=" in request.query and call.dialect in ("gemini", "code-assist") and not client_key(request.headers):
+            request.headers["x-goog-api-key"] = key_in(request.query)
+        if self._keys is None or call.verb in ("health", "ready", "home"):
+            return True
+        refusal = self._keys.refusal(client_key(request.headers))
+        if refusal is not None:
+            reply.send(*fault_reply(call.dialect or "openai-chat", refusal))
+        return refusal is None
 
     async def _generate(self, call: Call, request: Incoming, reply: Reply) -> None:
         desk = self._desk
         exchange = Exchange(f"ex_{os.urandom(8).hex()}", desk.now(), call.dialect, request.path)
-        exchange.asked, exchange.headers = request.body, request.headers
+        exchange.asked, exchange.headers, exchange.query = request.body, request.headers, request.query
         began = time.perf_counter()
+        earlier, keeping, known = None, None, None
+        if call.dialect == "openai-responses" and not _forgettable(request.body):
+            known = refers(request.body)
+        if known is not None:
+            earlier = await recall(self._stored, request.body, known)
+            if known.store:
+                reply = keeping = Keeping(reply, exchange)
         self._under_way += 1
-        relay = Relay(desk, call, request, reply, exchange)
+        relay = Relay(desk, call, request, reply, exchange, earlier)
         try:
             if self._under_way > desk.config.bounds.concurrent:
                 why = f"more than {desk.config.bounds.concurrent} exchanges are under way"
                 raise Refused(Fault("overloaded", why, 503, retry_after=1.0))
             await relay.run()
+            if keeping is not None and known is not None:
+                await keeping.finish(self._stored, known)
         except Refused as refused:
             exchange.error = refused.fault.message
-            status, headers, body = fault_reply(call.dialect, refused.fault)
-            reply.send(status, [*relay.headers("application/json"), *headers[1:]], body)
+            relay.refuse(refused)
         except (Gone, asyncio.CancelledError):
             exchange.error = "the client left"
             raise
@@ -85,70 +161,62 @@ class Gateway:
             exchange.seconds = time.perf_counter() - began
             self._exchanges.add(exchange)
 
-    def _look(self, call: Call, request: Incoming, reply: Reply) -> None:
-        """Everything that needs no upstream."""
+    async def _look(self, call: Call, request: Incoming, reply: Reply) -> None:
+        """Everything that is no exchange."""
         verb = call.verb
         if verb == "health":
             reply.send(200, _JSON, b'{"status":"ok"}')
         elif verb == "ready":
-            reply.send(200 if self.ready else 503, _JSON, b'{"ready":true}' if self.ready else b'{"ready":false}')
+            unwell = self._desk.breakers.report(self._desk.config.upstreams, asyncio.get_running_loop().time())
+            _send(reply, 200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
         elif verb == "exchanges":
-            self._show(call.rest, reply)
-        elif verb in ("models", "running"):
-            found = [] if verb == "running" else self._desk.routes.known()
-            _send(reply, 200, models.listed(call.dialect, found))
-        elif verb in ("model", "show"):
-            self._model(call, request, reply)
-        elif verb == "version":
-            _send(reply, 200, {"version": __version__})
-        elif verb == "count":
-            self._count(call, request, reply)
+            await self._show(call.rest, reply)
         else:
-            why = f"the gateway does not serve {request.path} yet"
-            reply.send(*fault_reply(call.dialect, Fault("not_found", why, 404)))
-
-    def _model(self, call: Call, request: Incoming, reply: Reply) -> None:
-        name = call.model
-        if call.verb == "show":
             try:
-                asked = jsontext.decode(request.body)
-            except msgspec.DecodeError:
-                asked = {}
-            name = str(asked.get("model") or asked.get("name") or "") if isinstance(asked, dict) else ""
-        _, choices = self._desk.routes.find(name, self._desk.draw)
-        if not choices or not name:
-            reply.send(*fault_reply(call.dialect, Fault("not_found", f"there is no model {name!r}", 404)))
-            return
-        found = (name, choices[0].name)
-        _send(reply, 200, models.shown(found) if call.verb == "show" else models.entry(call.dialect, found))
+                reply.send(*await self._looks.answer(self._desk, call, request))
+            except Refused as refused:
+                reply.send(*refused.reply(call.dialect))
 
-    def _count(self, call: Call, request: Incoming, reply: Reply) -> None:
-        """Tokens of a request: estimated from its text, tools and media, and said to be an estimate."""
-        found = stage.read(request.body, call, call.model)
-        if isinstance(found, Fault):
-            reply.send(*fault_reply(call.dialect, found))
-            return
-        headers = [*_JSON, ("dragoman-estimate", "true")]
-        reply.send(200, headers, jsontext.encode(_counted(call.dialect, stage.tokens(found))))
-
-    def _show(self, name: str, reply: Reply) -> None:
+    async def _show(self, name: str, reply: Reply) -> None:
+        """One exchange, or all: those that went through other workers too."""
+        others = await self.peers.ask(name) if self.peers is not None else []
         if not name:
-            _send(reply, 200, {"exchanges": [summary(one) for one in reversed(self._exchanges.all())]})
+            listed = [jsontext.decode(said) for said in (self.told(""), *others)]
+            found = sorted([one for some in listed for one in some], key=lambda one: one["began"], reverse=True)
+            _send(reply, 200, {"exchanges": found})
             return
-        found = self._exchanges.get(name)
-        if found is None:
-            _send(reply, 404, unknown_path(f"/dragoman/exchanges/{name}"))
+        said = self.told(name) or next(iter(others), b"")
+        if said:
+            reply.send(200, _JSON, said)
         else:
-            _send(reply, 200, report(found))
+            _send(reply, 404, unknown_path(f"/dragoman/exchanges/{name}"))
+
+    def told(self, name: str) -> bytes:
+        """What went through here, as JSON: one exchange by its name (b"" if it did not), or all for ""."""
+        desk = self._desk
+        keys = [desk.environment.get(upstream.key_env, "") for upstream in desk.config.upstreams.values()]
+        if not name:
+            return jsontext.encode([summary(one, keys) for one in self._exchanges.all()])
+        found = self._exchanges.get(name)
+        return jsontext.encode(report(found, keys)) if found is not None else b""
 
 
-def _counted(dialect: str, tokens: int) -> dict[str, Any]:
-    """A count in the dialect's shape."""
-    if dialect in ("gemini", "code-assist"):
-        return {"totalTokens": tokens}
-    if dialect == "openai-responses":
-        return {"object": "response.input_tokens", "input_tokens": tokens}
-    return {"input_tokens": tokens}
+def _failed(dialect: str, error: Exception, reply: Reply) -> None:
+    traceback.print_exception(error)
+    if reply.started:
+        reply.cut()
+        return
+    why = f"the gateway failed: {type(error).__name__}"
+    reply.send(*fault_reply(dialect or "openai-chat", Fault("server", why, 500, "gateway_failed")))
+
+
+def _forgettable(body: bytes) -> bool:
+    """A request that neither refers to anything nor is to be kept, as far as a glance tells."""
+    return b'"store":false' in body and b'"previous_response_id"' not in body and b'"conversation"' not in body
+
+
+def _limits(bounds: Bounds) -> Limits:
+    return Limits(bounds.connect, bounds.first_byte, bounds.idle)
 
 
 def _send(reply: Reply, status: int, value: Any) -> None:

@@ -1,28 +1,33 @@
 """The gateway's configuration: one typed value, from a TOML file, from the usual environment variables, or both.
 
-Everything a user can set is a field here, with its default. Errors name the file, the key, and the nearest valid key.
-Keys of upstreams are named by environment variable (`key_env`), so that a file can be shown and shared.
+Everything a user can set is a field here, with its default. Errors name the file, the line, the key and the nearest
+valid one (`tomlfile.py`). Keys of upstreams are named by environment variable (`key_env`), so that a file can be shown
+and shared. Where a file and the environment speak of the same upstream, the file wins.
 """
 
 from __future__ import annotations
 
-import difflib
-import tomllib
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ..canon.losses import Severity
 from ..dialects import names as dialect_names
-from ..errors import ConfigError
 from ..sealing import Strategy
+from ..transport.client import Kind
+from . import tomlfile
+from .tomlfile import FileError
 
 Auth = Literal["auto", "bearer", "x-api-key", "x-goog-api-key", "google", "client", "none"]
 """How an upstream is told who asks. auto: as its dialect does; client: with the key that the client sent."""
+
+Seconds = Annotated[float, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0)]
 
 REHEARSAL = "rehearsal"
 
@@ -35,28 +40,56 @@ class Listen(_Part, frozen=True):
     """Where the gateway listens."""
 
     host: str = "127.0.0.1"
-    port: int = 8484
-    workers: int = 1
-    """Processes that share the port."""
-    drain: float = 30.0
-    """Seconds that exchanges under way have when the gateway is told to stop."""
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8484
+    workers: Annotated[int, Meta(ge=1, le=1024)] | Literal["auto"] = 1
+    """Processes that share the port; auto: one for each core."""
+    grace: Seconds = 1.0
+    """Seconds between `/readyz` saying no and the port being closed, when the gateway is told to stop."""
+    drain: Seconds = 30.0
+    """Seconds that exchanges under way have then."""
+    key_env: str = ""
+    """Variable with the keys that clients must show, one after the other; "" lets everybody in who can connect."""
+    origins: tuple[str, ...] = ()
+    """Web pages from elsewhere that may ask (`https://host`, or * for all); those on loopback always may."""
+
+    @property
+    def processes(self) -> int:
+        """The workers, counted."""
+        if self.workers != "auto":
+            return self.workers
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Bounds(_Part, frozen=True):
     """What the gateway takes, and how long it waits."""
 
-    body: int = 64 * 1024 * 1024
-    head: int = 64 * 1024
-    answer: int = 256 * 1024 * 1024
-    concurrent: int = 2000
-    connect: float = 10.0
-    first_byte: float = 600.0
-    idle: float = 300.0
-    total: float = 3600.0
-    keep_alive: float = 15.0
-    """Seconds of silence in a stream after which the client gets a sign of life."""
-    exchanges: int = 200
+    body: Count = 64 * 1024 * 1024
+    head: Count = 64 * 1024
+    answer: Count = 256 * 1024 * 1024
+    """Bytes of an upstream's answer, streamed or not."""
+    concurrent: Count = 2000
+    connect: Seconds = 10.0
+    first_byte: Seconds = 600.0
+    idle: Seconds = 300.0
+    """Between two pieces of an answer."""
+    total: Seconds = 3600.0
+    """For an exchange with all its attempts."""
+    retry_wait: Seconds = 20.0
+    """The longest wait before the same upstream is asked again. One that asks for more is not waited for."""
+    keep_alive: Seconds = 15.0
+    """Silence in a stream after which the client gets a sign of life; 0: never."""
+    patience: Seconds = 50.0
+    """Silence before a stream's first event after which its head is sent, with a sign of life: most proxies cut a
+    connection after 60 seconds without a byte. Until then a fault has its own status, and other places are tried;
+    from then on a fault is an event of the stream. 0: never."""
+    exchanges: Count = 200
     """Exchanges that are kept to be looked at."""
+    exchange_bytes: Count = 16 * 1024 * 1024
+    """What they may hold in all."""
+    vault_bytes: Count = 64 * 1024 * 1024
+    """What the seals that wait here for their clients may hold in all."""
+    stored_bytes: Count = 16 * 1024 * 1024
+    """What the responses and conversations that are kept here may hold in all."""
 
 
 class Upstream(_Part, frozen=True):
@@ -74,6 +107,16 @@ class Upstream(_Part, frozen=True):
     project: str = ""
     """Google Cloud project: Vertex paths for gemini, the envelope's project for code-assist."""
     location: str = "global"
+    stream: Literal["auto", "always", "never"] = "auto"
+    """Some hosts only stream, some never do: clients get what they asked for all the same."""
+    trip: Count = 5
+    """Failures in a row after which it is left alone; 0: never."""
+    rest: Seconds = 30.0
+    """Seconds that it is left alone. Then one request tries, and the others follow if it is served."""
+    credentials: str = ""
+    """File with Google credentials, where they are not the application's default ones."""
+    list_models: bool = True
+    """Ask it which models it has when a client asks for the list."""
 
 
 class Target(_Part, frozen=True):
@@ -82,7 +125,14 @@ class Target(_Part, frozen=True):
     upstream: str
     model: str = ""
     """The model's name there; "" for the name that was asked."""
-    weight: int = 1
+    weight: Count = 0
+    """Among those with a weight one is drawn to be the first. Those without come after them, as they are written."""
+
+    @classmethod
+    def from_word(cls, word: str) -> Target:
+        """From `upstream/model`."""
+        upstream, _, model = word.partition("/")
+        return cls(upstream, model)
 
 
 class Route(_Part, frozen=True):
@@ -90,13 +140,18 @@ class Route(_Part, frozen=True):
 
     match: str
     to: tuple[Target, ...]
-    """Tried one after the other; those with weights are drawn by them."""
+    """Tried one after the other."""
     tolerance: Severity = "error"
     """The worst loss that is accepted: beyond it the request is refused."""
     repair: Literal["report", "refuse", "off"] = "report"
     seals: Strategy = "auto"
     binary: Literal["native", "summarise"] = "native"
-    retries: int = 2
+    retries: Count = 2
+    """How often one place is asked again, after faults that may pass."""
+    backoff: Seconds = 0.5
+    """Seconds to wait before that, doubled each time, unless the upstream says how long."""
+    client_key: bool = False
+    """The upstream gets the key that the client sent."""
 
 
 class Config(_Part, frozen=True):
@@ -106,6 +161,11 @@ class Config(_Part, frozen=True):
     bounds: Bounds = Bounds()
     upstreams: dict[str, Upstream] = {}
     routes: tuple[Route, ...] = ()
+    client: Kind = "auto"
+    """Who speaks to upstreams: our own client, and aiohttp to those behind a proxy (HTTPS_PROXY and its kin); or one of
+    them to all."""
+    environment: bool = True
+    """Upstreams of the usual environment variables are there too, unless the file has one with that name or key."""
 
 
 _BASES = {
@@ -139,60 +199,30 @@ _USUAL: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 
 def load(path: Path | None, environment: Mapping[str, str]) -> Config:
-    """The configuration of a file, or without one of the environment. Checked: what it names exists."""
-    config = from_file(path) if path is not None else from_environment(environment)
-    return checked(config, str(path) if path is not None else "the environment")
+    """The configuration of a file and of the environment, or of the environment alone. Checked: what it names exists.
 
-
-def from_file(path: Path) -> Config:
+    ConfigError says what is wrong, and where.
+    """
+    found = from_environment(environment)
+    if path is None:
+        return checked(found, "the environment")
+    file = str(path)
     try:
-        data = tomllib.loads(path.read_text())
+        text = path.read_text()
     except OSError as error:
-        raise ConfigError("file", f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError("file", f"{path}: not TOML: {error}") from None
-    _check_keys(data, Config, str(path), "")
-    for i, route in enumerate(data.get("routes", ())):
-        if isinstance(route, dict) and "to" in route:
-            data["routes"][i]["to"] = [_target(to) for to in _listed(route["to"])]
-    try:
-        return msgspec.convert(data, Config)
-    except msgspec.ValidationError as error:
-        raise ConfigError("value", f"{path}: {error}") from None
-
-
-def _listed(to: Any) -> list[Any]:
-    return to if isinstance(to, list) else [to]
-
-
-def _target(to: Any) -> Any:
-    """`upstream/model` in one word, or the table as it is."""
-    if not isinstance(to, str):
-        return to
-    upstream, _, model = to.partition("/")
-    return {"upstream": upstream, "model": model}
-
-
-def _check_keys(data: Any, shape: Any, file: str, at: str) -> None:
-    """Name a key that does not exist before msgspec finds it: with the nearest one that does."""
-    if not isinstance(data, dict):
-        return
-    known = {field.name: field.type for field in msgspec.structs.fields(shape)}
-    for key, value in data.items():
-        here = f"{at}.{key}" if at else key
-        if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            raise ConfigError("key", f"{here} in {file}{hint}", tuple(known))
-        inner = known[key]
-        if inner in (Listen, Bounds):
-            _check_keys(value, inner, file, here)
-        elif key == "upstreams" and isinstance(value, dict):
-            for name, upstream in value.items():
-                _check_keys(upstream, Upstream, file, f"{here}.{name}")
-        elif key == "routes" and isinstance(value, list):
-            for i, route in enumerate(value):
-                _check_keys(route, Route, file, f"{here}[{i}]")
+        raise FileError(file, "", (), error.strerror or str(error)) from None
+    except UnicodeDecodeError as error:
+        raise FileError(file, "", (), f"not TOML: {error}") from None
+    config = tomlfile.read(text, Config, file)
+    if config.environment:
+        named = {upstream.key_env for upstream in config.upstreams.values() if upstream.key_env}
+        more = {
+            name: one
+            for name, one in found.upstreams.items()
+            if name not in config.upstreams and one.key_env not in named
+        }
+        config = msgspec.structs.replace(config, upstreams={**config.upstreams, **more})
+    return checked(config, file, text)
 
 
 def from_environment(environment: Mapping[str, str]) -> Config:
@@ -204,9 +234,25 @@ def from_environment(environment: Mapping[str, str]) -> Config:
             address = next((environment[variable] for variable in addresses if environment.get(variable)), "")
             upstreams[name] = Upstream(dialect, address, key, models=models)
     if environment.get("OLLAMA_HOST"):
-        host = environment["OLLAMA_HOST"]
-        upstreams["ollama"] = Upstream("ollama", host if "://" in host else f"http://{host}", auth="none")
+        upstreams["ollama"] = Upstream("ollama", ollama_address(environment["OLLAMA_HOST"]), auth="none")
     return Config(upstreams=upstreams)
+
+
+def ollama_address(host: str) -> str:
+    """What OLLAMA_HOST means: its scheme, host and port may each be missing. A server that listens everywhere is asked
+    on loopback."""
+    scheme, found, rest = host.strip().partition("://")
+    if not found:
+        scheme, rest = "http", host.strip()
+    place, slash, path = rest.partition("/")
+    name, colon, port = place.rpartition(":")
+    if not colon or not port.isdigit():  # an IPv6 address has colons of its own
+        name, port = place, ""
+    name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(name, name)
+    if name.count(":") > 1 and not name.startswith("["):
+        name = f"[{name}]"
+    port = port or ("11434" if not found else "443" if scheme == "https" else "80")
+    return f"{scheme}://{name}:{port}{slash}{path}".rstrip("/")
 
 
 def one_upstream(url: str, dialect: str, key_env: str = "", host: str = "") -> Config:
@@ -215,26 +261,70 @@ def one_upstream(url: str, dialect: str, key_env: str = "", host: str = "") -> C
     return Config(upstreams={"upstream": Upstream(dialect, url, key_env, auth, models=("*",), host=host)})
 
 
-def checked(config: Config, file: str) -> Config:
-    """The configuration with what a user need not say (rehearsal, addresses). ConfigError for what leads nowhere."""
+def _vertex(upstream: Upstream) -> str:
+    """Where Vertex listens: a place for each location, and one for all."""
+    if upstream.dialect != "gemini" or not upstream.project:
+        return ""
+    return f"https://{'' if upstream.location == 'global' else upstream.location + '-'}aiplatform.googleapis.com"
+
+
+def checked(config: Config, file: str, text: str = "") -> Config:
+    """The configuration with what a user need not say (rehearsal, addresses). ConfigError for what leads nowhere.
+
+    `file` is what to call its source, `text` what stands there.
+    """
     upstreams = {REHEARSAL: Upstream(REHEARSAL, models=("rehearsal/*", "rehearsal")), **config.upstreams}
+    known = (*dialect_names(), REHEARSAL)
     for name, upstream in config.upstreams.items():
-        if upstream.dialect not in (*dialect_names(), REHEARSAL):
-            raise ConfigError("dialect", f"{upstream.dialect} in {file}, upstreams.{name}", dialect_names())
-        base = upstream.base_url or _BASES.get(upstream.dialect, "")
-        parts = urlsplit(base)
-        if upstream.dialect != REHEARSAL and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise ConfigError("base_url", f"{base!r} in {file}, upstreams.{name}", ("https://host/path",))
+        at = ("upstreams", name)
+        if upstream.dialect not in known:
+            said = f"there is no dialect {upstream.dialect!r}"
+            raise FileError(file, text, (*at, "dialect"), said, upstream.dialect, known)
+        base = upstream.base_url or _vertex(upstream) or _BASES.get(upstream.dialect, "")
+        if upstream.dialect != REHEARSAL and not _is_address(base):
+            said = f"{base!r} is no address; one looks like https://host/path"
+            raise FileError(file, text, (*at, "base_url"), said)
+        if "/" in name or not name:
+            raise FileError(file, text, at, "the name of an upstream has no slash: models are named upstream/model")
         upstreams[name] = msgspec.structs.replace(upstream, base_url=base)
     for i, route in enumerate(config.routes):
-        for target in route.to:
+        for j, target in enumerate(route.to):
             if target.upstream not in upstreams:
-                raise ConfigError("upstream", f"{target.upstream} in {file}, routes[{i}]", tuple(upstreams))
+                said = f"there is no upstream {target.upstream!r}"
+                raise FileError(file, text, ("routes", i, "to", j), said, target.upstream, tuple(upstreams))
         if not route.to:
-            raise ConfigError("route", f"routes[{i}] in {file} leads nowhere")
+            raise FileError(file, text, ("routes", i, "to"), "the route leads nowhere")
     if not config.upstreams:  # nothing is configured: everything is a rehearsal, and says so
         upstreams[REHEARSAL] = Upstream(REHEARSAL, models=("*",))
     return msgspec.structs.replace(config, upstreams=upstreams)
+
+
+def _is_address(base: str) -> bool:
+    try:
+        parts = urlsplit(base)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def advice(config: Config, environment: Mapping[str, str]) -> list[str]:
+    """What is no mistake, and probably not meant."""
+    found = []
+    for name, upstream in config.upstreams.items():
+        if upstream.key_env and not environment.get(upstream.key_env):
+            found.append(f"upstreams.{name}: the variable {upstream.key_env} is empty: it cannot be asked")
+        parts = urlsplit(upstream.base_url)
+        if parts.port == config.listen.port and parts.hostname in ("127.0.0.1", "localhost", config.listen.host):
+            found.append(f"upstreams.{name}: {upstream.base_url} is this gateway itself")
+    seen: dict[str, int] = {}
+    for i, route in enumerate(config.routes):
+        before = next((j for match, j in seen.items() if match in ("*", route.match)), None)
+        if before is not None:
+            found.append(f"routes[{i}]: {route.match} is never reached, routes[{before}] takes it before")
+        seen.setdefault(route.match, i)
+    if config.listen.key_env and not environment.get(config.listen.key_env):
+        found.append(f"listen.key_env: the variable {config.listen.key_env} is empty: no client has a key")
+    return found
 
 
 EXAMPLE = """# dragoman.toml: which upstreams there are, and which models go where. `dragoman config check` looks at it.

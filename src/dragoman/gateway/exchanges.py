@@ -1,24 +1,71 @@
-"""What went through lately: one record an exchange, kept in memory, bounded, without secrets.
+"""What went through lately: one record an exchange, kept in memory, bounded by count and by bytes.
 
-A record holds both sides, the losses, the repairs and the times. Long bodies are kept by their beginning.
+On the way nothing is made but references to bytes that are there anyway. What a reader sees (canon, usage, text without
+secrets) is made when someone looks: see `reports.py`.
 """
 
 from __future__ import annotations
 
-import re
-from collections import OrderedDict
-from typing import Any
+from collections import OrderedDict, deque
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from ..canon.losses import Loss
 from ..canon.repairs import Repair
 
-MAX_BODY = 32 * 1024
-_SECRETS = re.compile(rb"(?i)(sk-[a-z0-9_-]{8})[a-z0-9_-]+|(AIza[0-9a-z_-]{4})[0-9a-z_-]+|(bearer\s+)[a-z0-9._-]{8,}")
-_SECRET_HEADERS = frozenset(
-    {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "set-cookie"}
-)
+HEAD = 16 * 1024
+"""Bytes of a stream that are kept from its beginning."""
+TAIL = 16
+"""Pieces that are kept of its end."""
+MAX_HEADER = 2000
+"""Characters of a header that lists losses or repairs."""
+
+
+class Tape:
+    """The bytes that came, or went: the beginning, and the last pieces of a long one."""
+
+    __slots__ = ("_held", "head", "size", "tail")
+
+    def __init__(self) -> None:
+        self.head: list[bytes] = []
+        self.tail: deque[bytes] | None = None
+        self.size = 0
+        """Bytes in all."""
+
+    def add(self, piece: bytes) -> None:
+        if self.size < HEAD:
+            self.head.append(piece)
+        else:
+            if self.tail is None:
+                self.tail = deque(maxlen=TAIL)
+            self.tail.append(piece)
+        self.size += len(piece)
+
+    def kept(self) -> int:
+        """What it holds, with what a piece costs."""
+        pieces = self.head if self.tail is None else [*self.head, *self.tail]
+        return sum(map(len, pieces)) + 50 * len(pieces)
+
+    def parts(self) -> tuple[bytes, bytes]:
+        """The beginning and the end; no end when the beginning is all there is."""
+        head, tail = b"".join(self.head), b"".join(self.tail or ())
+        return (head + tail, b"") if len(head) + len(tail) == self.size else (head, tail)
+
+    def shorten(self, most: int) -> None:
+        """Keep only so much of a beginning in one large piece."""
+        head, _ = self.parts()
+        self.head, self.tail = [head[:most]], None
+
+
+class Try(NamedTuple):
+    """An attempt that failed."""
+
+    upstream: str
+    model: str
+    kind: str
+    status: int
+    message: str
 
 
 class Exchange(Struct):
@@ -28,94 +75,103 @@ class Exchange(Struct):
     began: float
     dialect: str
     path: str
+    query: str = ""
     model: str = ""
     stream: bool = False
     upstream: str = ""
     upstream_dialect: str = ""
     upstream_model: str = ""
     attempts: int = 0
+    tries: list[Try] = []
+    """Attempts that failed, and upstreams that were passed over."""
     status: int = 0
     error: str = ""
     losses: tuple[Loss, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    answer_after: float | None = None
+    """Seconds until the upstream's head was there."""
     first_byte: float | None = None
     """Seconds until the first byte went to the client."""
     seconds: float | None = None
+    headers: dict[str, str] = {}
     asked: bytes = b""
     sent: bytes = b""
     """What went to the upstream."""
-    headers: dict[str, str] = {}
+    answer_status: int = 0
+    answer_headers: list[tuple[str, str]] = []
+    answered: Tape | None = None
+    """What came from it."""
+    told: Tape | None = None
+    """What went to the client."""
+
+    def kept(self) -> int:
+        """Bytes that it holds."""
+        size = 2000 + len(self.asked)
+        if self.sent is not self.asked:
+            size += len(self.sent)
+        if self.answered is not None:
+            size += self.answered.kept()
+        if self.told is not None:
+            size += self.told.kept()
+        return size
+
+    def shorten(self, most: int) -> None:
+        """Keep the beginnings only."""
+        self.asked, self.sent = self.asked[:most], self.sent[:most]
+        for tape in (self.answered, self.told):
+            if tape is not None:
+                tape.shorten(most)
 
 
 class Exchanges:
     """The last exchanges, newest last."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: OrderedDict[str, Exchange] = OrderedDict()
+    def __init__(self, most: int, most_bytes: int = 16 * 1024 * 1024) -> None:
+        self.most = most
+        self.most_bytes = most_bytes
+        self._kept: OrderedDict[str, tuple[Exchange, int]] = OrderedDict()
+        self.size = 0
+        """Bytes that they hold."""
 
     def add(self, exchange: Exchange) -> None:
-        if self._most <= 0:
+        if self.most <= 0:
             return
-        self._kept[exchange.id] = exchange
-        while len(self._kept) > self._most:
-            self._kept.popitem(last=False)
+        size = exchange.kept()
+        if size > self.most_bytes // 8:  # one picture-laden request is not worth all the others
+            exchange.shorten(self.most_bytes // 64)
+            size = exchange.kept()
+        self._kept[exchange.id] = (exchange, size)
+        self.size += size
+        while len(self._kept) > self.most or self.size > self.most_bytes:
+            self.size -= self._kept.popitem(last=False)[1][1]
 
     def get(self, name: str) -> Exchange | None:
-        return self._kept.get(name)
+        found = self._kept.get(name)
+        return found[0] if found is not None else None
 
     def all(self) -> list[Exchange]:
-        return list(self._kept.values())
-
-
-def summary(exchange: Exchange) -> dict[str, Any]:
-    """A line of the list."""
-    return {
-        "id": exchange.id,
-        "began": exchange.began,
-        "dialect": exchange.dialect,
-        "model": exchange.model,
-        "upstream": exchange.upstream,
-        "upstream_model": exchange.upstream_model,
-        "stream": exchange.stream,
-        "status": exchange.status,
-        "losses": len(exchange.losses),
-        "repairs": len(exchange.repairs),
-        "seconds": exchange.seconds,
-    }
-
-
-def report(exchange: Exchange) -> dict[str, Any]:
-    """Everything that is known of one exchange."""
-    return {
-        **summary(exchange),
-        "path": exchange.path,
-        "upstream_dialect": exchange.upstream_dialect,
-        "attempts": exchange.attempts,
-        "error": exchange.error,
-        "first_byte": exchange.first_byte,
-        "losses": list(exchange.losses),
-        "repairs": list(exchange.repairs),
-        "headers": redacted_headers(exchange.headers),
-        "request": shown(exchange.asked),
-        "sent": shown(exchange.sent),
-    }
-
-
-def shown(body: bytes) -> str:
-    """A body as text, without secrets, cut where it is long."""
-    text = _SECRETS.sub(rb"\1\2\3...", body[:MAX_BODY]).decode("utf-8", "replace")
-    return text if len(body) <= MAX_BODY else f"{text}... ({len(body)} bytes)"
-
-
-def redacted_headers(headers: dict[str, str]) -> dict[str, str]:
-    return {name: "..." if name in _SECRET_HEADERS else value for name, value in headers.items()}
+        return [exchange for exchange, _ in self._kept.values()]
 
 
 def compact(losses: tuple[Loss, ...]) -> str:
     """Losses for a header: each code with its severity and how often."""
+    return _listed([f"{loss.code};{loss.severity}" for loss in losses])
+
+
+def compact_repairs(repairs: tuple[Repair, ...]) -> str:
+    """Repairs for a header: each with how often."""
+    return _listed([repair.name for repair in repairs])
+
+
+def _listed(words: list[str]) -> str:
     counts: dict[str, int] = {}
-    for loss in losses:
-        word = f"{loss.code};{loss.severity}"
+    for word in words:
         counts[word] = counts.get(word, 0) + 1
-    return ", ".join([f"{word};n={count}" if count > 1 else word for word, count in counts.items()][:40])
+    out, left = "", len(counts)
+    for word, count in counts.items():
+        said = f"{word};n={count}" if count > 1 else word
+        if len(out) + len(said) > MAX_HEADER - 20:
+            return f"{out}, more;n={left}"
+        out = f"{out}, {said}" if out else said
+        left -= 1
+    return out

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from ..dialects import get
 
-_PING = b'event: ping\ndata: {"type": "ping"}\n\n'
 _COMMENT = b": keep-alive\n\n"
+_BLANK = b"\r\n\r\n"
+_BEATS = {
+    "anthropic": b'event: ping\ndata: {"type": "ping"}\n\n',
+    "openrouter": b": OPENROUTER PROCESSING\n\n",
+    # google-genai 3.1 takes any line that is neither blank nor data for JSON.
+    "gemini": _BLANK,
+    "code-assist": _BLANK,
+}
 
 
 def media_type(dialect: str, *, array: bool) -> str:
@@ -16,9 +23,7 @@ def media_type(dialect: str, *, array: bool) -> str:
 
 def keep_alive(dialect: str) -> bytes:
     """What a client of the dialect takes as a sign of life and nothing else; b"" where there is no such thing."""
-    if dialect == "anthropic":
-        return _PING
-    return _COMMENT if get(dialect).framing == "sse" else b""
+    return _BEATS.get(dialect, _COMMENT) if get(dialect).framing == "sse" else b""
 
 
 class array_frames:

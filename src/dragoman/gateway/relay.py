@@ -7,8 +7,11 @@ the library's; here is what happens in between: waiting, retrying, giving up, an
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -16,30 +19,43 @@ from msgspec import Struct
 from ..canon.events import Fault, FaultKind
 from ..codec import jsontext
 from ..codec.vault import Vault
-from ..crossing import Crossing
 from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ..translate import StreamTranslator, Translation, translate_request, translate_response
-from ..transport.http import Answer, Pool
-from . import stage, upstreams
-from .config import REHEARSAL, Config, Route
-from .exchanges import Exchange, compact
-from .framing import array_frames, keep_alive, media_type
+from ..transport.client import Answer, Client, Headers
+from . import headers, reshape, stage, upstreams
+from .asides import Told
+from .asides import ask as aside
+from .breaker import FAILURES, Breaker, Breakers
+from .config import REHEARSAL, Config, Route, Upstream
+from .exchanges import Exchange, Tape, Try, compact, compact_repairs
+from .framing import media_type
+from .google import Tokens
+from .passing import Passing
 from .paths import Call
+from .pouring import Pouring, Translator, transport_fault
+from .projects import Projects
+from .refusal import RETRIED, Refused, fault_reply, named, no_model, resting, unknown_path, until, wait
 from .routes import Choice, Routes
-from .server import Incoming, Reply
+from .server import Gone, Incoming, Reply
+from .taped import Taped
 
-RETRIED: frozenset[FaultKind] = frozenset({"rate_limit", "overloaded", "server", "upstream_bad", "timeout"})
-"""Faults after which the same place may be asked again."""
-ELSEWHERE: frozenset[FaultKind] = RETRIED | {"auth", "billing", "permission", "not_found"}
-"""Faults after which another place may do better."""
-MAX_WAIT = 20.0
-_FAULTS: dict[str, tuple[FaultKind, int]] = {
-    "connect": ("upstream_bad", 502),
-    "closed": ("upstream_bad", 502),
-    "upstream_bad": ("upstream_bad", 502),
-    "timeout": ("timeout", 504),
+if TYPE_CHECKING:
+    from .earlier import Earlier
+
+ELSEWHERE: frozenset[FaultKind] = RETRIED | {
+    *("auth", "billing", "permission", "not_found", "context_too_long", "too_large")
 }
+"""Faults after which another place may do better."""
+
+
+_ERROR = re.compile(rb'\s*\{\s*"error"\s*:\s*[{"]')
+HOPS = "dragoman-hops"
+"""The header with the gateways that a request came through."""
+INSTANCE = os.urandom(8).hex()
+"""This one. Workers inherit it."""
+
+__all__ = ["Desk", "Refused", "Relay", "fault_reply", "unknown_path"]
 
 
 class _Head(Struct):
@@ -52,8 +68,8 @@ class _Head(Struct):
 _head = msgspec.json.Decoder(_Head).decode
 
 
-class Refused(Exception):
-    """The exchange ends with a fault for the client."""
+class _Unfit(Exception):
+    """A place cannot be asked without losing more than the route tolerates."""
 
     def __init__(self, fault: Fault) -> None:
         self.fault = fault
@@ -65,45 +81,95 @@ class Desk(NamedTuple):
 
     config: Config
     routes: Routes
-    pool: Pool
+    pool: Client
     vault: Vault
     environment: Mapping[str, str]
     draw: Callable[[list[int]], int]
     now: Callable[[], float]
+    tokens: Tokens
+    """Google's access tokens."""
+    breakers: Breakers
+    projects: Projects
+    """Of Google's accounts."""
 
 
 class Relay:
     """Carries one exchange."""
 
-    def __init__(self, desk: Desk, call: Call, request: Incoming, reply: Reply, exchange: Exchange) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        call: Call,
+        request: Incoming,
+        reply: Reply,
+        exchange: Exchange,
+        earlier: Earlier | None = None,
+    ) -> None:
+        """`earlier` has the turns that the request refers to and does not bring."""
         self._desk = desk
+        self._earlier = earlier
+        self._said: Headers = []  # what the upstream says beside its answer
         self._call = call
         self._request = request
         self._reply = reply
         self._exchange = exchange
         self._stream = False
+        self._pouring: Pouring | None = None
+        self._loop = asyncio.get_running_loop()
+        self._began = self._loop.time()
+        self._end = self._began + desk.config.bounds.total
+        self._verbatim: tuple[Fault, bytes, int] | None = None
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
-        exchange = self._exchange
-        model, stream = self._wanted()
-        self._stream = exchange.stream = stream
-        exchange.model = model
-        route, choices = self._desk.routes.find(model, self._desk.draw)
+        exchange, desk = self._exchange, self._desk
+        if INSTANCE in self._request.headers.get(HOPS, ""):
+            why = "the request comes from this gateway itself: an upstream's base_url leads back to it"
+            raise Refused(Fault("invalid_request", why, 400, "loop"))
+        exchange.model, exchange.stream = model, self._stream = self._wanted()
+        route, choices = desk.routes.find(model, desk.draw)
         if not choices:
-            raise Refused(_no_model(model, self._desk.config))
-        last: Fault | None = None
+            raise Refused(no_model(model, desk.config))
+        if self._stream:
+            self._pouring = Pouring(self._call, self._reply, desk.config.bounds, self.headers)
+        try:
+            fault = await self._places(choices, route, model)
+        except Gone:
+            raise
+        except Refused as refused:
+            if not self._reply.started:
+                raise
+            fault = refused.fault
+        except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
+            traceback.print_exception(error)
+            fault = Fault("server", f"the gateway failed: {type(error).__name__}", 500, "gateway_failed")
+        finally:
+            if self._pouring is not None:
+                self._pouring.stop()
+        if fault is None or self._reply.ended:
+            return
+        if self._pouring is None or not self._reply.started:
+            raise Refused(*self._verbatim) if self._verbatim and self._verbatim[0] is fault else Refused(fault)
+        exchange.error = fault.message
+        self._pouring.fail(fault, self._told())
+
+    async def _places(self, choices: list[Choice], route: Route, model: str) -> Fault | None:
+        """Ask one place after the other; None when the client has its answer, else what to tell it: the first fault
+        after which it may ask again, or the first of all."""
+        told: Fault | None = None
         for choice in choices:
-            exchange.upstream, exchange.upstream_model = choice.name, choice.model
-            exchange.upstream_dialect = choice.upstream.dialect
-            if choice.upstream.dialect == REHEARSAL:
-                last = await self._rehearse(choice, model)
-            else:
-                last = await self._try(choice, route, self._translated(choice, route))
-            if last is None or last.kind not in ELSEWHERE:
+            try:
+                fault = await self._ask(choice, route, model)
+                more = fault is not None and fault.kind in ELSEWHERE
+            except _Unfit as unfit:
+                fault, more = unfit.fault, True
+            if fault is None:
+                return None
+            if told is None or (fault.kind in RETRIED and told.kind not in RETRIED):
+                told = fault
+            if not more or self._reply.started:
                 break
-        if last is not None:
-            raise Refused(last)
+        return told
 
     def _wanted(self) -> tuple[str, bool]:
         """The model and whether the answer is to be streamed."""
@@ -117,196 +183,310 @@ class Relay:
             return model, call.stream
         return model, bool(head.stream) if head.stream is not None else call.dialect == "ollama"
 
+    async def _ask(self, choice: Choice, route: Route, model: str) -> Fault | None:
+        """Ask one place, unless it is left alone."""
+        exchange, upstream = self._exchange, choice.upstream
+        breaker = self._desk.breakers[choice.name]
+        now = self._loop.time()
+        if not breaker.admits(upstream, now):
+            return self._failed(choice, resting(choice.name, breaker, now))
+        exchange.upstream, exchange.upstream_model = choice.name, choice.model
+        exchange.upstream_dialect = upstream.dialect
+        try:
+            if upstream.dialect == REHEARSAL:
+                return await self._rehearse(choice, model)
+            asked = self._translated(choice, route)
+            fault = await self._tries(choice, route, asked, breaker)
+            if fault is None or fault.kind != "invalid_request" or route.repair != "report" or self._reply.started:
+                return fault
+            if asked.source == asked.target:  # its bytes went as they were: now it is worth to look what is wrong
+                mended = self._translated(choice, route, mend=True)
+                if mended.repairs:
+                    return await self._tries(choice, route, mended, breaker)
+            return fault
+        finally:
+            breaker.spared()
+
     async def _rehearse(self, choice: Choice, asked: str) -> Fault | None:
         call = self._call
-        request = stage.read(self._request.body, call, choice.model)
+        request = stage.admit(self._body(choice), call, choice.model, asked)
         if isinstance(request, Fault):
             return request
+        self._exchange.attempts += 1
+        if self._pouring is not None:
+            self._pouring.stop()
         streamed = self.headers(media_type(call.dialect, array=call.array))
         created = int(self._desk.now())
         whole = self.headers("application/json")
-        return await stage.play(request, call, asked, created, self._reply, whole, streamed, self._stream)
+        taped = Taped(self._reply, self._told())
+        return await stage.play(request, call, asked, created, taped, whole, streamed, self._stream)
 
-    def _translated(self, choice: Choice, route: Route) -> Translation:
+    def _body(self, choice: Choice) -> bytes:
+        return self._request.body if self._earlier is None else self._earlier.body_for(choice)
+
+    def _translated(self, choice: Choice, route: Route, *, mend: bool = False) -> Translation:
+        """The request for one place. Within one dialect bytes pass untouched: what is broken in them is mended only
+        with `mend`, once the upstream has refused them."""
         call, exchange = self._call, self._exchange
+        untouched = route.repair == "report" and choice.upstream.dialect == call.dialect and not mend
         try:
             asked = translate_request(
-                self._request.body,
+                self._body(choice),
                 source=call.dialect,
                 target=choice.upstream.dialect,
                 model=choice.model,
                 tolerance=None if route.tolerance == "error" else route.tolerance,
                 binary=route.binary,
-                repair=None if route.repair == "off" else route.repair,
+                repair=None if route.repair == "off" or untouched else route.repair,
                 seals=route.seals,
                 vault=self._desk.vault,
+                resolver=self._earlier if choice.upstream.dialect != call.dialect else None,
                 host=upstreams.host(choice.upstream),
             )
         except WireError as error:
-            raise Refused(Fault("invalid_request", str(error), 400, param=error.path)) from None
+            raise Refused(Fault("invalid_request", str(error), 400, param=named(error.path))) from None
         except LossError as error:
             first = error.losses[0]
-            raise Refused(Fault("invalid_request", str(error), 400, first.code, first.path)) from None
+            raise _Unfit(Fault("invalid_request", str(error), 400, first.code, named(first.path))) from None
         except RepairError as error:
-            raise Refused(
-                Fault("invalid_request", str(error), 400, error.repairs[0].name, error.repairs[0].path)
-            ) from None
+            repair = error.repairs[0]
+            raise Refused(Fault("invalid_request", str(error), 400, repair.name, named(repair.path))) from None
         asked.asked = self._call.model or asked.asked
-        exchange.losses, exchange.repairs = asked.losses, asked.repairs
-        if get(asked.target).splice_model and asked.stream is not self._stream and asked.target != call.dialect:
-            asked.body = jsontext.encode(jsontext.fields(asked.body) | {"stream": jsontext.raw(self._stream)})
-        exchange.sent = asked.body
+        unheard = headers.unheard(choice.upstream.dialect, call.dialect, self._request.headers)
+        exchange.losses, exchange.repairs = asked.losses + unheard, asked.repairs
+        stream = self._streams(choice.upstream)
+        other = asked.target != call.dialect or choice.upstream.stream != "auto"
+        place = get(asked.target).endpoint
+        # What silence means there; a translated request is never silent.
+        said = asked.stream if asked.stream is not None else asked.target == call.dialect == "ollama"
+        if other and said is not stream and place.path == place.stream_path:  # else the address says it
+            asked.body = _with_stream(asked, stream)
+        exchange.sent = asked.body = upstreams.fitted(choice.upstream, asked.body)
         return asked
 
-    async def _try(self, choice: Choice, route: Route, asked: Translation) -> Fault | None:
+    def _streams(self, upstream: Upstream) -> bool:
+        """Whether the upstream is asked for a stream."""
+        return self._stream if upstream.stream == "auto" else upstream.stream == "always"
+
+    async def _tries(self, choice: Choice, route: Route, asked: Translation, breaker: Breaker) -> Fault | None:
         """Ask one place, again if it may help; None when the client has its answer."""
-        fault: Fault | None = None
-        for attempt in range(route.retries + 1):
-            if attempt:
-                wait = fault.retry_after if fault is not None and fault.retry_after is not None else 0.25 * 2**attempt
-                if wait > MAX_WAIT:
-                    break
-                await asyncio.sleep(wait)
+        upstream, reply, now = choice.upstream, self._reply, self._loop.time
+        attempt = 0
+        while True:
             self._exchange.attempts += 1
+            again = True
             try:
                 fault = await self._once(choice, route, asked)
             except TransportError as error:
-                kind, status = _FAULTS[error.kind]
-                fault = Fault(kind, str(error), status)
-            if fault is None or fault.kind not in RETRIED or self._reply.started:
-                break
+                fault = transport_fault(error)
+                again = error.kind != "timeout"  # it had its time
+            if fault is None:
+                breaker.passed()
+                return None
+            self._failed(choice, fault)
+            if fault.kind in FAILURES:
+                breaker.failed(upstream, now(), fault.message)
+            else:
+                breaker.passed()
+            if reply.ended:
+                self._exchange.error = fault.message
+                return None
+            if not again or reply.started or fault.kind not in RETRIED or attempt >= route.retries:
+                return fault
+            seconds = wait(fault, route.backoff, attempt)
+            if seconds > self._desk.config.bounds.retry_wait or now() + seconds >= self._end:
+                return fault
+            await asyncio.sleep(seconds)
+            attempt += 1
+            if reply.started or not breaker.admits(upstream, now()):
+                return fault
+
+    def _failed(self, choice: Choice, fault: Fault) -> Fault:
+        self._exchange.tries.append(Try(choice.name, choice.model, fault.kind, fault.status, fault.message))
         return fault
 
+    async def _with_project(self, upstream: Upstream, body: bytes) -> bytes:
+        async def ask(method: str, path: str, sent: bytes) -> bytes:
+            told = await aside(self._desk, upstream, method, path, {}, "code-assist", sent)
+            return told.body if isinstance(told, Told) and told.status == 200 else b""
+
+        return await self._desk.projects.fitted(upstream.base_url + upstream.credentials, body, ask)
+
     async def _once(self, choice: Choice, route: Route, asked: Translation) -> Fault | None:
-        desk, upstream = self._desk, choice.upstream
+        desk, upstream, exchange, bounds = self._desk, choice.upstream, self._exchange, self._desk.config.bounds
         try:
-            headers = upstreams.headers(upstream, desk.environment, self._call.dialect, self._request.headers)
+            token = await desk.tokens.get(upstream.credentials) if upstreams.auth(upstream) == "google" else ""
+            own = upstreams.headers(
+                upstream,
+                desk.environment,
+                self._call.dialect,
+                self._request.headers,
+                token,
+                pass_key=route.client_key,
+            )
         except ConfigError as error:
             return Fault("auth", f"the gateway has no key for {choice.name}: {error}", 401)
-        target = upstreams.target(upstream, choice.model, stream=self._stream)
-        async with await desk.pool.request(
-            upstreams.address(upstream), "POST", target, headers, asked.body, first_byte=desk.config.bounds.first_byte
-        ) as answer:
-            if answer.status >= 400:
-                body = await answer.read(desk.config.bounds.answer)
-                return get(upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
-            if self._stream:
-                await self._pour(choice, route, asked, answer)
-                return None
-            body = await answer.read(desk.config.bounds.answer)
-            return self._answered(choice, route, asked, body)
+        if token and upstream.dialect == "code-assist" and not upstream.project:
+            exchange.sent = asked.body = await self._with_project(upstream, asked.body)
+        if asked.headers:
+            own = upstreams.beside(own, asked.headers)
+        streams = self._streams(upstream)
+        target = upstreams.target(upstream, choice.model, stream=streams)
+        left = self._end - self._loop.time()
+        address = upstreams.address(upstream)
+        if not address.secure:  # those that know TLS are nobody's loopback
+            own = [*own, (HOPS, f"{self._request.headers.get(HOPS, '')} {INSTANCE}".lstrip())]
+        first = min(bounds.first_byte, left)
+        async with await desk.pool.request(address, "POST", target, own, asked.body, first_byte=first) as answer:
+            exchange.answer_after = self._loop.time() - self._began
+            exchange.answer_status, exchange.answer_headers = answer.status, answer.headers
+            exchange.answered, exchange.told = Tape(), None
+            self._said = answer.headers
+            late = f"the answer took more than {bounds.total:g} seconds"
+            answer.within(self._end - self._loop.time(), late)
+            if answer.status >= 300:
+                return await self._fault(choice, answer)
+            return await self._take(choice, route, asked, answer, streams)
 
-    def _answered(self, choice: Choice, route: Route, asked: Translation, body: bytes) -> Fault | None:
-        client, dialect = self._call.dialect, choice.upstream.dialect
+    async def _fault(self, choice: Choice, answer: Answer) -> Fault:
+        """What an upstream says that does not serve the request."""
+        body = await self._read(answer)
+        if answer.status < 400:
+            place = answer.header("location")
+            return Fault("upstream_bad", f"{choice.name} answers with a redirect to {place or 'nowhere'}", 502)
+        fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
+        if fault.retry_after is None:
+            seconds = until(answer.header("retry-after"), self._desk.now())
+            fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
+        if choice.upstream.dialect == self._call.dialect and body.lstrip()[:1] == b"{":
+            self._verbatim = (fault, body, answer.status)
+        return fault
+
+    async def _read(self, answer: Answer) -> bytes:
+        body = await answer.read(self._desk.config.bounds.answer, self._desk.config.bounds.idle)
+        if self._exchange.answered is not None:
+            self._exchange.answered.add(body)
+        return body
+
+    async def _take(
+        self, choice: Choice, route: Route, asked: Translation, answer: Answer, streams: bool
+    ) -> Fault | None:
+        """A good answer, which may be in the other shape than the one that was asked for."""
+        kind = answer.header("content-type")
+        if streams and kind.startswith("application/json") and get(asked.target).framing == "sse":
+            streams = False
+        elif not streams and kind.startswith(("text/event-stream", "application/x-ndjson")):
+            streams = True
+        if streams and self._pouring is not None:
+            translator = self._translator(asked, route)
+            fault = await self._pouring.pour(answer, translator, _tape(self._exchange), self._told())
+            self._exchange.losses += translator.losses
+            return fault
+        body = await self._read(answer)
         try:
-            told = translate_response(
-                body,
-                source=dialect,
-                target=client,
-                answers=asked,
-                created=int(self._desk.now()),
-                seals=route.seals,
-                vault=self._desk.vault,
+            if streams:
+                body = reshape.whole(body, asked.target)
+            told = (
+                self._answered(asked, route, body)
+                if self._pouring is None
+                else self._told_in_events(asked, route, body)
             )
         except FaultError as error:
             return error.fault
         except WireError as error:
-            return Fault("upstream_bad", f"the upstream's answer is not {dialect}: {error}", 502)
-        self._exchange.losses += told.losses
-        self._reply.send(200, self.headers("application/json"), told.body)
+            return Fault("upstream_bad", f"the upstream's answer is not {asked.target}: {error}", 502)
+        self._send(told)
         return None
 
-    async def _pour(self, choice: Choice, route: Route, asked: Translation, answer: Answer) -> None:
-        """A stream, as it comes: all events of one read in one write."""
-        client, reply, bounds = self._call.dialect, self._reply, self._desk.config.bounds
-        translator = StreamTranslator(
-            source=choice.upstream.dialect,
-            target=client,
+    def _translator(self, asked: Translation, route: Route) -> Translator:
+        if asked.source == asked.target and not asked.wrapped:
+            return Passing(asked.target)
+        return StreamTranslator(
+            source=asked.target,
+            target=asked.source,
             answers=asked,
             created=int(self._desk.now()),
             seals=route.seals,
             vault=self._desk.vault,
         )
-        frame = array_frames() if self._call.array else None
-        reply.start(200, self.headers(media_type(client, array=self._call.array)))
-        loop = asyncio.get_running_loop()
-        pulse = _Pulse(reply, keep_alive(client) if frame is None else b"", bounds.keep_alive, loop)
-        end = loop.call_later(
-            bounds.total, answer.fail, "timeout", f"the answer took more than {bounds.total:g} seconds"
-        )
-        try:
-            async for piece in answer.pieces(bounds.idle):
-                out = translator.feed(piece)
-                if out:
-                    pulse.last = loop.time()
-                    reply.write(out if frame is None else frame.feed(out))
-                    await reply.drain()
-            rest = translator.close()
-        except TransportError as error:
-            rest = self._cut(translator, client, choice, str(error))
-        except WireError as error:
-            rest = self._cut(translator, client, choice, f"the upstream sent a broken frame: {error}")
-        finally:
-            pulse.stop()
-            end.cancel()
-        reply.write(rest if frame is None else frame.feed(rest) + frame.close())
-        reply.end()
-        self._exchange.losses += translator.losses
 
-    def _cut(self, translator: StreamTranslator, client: str, choice: Choice, why: str) -> bytes:
-        """The upstream's stream broke off: one fault event, never a good ending."""
-        self._exchange.error = why
-        if choice.upstream.dialect != client:
-            return translator.close()
-        return get(client).writer(Crossing(client, client)).send(Fault("upstream_bad", why, 502))
+    def _answered(self, asked: Translation, route: Route, body: bytes) -> bytes:
+        """A whole answer in the client's dialect. FaultError if it is one for all its good status."""
+        if asked.source == asked.target and _ERROR.match(body) is not None:
+            raise FaultError(get(asked.target).read_fault(body, 502, {}), body)
+        told = translate_response(
+            body,
+            source=asked.target,
+            target=asked.source,
+            answers=asked,
+            created=int(self._desk.now()),
+            seals=route.seals,
+            vault=self._desk.vault,
+        )
+        self._exchange.losses += told.losses
+        return told.body
+
+    def _told_in_events(self, asked: Translation, route: Route, body: bytes) -> bytes:
+        """A whole answer for a client that wants a stream."""
+        translator = self._translator(asked, route)
+        told = translator.feed(reshape.streamed(body, asked.target)) + translator.close()
+        if translator.fault is not None:
+            raise FaultError(translator.fault)
+        self._exchange.losses += translator.losses
+        return told
+
+    def _send(self, body: bytes) -> None:
+        """An answer that is all there."""
+        if self._pouring is not None:
+            self._pouring.finish(body, self._told())
+            return
+        self._told().add(body)
+        self._reply.send(200, self.headers("application/json"), body)
+
+    def _told(self) -> Tape:
+        if self._exchange.told is None:
+            self._exchange.told = Tape()
+        return self._exchange.told
+
+    def refuse(self, refused: Refused) -> None:
+        """Send the fault that the exchange ends with."""
+        out = self.headers("application/json")
+        known = dict(out)
+        if not refused.fault.request_id:
+            refused.fault = msgspec.structs.replace(refused.fault, request_id=known.get("x-request-id", ""))
+        status, more, body = refused.reply(self._call.dialect)
+        self._told().add(body)
+        self._reply.send(status, [*out, *[one for one in more if one[0] not in known]], body)
 
     def headers(self, kind: str) -> list[tuple[str, str]]:
-        """The headers of an answer to the client."""
-        name = self._exchange.id
-        out = [("content-type", kind), ("dragoman-exchange", name), ("x-request-id", name)]
-        if self._call.dialect == "anthropic":
-            out.append(("request-id", name))
+        """The headers of an answer to the client, which goes out with them."""
+        exchange = self._exchange
+        exchange.first_byte = self._loop.time() - self._began
+        said = headers.homeward(
+            self._call.dialect, exchange.upstream_dialect, self._said, exchange.id, self._request.headers
+        )
+        out = [("content-type", kind), ("dragoman-exchange", exchange.id), *said]
         if self._stream:
             out += [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
-        if self._exchange.losses:
-            out.append(("dragoman-losses", compact(self._exchange.losses)))
+        if exchange.losses:
+            out.append(("dragoman-losses", compact(exchange.losses)))
+        if exchange.repairs:
+            out.append(("dragoman-repairs", compact_repairs(exchange.repairs)))
         return out
 
 
-class _Pulse:
-    """A sign of life for the client while the upstream is silent."""
-
-    def __init__(self, reply: Reply, beat: bytes, seconds: float, loop: asyncio.AbstractEventLoop) -> None:
-        self.last = loop.time()
-        self._reply = reply
-        self._beat = beat
-        self._seconds = seconds
-        self._loop = loop
-        self._timer = loop.call_later(seconds, self._tick) if beat and seconds > 0 else None
-
-    def _tick(self) -> None:
-        if self._loop.time() - self.last >= self._seconds * 0.9:
-            self._reply.write(self._beat)
-        self._timer = self._loop.call_later(self._seconds, self._tick)
-
-    def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+def _tape(exchange: Exchange) -> Tape:
+    if exchange.answered is None:
+        exchange.answered = Tape()
+    return exchange.answered
 
 
-def _no_model(model: str, config: Config) -> Fault:
-    known = ", ".join([name for name in config.upstreams if name != REHEARSAL]) or REHEARSAL
-    if not model:
-        return Fault("invalid_request", "the request names no model", 400, "model_required", "/model")
-    why = f"no upstream serves the model {model!r}; say upstream/model (upstreams: {known}) or add a route"
-    return Fault("not_found", why, 404, "model_not_found", "/model")
-
-
-def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:
-    """A fault in the client's dialect."""
-    body, status, headers = get(dialect).write_fault(fault)
-    return status, [("content-type", "application/json"), *headers.items()], body
-
-
-def unknown_path(path: str) -> dict[str, Any]:
-    return {"error": {"message": f"there is nothing at {path}", "type": "not_found"}}
+def _with_stream(asked: Translation, stream: bool) -> bytes:
+    """A request that asks for a stream, or for none. Chat streams count their tokens only when told to."""
+    fields = jsontext.fields(asked.body) | {"stream": jsontext.raw(stream)}
+    if asked.target in ("openai-chat", "openrouter"):
+        if stream:
+            fields.setdefault("stream_options", jsontext.raw({"include_usage": True}))
+        else:
+            fields.pop("stream_options", None)
+    return jsontext.encode(fields)

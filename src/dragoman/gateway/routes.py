@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from .config import Config, Route, Target, Upstream
+from .config import REHEARSAL, Config, Route, Target, Upstream
 
 DEFAULT = Route("*", ())
 
@@ -29,19 +29,30 @@ class Routes:
         self._models = [
             (_pattern(model), name) for name, upstream in config.upstreams.items() for model in upstream.models
         ]
+        self._found: dict[str, tuple[Route, list[Choice]]] = {}  # what no weight decides, for names asked for lately
 
     def find(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
         """The route for a model, and where to try in which order; no choices when nobody serves it.
 
         `draw` picks one of several weights.
         """
+        found = self._found.get(model)
+        if found is None:
+            found = self._look(model, draw)
+            if not any(target.weight for target in found[0].to):
+                if len(self._found) >= 1000:
+                    self._found.clear()
+                self._found[model] = found
+        return found
+
+    def _look(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
         for pattern, route in self._routes:
             if pattern.match(model):
                 return route, [self._choice(target, model) for target in _drawn(route.to, draw)]
         name, slash, rest = model.partition("/")
         if slash and name in self.config.upstreams and rest:
             upstream = self.config.upstreams[name]
-            return DEFAULT, [Choice(name, upstream, model if name == "rehearsal" else rest)]
+            return DEFAULT, [Choice(name, upstream, model if upstream.dialect == REHEARSAL else rest)]
         for pattern, name in self._models:
             if pattern.match(model):
                 return DEFAULT, [Choice(name, self.config.upstreams[name], model)]
@@ -57,17 +68,19 @@ class Routes:
         return [(model, upstream) for model, upstream in dict.fromkeys(found) if "*" not in model]
 
     def _named(self) -> list[tuple[str, str]]:
-        return [(name, model) for name, upstream in self.config.upstreams.items() for model in upstream.models]
+        named = [(name, one) for name, one in self.config.upstreams.items() if one.dialect != REHEARSAL]
+        return [(name, model) for name, upstream in named for model in upstream.models]
 
 
 def _drawn(targets: tuple[Target, ...], draw: Callable[[list[int]], int]) -> list[Target]:
-    """Targets in the order to try them: as written, or drawn by weight where weights differ from one."""
-    if all(target.weight == 1 for target in targets):
+    """Targets in the order to try them: those with a weight as they are drawn, then the others as written."""
+    left = [target for target in targets if target.weight]
+    if not left:
         return list(targets)
-    left, out = list(targets), []
+    out = []
     while left:
-        out.append(left.pop(draw([max(target.weight, 0) for target in left])))
-    return out
+        out.append(left.pop(draw([target.weight for target in left])))
+    return out + [target for target in targets if not target.weight]
 
 
 @lru_cache(maxsize=1024)

@@ -15,14 +15,21 @@ import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import httptools
+
+from ..transport.deadlines import Deadlines
+from ..transport.wire import lower
 
 Handler = Callable[["Incoming", "Reply"], Awaitable[None]]
 
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_CLOSE = "connection: close"
+_LINGER = 2.0
+"""Seconds in which what a refused client still sends is thrown away: cut off at once, it would not read the answer."""
+_OFFER = frozenset({"connection", "upgrade", "http2-settings"})
 
 
 class Bounds(NamedTuple):
@@ -89,7 +96,7 @@ class Reply:
         self.started = True
         self.status = status
         self._chunked = self._client.chunks
-        how = "transfer-encoding: chunked" if self._chunked else "connection: close"
+        how = "transfer-encoding: chunked" if self._chunked else _CLOSE
         self._client.held = self._head(status, headers, how)
 
     def write(self, data: bytes) -> None:
@@ -121,13 +128,40 @@ class Reply:
     def _head(self, status: int, headers: Iterable[tuple[str, str]], how: str) -> bytes:
         lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Unknown')}", how]
         lines += [f"{name}: {value}" for name, value in headers]
-        if not self.keep_alive:
-            lines.append("connection: close")
-        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+        if not self.keep_alive and how != _CLOSE:
+            lines.append(_CLOSE)
+        lines += ("", "")
+        head = "\r\n".join(lines).encode("latin-1", "replace")
+        if head.count(b"\n") != len(lines) - 1:
+            raise ValueError("a header of the answer holds a line break")
+        return head
 
 
 class _Client(asyncio.Protocol):
     """One connection of a client: one request after the other."""
+
+    __slots__ = (
+        "_again",
+        "_body",
+        "_early",
+        "_fed",
+        "_headers",
+        "_in_body",
+        "_loop",
+        "_parser",
+        "_peer",
+        "_ready",
+        "_refusal",
+        "_refused",
+        "_server",
+        "_size",
+        "_url",
+        "chunks",
+        "full",
+        "held",
+        "task",
+        "transport",
+    )
 
     def __init__(self, server: Server) -> None:
         self.transport: asyncio.Transport | None = None
@@ -136,21 +170,21 @@ class _Client(asyncio.Protocol):
         self.held = b""
         self._server = server
         self._loop = asyncio.get_running_loop()
-        self._parser = httptools.HttpRequestParser(self)
+        self._parser: Any = httptools.HttpRequestParser(self)
         self._peer = ""
-        self._task: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self.task: asyncio.Task[None] | None = None
+        self._refused = False
         self._ready: deque[tuple[Incoming, bool, bool]] = deque()  # requests that wait for the one before them
         self._early: list[bytes] = []  # bytes that came while a request was being answered
         self._reset()
 
     def _reset(self) -> None:
         self._url = b""
+        self._again = 0  # bytes of names that came more than once
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
         self._size = 0
-        self._head_size = 0
-        self._unread = 0
+        self._fed = 0
         self._in_body = False
         self._refusal: tuple[int, str] | None = None
 
@@ -161,17 +195,18 @@ class _Client(asyncio.Protocol):
         peer = self.transport.get_extra_info("peername")
         self._peer = f"{peer[0]}" if isinstance(peer, tuple) else ""
         self._server.clients.add(self)
-        self._expect(self._server.bounds.head_seconds)
+        self._server.deadlines.expect(self, self._server.bounds.head_seconds)
 
     def connection_lost(self, error: Exception | None) -> None:
         self.transport = None
         self._server.clients.discard(self)
-        self._expect(None)
+        self._server.deadlines.forget(self)
+        self._parser = None  # it holds this object too
         if self.full is not None and not self.full.done():
             self.full.set_exception(Gone())
             self.full.exception()  # nobody may be waiting
-        if self._task is not None:
-            self._task.cancel()
+        if self.task is not None:
+            self.task.cancel()
 
     def pause_writing(self) -> None:
         self.full = self._loop.create_future()
@@ -186,7 +221,9 @@ class _Client(asyncio.Protocol):
         return False
 
     def data_received(self, data: bytes) -> None:
-        if self._task is not None:
+        if self._refused:
+            return
+        if self.task is not None:
             self._early.append(data)
             if self.transport is not None:
                 self.transport.pause_reading()
@@ -195,25 +232,47 @@ class _Client(asyncio.Protocol):
 
     def _feed(self, data: bytes) -> None:
         bounds = self._server.bounds
-        if not self._in_body:
-            self._unread += len(data)
+        self._fed += len(data)
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._start()  # there is no protocol to switch to: answered as the plain request it also is
+        except httptools.HttpParserUpgrade as upgrade:
+            self._stay(data[upgrade.args[0] :])
             return
         except httptools.HttpParserError as error:
-            told = self._refusal or (400, f"the request is not HTTP: {error}")
-            self._refuse(*told)
-            return
-        if self._refusal is not None:  # not every callback's exception stops the parser
+            self._refusal = self._refusal or (400, f"the request is not HTTP: {error}")
+        if self._refusal is not None and self._ready:
+            self._start()  # what came before is answered first
+        elif self._refusal is not None:  # not every callback's exception stops the parser
             self._refuse(*self._refusal)
         elif self._ready:
             self._start()
+        elif self._fed > bounds.head and self._fed > self._most():
+            self._refuse(431, _too_long("head", bounds.head))
         elif self._in_body:
-            self._expect(bounds.body_seconds)
-        elif self._unread > bounds.head:
-            self._refuse(431, f"the head of the request is longer than {bounds.head} bytes")
+            self._server.deadlines.expect(self, bounds.body_seconds)
+
+    def _stay(self, rest: bytes) -> None:
+        """A client offers to switch protocols. There is none to switch to: it is answered as if it had not.
+
+        The parser leaves out the body of such a request; so where there is one (Java's client offers HTTP/2 with every
+        request), all of it is read again without the offer.
+        """
+        request = self._ready[-1][0]
+        headers = request.headers
+        if request.method != "CONNECT" and ("transfer-encoding" in headers or "content-length" in headers):
+            self._ready.pop()
+            where = f"{request.path}?{request.query}" if request.query else request.path
+            kept = [f"{name}: {value}" for name, value in headers.items() if name not in _OFFER]
+            head = "\r\n".join([f"{request.method} {where} HTTP/1.1", *kept, "", ""])
+            self._parser = httptools.HttpRequestParser(self)
+            self._feed(head.encode("latin-1") + rest)
+        else:
+            self._start()
+
+    def _most(self) -> int:
+        """Bytes that a request may have by now. The parser tells nothing of a header before its end, nor of what stands
+        around chunks and behind them: in chunks of one byte that is five times the body."""
+        return self._server.bounds.head + 6 * self._size
 
     # What the parser tells.
 
@@ -221,58 +280,57 @@ class _Client(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._head_size += len(name) + len(value) + 4
-        if self._head_size > self._server.bounds.head:
-            self._refusal = (431, f"the head of the request is longer than {self._server.bounds.head} bytes")
-            raise _Stop
-        key = name.decode("latin-1").lower()
+        if self._in_body:
+            return  # behind a body: too late to say anything about the request
+        key, headers = lower(name), self._headers
         told = value.decode("latin-1")
-        known = self._headers.get(key)
-        self._headers[key] = told if known is None else f"{known}, {told}"
+        if key in headers:
+            told = f"{headers[key]}, {told}"
+            self._again += len(name) + 2
+        headers[key] = told
 
     def on_headers_complete(self) -> None:
         self._in_body = True
-        length = self._headers.get("content-length", "")
-        if length.isdigit() and int(length) > self._server.bounds.body:
-            self._too_long()
-        if self._headers.get("expect", "").lower() == "100-continue" and self.transport is not None:
+        headers, bounds = self._headers, self._server.bounds
+        size = self._again + 4 * len(headers) + sum(map(len, headers)) + sum(map(len, headers.values()))
+        if size + len(self._url) > bounds.head:
+            self._refusal = (431, _too_long("head", bounds.head))
+            raise _Stop
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > bounds.body:
+            self._refusal = (413, _too_long("body", bounds.body))
+            raise _Stop
+        if "expect" in headers and headers["expect"].lower() == "100-continue" and self.transport is not None:
             self.transport.write(_CONTINUE)
 
     def on_body(self, data: bytes) -> None:
         self._size += len(data)
         if self._size > self._server.bounds.body:
-            self._too_long()
+            self._refusal = (413, _too_long("body", self._server.bounds.body))
+            raise _Stop
         self._body.append(data)
-
-    def _too_long(self) -> None:
-        self._refusal = (413, f"the body of the request is longer than {self._server.bounds.body} bytes")
-        raise _Stop
 
     def on_message_complete(self) -> None:
         parser = self._parser
         keep = parser.should_keep_alive() and not parser.should_upgrade()
-        self._ready.append((self._incoming(), keep, parser.get_http_version() != "1.0"))
+        path, _, query = self._url.decode("latin-1").partition("?")
+        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+        request = Incoming(parser.get_method().decode("latin-1"), path, query, self._headers, body, self._peer)
+        self._ready.append((request, keep, parser.get_http_version() != "1.0"))
         self._reset()
 
     # Requests and replies.
 
-    def _incoming(self) -> Incoming:
-        path, _, query = self._url.partition(b"?")
-        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
-        method = self._parser.get_method().decode("latin-1")
-        return Incoming(method, path.decode("latin-1"), query.decode("latin-1"), self._headers, body, self._peer)
-
     def _start(self) -> None:
-        self._expect(None)
         request, keep, self.chunks = self._ready.popleft()
-        self._task = self._loop.create_task(self._serve(request, Reply(self, keep and not self._server.draining)))
+        self.task = self._loop.create_task(self._serve(request, Reply(self, keep and not self._server.draining)))
 
     def _refuse(self, status: int, why: str) -> None:
         """Answer a request that is not read to its end, and close."""
-        self._expect(None)
+        self._refused = True
         request = Incoming("", self._url.partition(b"?")[0].decode("latin-1"), "", self._headers, b"", self._peer)
         request.refusal = (status, why)
-        self._task = self._loop.create_task(self._serve(request, Reply(self, keep_alive=False)))
+        self.task = self._loop.create_task(self._serve(request, Reply(self, keep_alive=False)))
 
     async def _serve(self, request: Incoming, reply: Reply) -> None:
         server = self._server
@@ -286,20 +344,27 @@ class _Client(asyncio.Protocol):
                 raise
         finally:
             server.busy -= 1
-            self._task = None
-        if not reply.ended:
-            self.abort()
-        elif not reply.keep_alive or server.draining:
-            if self.transport is not None:
-                self.transport.close()
-        elif self.transport is not None:
+            self.task = None
+            if not reply._ended:
+                self.abort()  # also when the handler failed: nobody waits for what will not come
+        if self.transport is None or not reply._ended:
+            return
+        if reply.keep_alive and not server.draining:
             self._next()
+        elif self._refused and not server.draining and self.transport.can_write_eof():
+            self.transport.write_eof()
+            server.deadlines.expect(self, _LINGER)
+        else:
+            self.transport.close()
 
     def _next(self) -> None:
         if self._ready:
             self._start()
             return
-        self._expect(self._server.bounds.idle_seconds)
+        if self._refusal is not None:
+            self._refuse(*self._refusal)
+            return
+        self._server.deadlines.expect(self, self._server.bounds.idle_seconds)
         if self._early and self.transport is not None:
             early = b"".join(self._early)
             self._early.clear()
@@ -325,20 +390,17 @@ class _Client(asyncio.Protocol):
         if self.transport is not None:
             self.transport.abort()
 
-    def _expect(self, seconds: float | None) -> None:
-        """Close the connection when nothing more comes for so long."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if seconds is not None:
-            self._timer = self._loop.call_later(seconds, self._late)
-
-    def _late(self) -> None:
-        if self._task is None and self.transport is not None:
-            if self._unread or self._in_body:
+    def late(self) -> None:
+        """Asked by the deadlines: nothing has come for too long."""
+        if self.task is None and self.transport is not None:
+            if self._fed and not self._refused:
                 self._refuse(408, "the request did not come to its end in time")
             else:
                 self.transport.close()
+
+
+def _too_long(what: str, most: int) -> str:
+    return f"the {what} of the request is longer than {most} bytes"
 
 
 class _Stop(Exception):
@@ -354,11 +416,13 @@ class Server:
         self.clients: set[_Client] = set()
         self.busy = 0
         self.draining = False
+        self.deadlines: Deadlines
         self._listening: asyncio.Server | None = None
 
     async def start(self, host: str, port: int, *, reuse_port: bool = False) -> int:
         """Begin to listen; gives the port, which the system chooses for 0."""
         loop = asyncio.get_running_loop()
+        self.deadlines = Deadlines(loop)
         self._listening = await loop.create_server(
             lambda: _Client(self), host, port, backlog=2048, reuse_port=reuse_port or None
         )
@@ -372,7 +436,7 @@ class Server:
         if self._listening is not None:
             self._listening.close()
         for client in list(self.clients):
-            if client._task is None and client.transport is not None:
+            if client.task is None and client.transport is not None:
                 client.transport.close()
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
@@ -381,4 +445,5 @@ class Server:
         clean = not self.busy
         for client in list(self.clients):
             client.abort()
+        self.deadlines.close()
         return clean

@@ -1,4 +1,7 @@
-"""The rehearsal as an upstream: answers in canon, written in the client's dialect, nothing sent anywhere."""
+"""The rehearsal as an upstream: answers in canon, written in the client's dialect, nothing sent anywhere.
+
+It is as strict as the real ones: what breaks a rule of the dialect (`dragoman lint`) is refused, and nothing is mended.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,62 @@ from ..canon.request import Request
 from ..crossing import Crossing
 from ..dialects import get
 from ..errors import WireError
+from ..linting import lint
+from .config import REHEARSAL
 from .framing import array_frames
 from .paths import Call
 from .server import Reply
 
 Headers = list[tuple[str, str]]
 
+_LEAST = {"openai-chat": 1, "openai-responses": 1, "openrouter": 1, "gemini": 1, "code-assist": 1}
+"""The smallest limit of tokens; elsewhere none at all, or one below zero, has a meaning."""
+_CLOSED = ("tool_choice", "response_format", "think")
+"""Fields with few legal values; one that was not understood is none of them."""
+_SEALS = frozenset({"ANT-012", "GEM-008", "GEM-009"})
+"""Rules by which a seal of the rehearsal is a stranger's, or is missing: it looks at its seals itself."""
+_QUIET = ("gemini", "code-assist", "openai-responses")
+"""Dialects that show thoughts only to clients which ask for them."""
+
 
 def read(body: bytes, call: Call, model: str) -> Request | Fault:
     """The client's request in canon, for the rehearsal to answer."""
     dialect = get(call.dialect)
     try:
-        request = dialect.read_request(body, Crossing(call.dialect, call.dialect))
+        # Read as for an upstream of another dialect: tools that come by an item in mid-conversation are tools.
+        request = dialect.read_request(body, Crossing(call.dialect, REHEARSAL))
     except WireError as error:
         return Fault("invalid_request", str(error), 400, param=error.path)
     return msgspec.structs.replace(request, model=model)
+
+
+def admit(body: bytes, call: Call, model: str, asked: str) -> Request | Fault:
+    """The same, with what upstreams of this dialect refuse refused. `asked` is the model that the client named."""
+    if not asked:
+        return _refused("the request names no model", "model", "model_required")
+    request = read(body, call, model)
+    if isinstance(request, Fault):
+        return request
+    limit, least = request.settings.max_tokens, _LEAST.get(call.dialect)
+    if limit is not None and least is not None and limit < least:
+        return _refused(f"the limit of tokens is {limit}; it must be {least} at least", "max_tokens")
+    for extra in (request.extra, request.choice.extra if request.choice is not None else None):
+        unread = extra.get(call.dialect, {}) if extra is not None else {}
+        for name in _CLOSED:
+            if name in unread:
+                return _refused(f"{name} has a value that is not known", name)
+    for finding in lint(body, dialect=call.dialect, kind="request", model=asked):
+        if finding.severity == "error" and finding.rule not in _SEALS:
+            return _refused(f"{finding.path or '/'}: {finding.message} ({finding.rule})", finding.path.lstrip("/"))
+    settings = request.settings
+    if settings.thoughts is None and call.dialect in _QUIET:
+        settings = msgspec.structs.replace(settings, thoughts=False)
+        request = msgspec.structs.replace(request, settings=settings)
+    return request
+
+
+def _refused(why: str, param: str, code: str = "") -> Fault:
+    return Fault("invalid_request", f"rehearsal: {why}", 400, code, param)
 
 
 def tokens(request: Request) -> int:
@@ -49,7 +93,7 @@ async def play(
     from .. import rehearsal  # only gateways that rehearse load it
 
     dialect = get(call.dialect)
-    answer = rehearsal.answer(request, seals="checked" if dialect.echoes else "ignored")
+    answer = rehearsal.answer(request, seals="checked" if "reasoning" in dialect.echoes else "ignored")
     if answer.fault is not None:
         return answer.fault
     crossing = Crossing("rehearsal", call.dialect, model=asked, answers=request, created=created)

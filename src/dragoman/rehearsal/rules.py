@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 from ..canon.events import Fault
-from ..canon.parts import Media, Part, Text, ToolCall, ToolResult
+from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.request import Format, Request
+from ..canon.turns import Turn
 from . import choosing, shape, sight, speech, thinking, tokens
 from .choosing import Planned, encoded
 from .compose import Said, ended
@@ -19,6 +22,9 @@ MODEL = "rehearsal/rules"
 _MOST = 8000
 """Of a tool's result, how many characters the answer repeats."""
 _ANSWERS = 128
+_BRACES = 20
+"""Of a text that shows a schema, how many opening braces are tried."""
+_DECODER = json.JSONDecoder()
 _SPOKEN = frozenset({"answer", "response", "reply", "text", "message", "summary", "result", "content", "explanation"})
 """Properties of a wanted format in which the answer's words stand."""
 
@@ -36,15 +42,23 @@ def respond(request: Request, model: str = MODEL) -> list[Said] | Fault:
 
 def _wrong(request: Request) -> Fault | None:
     """What every upstream refuses."""
-    if not any(turn.role in ("user", "tool", "assistant") and turn.parts for turn in request.turns):
+    if not any(turn.role in ("user", "tool", "assistant") and _understood(turn) for turn in request.turns):
         return Fault("invalid_request", "rehearsal: there is no turn of the user to answer", 400)
-    if (request.settings.n or 1) > _ANSWERS:
-        return Fault("invalid_request", f"rehearsal: at most {_ANSWERS} answers to one request", 400, param="n")
+    if not all(sight.legible(part) for turn in request.turns for part in turn.parts if isinstance(part, Media)):
+        return Fault("invalid_request", "rehearsal: the data of an image or a document are no base64", 400)
+    number = request.settings.n
+    if number is not None and not 1 <= number <= _ANSWERS:
+        return Fault("invalid_request", f"rehearsal: 1 to {_ANSWERS} answers to one request", 400, param="n")
     choice = request.choice
     if choosing.forced(choice) and not choosing.usable(request):
         named = f" named {', '.join(choice.names)}" if choice is not None and choice.names else ""
         return Fault("invalid_request", f"rehearsal: a call is demanded, and no tool{named} is declared", 400)
     return None
+
+
+def _understood(turn: Turn) -> bool:
+    """Whether there is more in it than what the dialect does not know."""
+    return any(not isinstance(part, Opaque) for part in turn.parts)
 
 
 def _refused(talk: Talk) -> bool:
@@ -122,12 +136,28 @@ def _thought(request: Request, talk: Talk, planned: list[Planned]) -> str:
     return " ".join(out)
 
 
+def _shown_schema(request: Request) -> str | None:
+    """The JSON Schema that the system's or the user's words show, as clients do that ask for any JSON."""
+    for turn in request.turns:
+        for part in turn.parts if turn.role != "assistant" else ():
+            if isinstance(part, Text) and '"properties"' in part.text:
+                for begin in [match.start() for match in re.finditer("{", part.text)][:_BRACES]:
+                    try:
+                        found, end = _DECODER.raw_decode(part.text, begin)
+                    except (ValueError, RecursionError):
+                        continue
+                    if "properties" in found:
+                        return part.text[begin:end]
+    return None
+
+
 def _formed(wanted: Format, request: Request, talk: Talk) -> str:
     """JSON in the wanted shape: what the words and the results hold, the rest from the schema."""
     words = _words(request, talk)
-    if wanted.kind == "json" or wanted.schema is None:
+    schema = wanted.schema if wanted.kind == "schema" else _shown_schema(request)
+    if schema is None:
         return encoded({"rehearsal": True, "reply": words})
-    document = shape.read(wanted.schema)
+    document = shape.read(schema)
     extraction = Extraction(document, "\n".join([talk.words, *[told(result) for result in talk.results]]))
 
     def wish(name: str, schema: dict[str, Any]) -> list[Any]:

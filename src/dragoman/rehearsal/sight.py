@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import binascii
+import re
 
 from ..canon.parts import Media
 from ..codec.media import guess_mime
 
 _HEAD = 256 * 1024
 """Of the base64 text, how much is looked at: the frame header of a photograph stands behind its metadata."""
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]+={0,2}\s*")
+
+
+def legible(media: Media) -> bool:
+    """Whether its data, if they are here, are base64."""
+    return not media.data or _BASE64.fullmatch(media.data) is not None
 
 
 def size(media: Media) -> int | None:

@@ -119,6 +119,8 @@ def _speaks(turn: Turn) -> bool:
 def said(text: str) -> str:
     """What the user said of it: without the notes of the client, and of something long the beginning and the end."""
     text = _uttered(text) or text.strip()
+    if len(text) > 2 and text[0] == text[-1] == '"' and '"' not in text[1:-1]:
+        text = text[1:-1]  # some clients put what they were given on their command line into quotes
     return text if len(text) <= _MOST else text[: _MOST // 2] + "\n" + text[-_MOST // 2 :]
 
 

@@ -16,52 +16,36 @@ import ssl
 import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
+from math import inf
 from types import TracebackType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import httptools
 
 from ..errors import TransportError
+from .client import MAX_HEAD, Address, Headers, Limits
+from .deadlines import Deadlines
+from .wire import Inflate, TooLarge, Unasked, lower, request_head, why
 
-MAX_HEAD = 64 * 1024
+__all__ = ["HIGH_WATER", "Address", "Answer", "Headers", "Limits", "Pool"]
+
 HIGH_WATER = 256 * 1024
 """Bytes of an answer held for a slow reader before the upstream is no longer listened to."""
-MAX_INFLATED = 16 * 1024 * 1024
-"""What one piece of a compressed body may become."""
-
-Headers = list[tuple[str, str]]
-
-
-class Address(NamedTuple):
-    """Where an upstream listens."""
-
-    secure: bool
-    host: str
-    port: int
-
-
-class Limits(NamedTuple):
-    """Seconds to wait, and connections to keep."""
-
-    connect: float = 10.0
-    first_byte: float = 600.0
-    idle: float = 300.0
-    """Between two pieces of an answer."""
-    keep_alive: float = 60.0
-    """A connection unused for longer is closed."""
-    per_host: int = 1000
-    kept: int = 100
-    """Unused connections kept open for each host."""
 
 
 class _Connection(asyncio.Protocol):
-    """One connection. All that happens on it is told to the answer under way."""
+    """One connection and its parser. All that happens on it is told to the answer under way."""
 
-    def __init__(self) -> None:
+    __slots__ = ("_deadlines", "answer", "drained", "idle_since", "parser", "resting", "transport")
+
+    def __init__(self, deadlines: Deadlines) -> None:
+        self._deadlines = deadlines
         self.transport: asyncio.Transport | None = None
         self.answer: Answer | None = None
+        self.resting: deque[_Connection] | None = None  # where it lies while nobody uses it
         self.idle_since = 0.0
         self.drained: asyncio.Event | None = None
+        self.parser: Any = httptools.HttpResponseParser(self)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
@@ -77,9 +61,19 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self.transport = None
+        self._deadlines.forget(self)
         if self.answer is not None:
             self.answer.lost(error)
+        if self.resting is not None:
+            self.resting.remove(self)
+            self.resting = None
+        self.parser = None  # it holds this object too
         self.resume_writing()
+
+    def late(self) -> None:
+        """Asked by the deadlines: whoever waits has waited long enough."""
+        if self.answer is not None:
+            self.answer.late()
 
     def pause_writing(self) -> None:
         self.drained = asyncio.Event()
@@ -88,6 +82,40 @@ class _Connection(asyncio.Protocol):
         if self.drained is not None:
             self.drained.set()
             self.drained = None
+
+    # What the parser tells. It does to the answer what is to be done, since each call more is paid for every header.
+
+    def on_message_begin(self) -> None:
+        if self.answer is None or self.answer.done:
+            raise Unasked
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        assert self.answer is not None
+        if not self.answer.head_done:  # behind a body nobody looks for them
+            self.answer.headers.append((lower(name), value.decode("latin-1")))
+
+    def on_headers_complete(self) -> None:
+        assert self.answer is not None
+        self.answer.headed(self.parser.get_status_code(), self.parser.should_keep_alive())
+
+    def on_body(self, data: bytes) -> None:
+        answer = self.answer
+        assert answer is not None
+        if answer.inflate is not None:
+            data = answer.inflate.feed(data)
+        answer.waiting.append(data)
+        answer.held += len(data)
+
+    def on_message_complete(self) -> None:
+        answer = self.answer
+        assert answer is not None
+        if answer.status < 200:  # an interim answer; the real one follows
+            answer.status = 0
+            answer.headers = []
+            return
+        if answer.inflate is not None:
+            answer.inflate.close()
+        answer.done = True
 
     @property
     def open(self) -> bool:
@@ -101,98 +129,114 @@ class _Connection(asyncio.Protocol):
 class Answer:
     """An upstream's answer: its head at once, its body as it comes. Read it to its end, or close it."""
 
-    def __init__(self, pool: Pool, address: Address, connection: _Connection) -> None:
+    __slots__ = (
+        "_connection",
+        "_end",
+        "_error",
+        "_host",
+        "_keep",
+        "_left",
+        "_paused",
+        "_pool",
+        "_unread",
+        "_waited",
+        "_waiter",
+        "_why",
+        "began",
+        "done",
+        "head_done",
+        "headers",
+        "held",
+        "inflate",
+        "status",
+        "waiting",
+    )
+
+    def __init__(self, pool: Pool, host: _Host, connection: _Connection) -> None:
         self.status = 0
         self.headers: Headers = []
         self.began = False
         """A byte of it has come."""
+        self.done = False
+        """All of it has come."""
         self._pool = pool
-        self._address = address
+        self._host = host
         self._connection = connection
-        self._parser = httptools.HttpResponseParser(self)
-        self._head_size = 0
-        self._head_done = False
+        self.head_done = False
         self._unread = 0
-        self._done = False
         self._error: TransportError | None = None
-        self._pieces: deque[bytes] = deque()
-        self._held = 0
+        self.waiting: list[bytes] = []
+        """What has come and was not taken,"""
+        self.held = 0
+        """and how many bytes."""
         self._paused = False
         self._waiter: asyncio.Future[None] | None = None
-        self._inflate: Any = None
+        self._waited = (0.0, "")
+        self._end = inf
+        self._why = ""
+        self.inflate: Inflate | None = None
+        """Where the body is compressed."""
         self._keep = False
         self._left = False
 
-    # What the parser tells.
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._head_size += len(name) + len(value) + 4
-        if self._head_size > MAX_HEAD:
-            raise _TooLarge
-        self.headers.append((name.decode("latin-1").lower(), value.decode("latin-1")))
-
-    def on_headers_complete(self) -> None:
-        self.status = self._parser.get_status_code()
-        if self.status < 200:
-            return
-        self._keep = self._parser.should_keep_alive()
-        encoding = self.header("content-encoding").lower()
-        if encoding in ("gzip", "x-gzip", "deflate"):
-            self._inflate = zlib.decompressobj(zlib.MAX_WBITS | (16 if "gzip" in encoding else 0))
-        self._head_done = True
-
-    def on_body(self, data: bytes) -> None:
-        if self._inflate is not None:
-            data = self._inflate.decompress(data, MAX_INFLATED)
-            if self._inflate.unconsumed_tail:
-                raise _TooLarge
-        if data:
-            self._pieces.append(data)
-            self._held += len(data)
-
-    def on_message_complete(self) -> None:
-        if self.status < 200:  # an interim answer; the real one follows
-            self.status = 0
-            self.headers = []
-            self._head_size = 0
-            return
-        self._done = True
-
     # What the connection tells.
+
+    def headed(self, status: int, keep: bool) -> None:
+        """Status and headers are there."""
+        self.status = status
+        if self._unread > MAX_HEAD and sum([len(name) + len(value) + 4 for name, value in self.headers]) > MAX_HEAD:
+            raise TooLarge
+        if status >= 200:
+            self._keep = keep
+            self.head_done = True
+            encoding = self.header("content-encoding").lower()
+            if encoding in ("gzip", "x-gzip", "deflate"):
+                self.inflate = Inflate(zlib.MAX_WBITS | (16 if "gzip" in encoding else 0))
 
     def received(self, data: bytes) -> None:
         self.began = True
+        if not self.head_done:
+            self._unread += len(data)
         try:
-            self._parser.feed_data(data)
+            self._connection.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self.fail("upstream_bad", "the upstream switched protocols")
             return
         except (httptools.HttpParserError, zlib.error) as error:
-            cause = error.__context__ if isinstance(error.__context__, _TooLarge | zlib.error) else error
-            self.fail("upstream_bad", f"the upstream's answer is not HTTP: {cause or error}")
-            return
-        if not self._head_done:
-            self._unread += len(data)  # a header that does not end is not told by the parser
-            if self._unread > MAX_HEAD:
-                self.fail("upstream_bad", f"the head of the upstream's answer is longer than {MAX_HEAD} bytes")
+            if not self.done:
+                cause = error.__context__ if isinstance(error.__context__, TooLarge | zlib.error) else error
+                self.fail("upstream_bad", f"the upstream's answer is not HTTP: {cause or error}")
                 return
-        if self._done:
+            self._keep = False  # more than one answer to one request: whatever comes next is not for us
+        if self._unread > MAX_HEAD and not self.head_done:  # a header that does not end is not told by the parser
+            self.fail("upstream_bad", f"the head of the upstream's answer is longer than {MAX_HEAD} bytes")
+            return
+        if self.done:
             self._leave(self._keep)
-        elif self._held > HIGH_WATER and not self._paused and self._connection.transport is not None:
+        elif self.held > HIGH_WATER and not self._paused and self._connection.transport is not None:
             self._paused = True
             self._connection.transport.pause_reading()
-        self._wake()
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
     def lost(self, error: Exception | None) -> None:
-        if self._done or self._error is not None:
+        if self.done or self._error is not None:
             return
-        if self._head_done and not self.header("content-length") and "chunked" not in self.header("transfer-encoding"):
-            self._done = True  # a body that ends with the connection
+        if self.head_done and not self.header("content-length") and "chunked" not in self.header("transfer-encoding"):
+            self.done = True  # a body that ends with the connection
         else:
             what = "before it answered" if not self.began else "in the middle of its answer"
-            self._error = TransportError("closed", f"the upstream closed the connection {what}" + _why(error))
+            self._error = TransportError("closed", f"the upstream closed the connection {what}" + why(error))
         self._leave(False)
         self._wake()
+
+    def late(self) -> None:
+        """It did not come in time, if somebody waits for it."""
+        if self._waiter is not None and not self._waiter.done():
+            seconds, what = self._waited
+            over = self._pool.loop.time() >= self._end
+            self.fail("timeout", self._why if over else f"{what} within {seconds:g} seconds")
 
     # What the reader asks.
 
@@ -202,41 +246,42 @@ class Answer:
                 return value
         return ""
 
-    async def head(self, timeout: float) -> None:
-        """Wait until status and headers are there."""
-        while not self._head_done:
-            if self._error is not None:
-                raise self._error
-            await self._wait(timeout, "the upstream did not answer")
+    def within(self, seconds: float, why: str) -> None:
+        """Give it up for that reason when all of it takes longer."""
+        self._end, self._why = self._pool.loop.time() + seconds, why
 
     async def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
         """The body as it comes: everything that has come by now in one piece."""
         limit = self._pool.limits.idle if timeout is None else timeout
         while True:
-            if self._pieces:
+            if self.waiting:
+                if self._end < inf and self._pool.loop.time() >= self._end:
+                    self.fail("timeout", self._why)
                 yield self._taken()
-            elif self._error is not None:
-                raise self._error
-            elif self._done:
+            elif self.done:
                 return
             else:
-                await self._wait(limit, "the upstream fell silent")
+                await self.wait(limit, "the upstream fell silent")
 
     async def read(self, limit: int, timeout: float | None = None) -> bytes:
         """The whole body, of at most `limit` bytes."""
+        seconds = self._pool.limits.idle if timeout is None else timeout
         found: list[bytes] = []
         size = 0
-        async for piece in self.pieces(timeout):
-            size += len(piece)
-            if size > limit:
+        while True:
+            if size + self.held > limit:
                 self.close()
                 raise TransportError("upstream_bad", f"the upstream's answer is longer than {limit} bytes")
-            found.append(piece)
-        return found[0] if len(found) == 1 else b"".join(found)
+            if self._paused or self.done:
+                size += self.held
+                found.append(self._taken())
+            if self.done:
+                return found[0] if len(found) == 1 else b"".join(found)
+            await self.wait(seconds, "the upstream fell silent")
 
     def close(self) -> None:
         """Nobody wants the rest: the connection is closed at once, unless all of it has come."""
-        if not self._done:
+        if not self.done:
             self.fail("closed", "the answer was not wanted any more")
 
     async def __aenter__(self) -> Answer:
@@ -248,26 +293,30 @@ class Answer:
         self.close()
 
     def _taken(self) -> bytes:
-        data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
-        self._pieces.clear()
-        self._held = 0
-        if self._paused and self._connection.transport is not None and not self._done:
-            self._connection.transport.resume_reading()
-        self._paused = False
+        pieces = self.waiting
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        self.waiting = []
+        self.held = 0
+        if self._paused:
+            self._paused = False
+            if self._connection.transport is not None and not self._left:
+                self._connection.transport.resume_reading()
         return data
 
-    async def _wait(self, timeout: float, what: str) -> None:
-        loop = asyncio.get_running_loop()
-        self._waiter = loop.create_future()
-        timer = loop.call_later(timeout, self._late, what, timeout)
+    async def wait(self, seconds: float, what: str) -> None:
+        """Until more of it has come. Raises the error that it ended with."""
+        if self._error is not None:
+            raise self._error
+        pool = self._pool
+        self._waited = (seconds, what)
+        self._waiter = pool.loop.create_future()
+        if self._end < inf:
+            seconds = min(seconds, max(self._end - pool.loop.time(), 0.0))
+        pool.deadlines.expect(self._connection, seconds)
         try:
             await self._waiter
         finally:
-            timer.cancel()
             self._waiter = None
-
-    def _late(self, what: str, timeout: float) -> None:
-        self.fail("timeout", f"{what} within {timeout:g} seconds")
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -284,23 +333,48 @@ class Answer:
         if self._left:
             return
         self._left = True
-        self._connection.answer = None
-        if self._paused and self._connection.transport is not None:
-            self._connection.transport.resume_reading()
+        connection = self._connection
+        connection.answer = None
+        if self._paused and connection.transport is not None:
+            connection.transport.resume_reading()
             self._paused = False
-        self._pool.back(self._address, self._connection, keep)
+        self._pool.back(self._host, connection, keep)
+
+
+class _Host:
+    """What the pool knows of one address."""
+
+    __slots__ = ("address", "busy", "free", "queue")
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.busy = 0
+        self.free: deque[_Connection] = deque()
+        self.queue: deque[asyncio.Future[None]] = deque()
+
+    def left(self) -> None:
+        """A place is free: for the first who waits, if somebody does."""
+        self.busy -= 1
+        self.next()
+
+    def next(self) -> None:
+        while self.queue:
+            turn = self.queue.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
 
 
 class Pool:
-    """Connections to upstreams, kept open between requests."""
+    """Connections to upstreams, kept open between requests. Belongs to the event loop that first asks it."""
 
     def __init__(self, limits: Limits | None = None, tls: ssl.SSLContext | None = None) -> None:
         self.limits = limits or Limits()
         self._tls = tls
-        self._free: dict[Address, deque[_Connection]] = {}
-        self._busy: dict[Address, int] = {}
-        self._queue: dict[Address, deque[asyncio.Future[None]]] = {}
+        self._hosts: dict[Address, _Host] = {}
         self._closed = False
+        self.loop: asyncio.AbstractEventLoop | Any = None
+        self.deadlines: Deadlines | Any = None
 
     async def request(
         self,
@@ -313,50 +387,82 @@ class Pool:
         first_byte: float | None = None,
     ) -> Answer:
         """Send a request; gives the answer once its head is there."""
-        head = _head(address, method, target, headers, len(body))
+        if self.loop is None:
+            self.loop = asyncio.get_running_loop()
+            self.deadlines = Deadlines(self.loop)
+        message = request_head(address, method, target, tuple(headers))
+        if body or method in ("POST", "PUT", "PATCH"):
+            message = b"%bcontent-length: %d\r\n\r\n%b" % (message, len(body), body)
+        else:
+            message += b"\r\n"
         timeout = self.limits.first_byte if first_byte is None else first_byte
+        host = self._hosts.get(address)
+        if host is None:
+            host = self._hosts[address] = _Host(address)
         while True:
-            connection, fresh = await self._connection(address)
-            answer = Answer(self, address, connection)
+            connection = self._unused(host)
+            used = connection is not None
+            if connection is None:
+                connection = await self._another(host)
+            answer = Answer(self, host, connection)
             connection.answer = answer
             assert connection.transport is not None
-            connection.transport.writelines([head, body]) if body else connection.transport.write(head)
+            connection.transport.write(message)
             try:
                 if connection.drained is not None:
                     await asyncio.wait_for(connection.drained.wait(), timeout)
-                await answer.head(timeout)
+                while not answer.head_done:
+                    await answer.wait(timeout, "the upstream did not answer")
             except TransportError as error:
-                if fresh or answer.began or error.kind != "closed":
+                if not used or answer.began or error.kind != "closed":
                     raise
                 continue  # it had been closed while it was idle
+            except TimeoutError:
+                answer.close()
+                what = f"the upstream did not take the request within {timeout:g} seconds"
+                raise TransportError("timeout", what) from None
             except BaseException:
                 answer.close()
                 raise
             return answer
 
-    async def _connection(self, address: Address) -> tuple[_Connection, bool]:
+    def _unused(self, host: _Host) -> _Connection | None:
+        """An open connection that serves nobody, if there is one and its turn has come."""
         if self._closed:
             raise TransportError("closed", "the pool is closed")
-        while self._busy.get(address, 0) >= self.limits.per_host:
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._queue.setdefault(address, deque()).append(turn)
-            await turn
-        self._busy[address] = self._busy.get(address, 0) + 1
-        now = asyncio.get_running_loop().time()
-        free = self._free.get(address)
-        while free:
-            connection = free.pop()
-            if connection.open and now - connection.idle_since < self.limits.keep_alive:
-                return connection, False
+        if host.busy >= self.limits.per_host:
+            return None
+        while host.free:
+            connection = host.free.pop()
+            connection.resting = None
+            if connection.open and self.loop.time() - connection.idle_since < self.limits.keep_alive:
+                host.busy += 1
+                return connection
             connection.close()
+        return None
+
+    async def _another(self, host: _Host) -> _Connection:
+        """A connection for which one has to wait."""
+        while host.busy >= self.limits.per_host:
+            turn: asyncio.Future[None] = self.loop.create_future()
+            host.queue.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    host.next()  # the place was ours, and we do not take it
+                raise
+        found = self._unused(host)
+        if found is not None:
+            return found
+        host.busy += 1
         try:
-            return await self._connect(address), True
+            return await self._connect(host.address)
         except BaseException:
-            self._left(address)
+            host.left()
             raise
 
     async def _connect(self, address: Address) -> _Connection:
-        loop = asyncio.get_running_loop()
         context = None
         if address.secure:
             if self._tls is None:
@@ -364,8 +470,8 @@ class Pool:
             context = self._tls
         try:
             async with asyncio.timeout(self.limits.connect):
-                _, connection = await loop.create_connection(
-                    _Connection,
+                _, connection = await self.loop.create_connection(
+                    lambda: _Connection(self.deadlines),
                     address.host,
                     address.port,
                     ssl=context,
@@ -384,49 +490,20 @@ class Pool:
             raise TransportError("connect", f"no connection to {address.host}:{address.port}: {error}") from None
         return connection
 
-    def back(self, address: Address, connection: _Connection, keep: bool) -> None:
-        free = self._free.setdefault(address, deque())
-        if keep and connection.open and len(free) < self.limits.kept and not self._closed:
-            connection.idle_since = asyncio.get_running_loop().time()
-            free.append(connection)
+    def back(self, host: _Host, connection: _Connection, keep: bool) -> None:
+        if keep and connection.open and len(host.free) < self.limits.kept and not self._closed:
+            connection.idle_since = self.loop.time()
+            host.free.append(connection)
+            connection.resting = host.free
         else:
             connection.close()
-        self._left(address)
-
-    def _left(self, address: Address) -> None:
-        self._busy[address] -= 1
-        queue = self._queue.get(address)
-        while queue:
-            turn = queue.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                break
+        host.left()
 
     def close(self) -> None:
         """Close what is idle; answers under way go on."""
         self._closed = True
-        for free in self._free.values():
-            for connection in free:
+        for host in self._hosts.values():
+            for connection in host.free:
+                connection.resting = None
                 connection.close()
-            free.clear()
-
-
-class _TooLarge(Exception):
-    """Raised inside the parser, which wraps it."""
-
-
-def _head(address: Address, method: str, target: str, headers: Iterable[tuple[str, str]], size: int) -> bytes:
-    host = f"[{address.host}]" if ":" in address.host else address.host
-    usual = address.port == (443 if address.secure else 80)
-    lines = [f"{method} {target} HTTP/1.1", f"host: {host}" if usual else f"host: {host}:{address.port}"]
-    for name, value in headers:
-        if "\r" in value or "\n" in value or not name or any(c in name for c in "\r\n: "):
-            raise TransportError("connect", f"the header {name[:40]!r} cannot be sent")
-        lines.append(f"{name}: {value}")
-    if size or method in ("POST", "PUT", "PATCH"):
-        lines.append(f"content-length: {size}")
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
-
-
-def _why(error: Exception | None) -> str:
-    return f": {error}" if error is not None else ""
+            host.free.clear()

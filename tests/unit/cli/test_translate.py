@@ -197,3 +197,50 @@ def test_as_a_process() -> None:
     assert done.stdout.startswith(b"event: message_start\n")
     refused = subprocess.run([*script, "--from", "x", "--to", "y"], input=b"", capture_output=True, check=False)
     assert (refused.returncode, refused.stdout) == (2, b"")
+
+
+BROKEN = {
+    "model": "gpt-4o",
+    "messages": [
+        {"role": "user", "content": "hi"},
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        },
+        {"role": "user", "content": "and?"},
+    ],
+}
+
+
+def test_a_broken_history_is_mended_and_said_so() -> None:
+    done = run("--from", "openai-chat", "--to", "openai-responses", "--repair", "report", body=BROKEN)
+    assert done.exit_code == 0
+    kinds = [item.get("type", "message") for item in json.loads(done.stdout)["input"]]
+    assert kinds == ["message", "function_call", "function_call_output", "message"]
+    assert done.stderr.splitlines()[0].split()[:3] == ["added", "orphan-call", "/messages/1/tool_calls/0"]
+
+
+def test_repairs_stand_before_the_losses_in_json_too() -> None:
+    arguments = ("--from", "openai-chat", "--to", "openai-responses", "--repair", "report", "--losses", "json")
+    repairs, losses = map(json.loads, run(*arguments, body=BROKEN).stderr.splitlines())
+    assert [one["name"] for one in repairs] == ["orphan-call"]
+    assert all("severity" in loss for loss in losses)
+    (report,) = map(json.loads, run(*arguments[:4], "--losses", "json", body=BROKEN).stderr.splitlines())
+    assert "result.invented" in [loss["code"] for loss in report]
+
+
+def test_a_broken_history_can_be_refused() -> None:
+    done = run("--from", "openai-chat", "--to", "openai-responses", "--repair", "refuse", body=BROKEN)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].startswith("dragoman: the openai-chat history is broken: ")
+    sound = run("--from", "openai-chat", "--to", "openai-responses", "--repair", "refuse", body=CHAT)
+    assert sound.exit_code == 0
+
+
+def test_a_request_is_made_to_suit_its_host() -> None:
+    body = {**CHAT, "max_completion_tokens": 9, "store": False}
+    done = run("--from", "openai-chat", "--to", "openai-chat", "--host", "api.mistral.ai", body=body)
+    sent = json.loads(done.stdout)
+    assert (sent["max_tokens"], "max_completion_tokens" in sent, "store" in sent) == (9, False, False)
+    assert "/logit_bias" in done.stderr
+    assert json.loads(run("--from", "openai-chat", "--to", "openai-chat", body=body).stdout) == body

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from typing import Any
 
 import pytest
@@ -88,31 +89,105 @@ def test_turns_that_were_plain_before_stand_in_another_place(target: str, change
     assert crossed(body, "openai-chat", target) == new
 
 
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_conversations_that_branch_and_are_edited_are_translated_as_if_they_were_new(source: str, target: str) -> None:
+    draw = random.Random(f"{source} {target}")
+    seen = [history(7)["messages"]]
+    bodies = []
+    for step in range(40):
+        messages = list(draw.choice(seen))
+        at = draw.randrange(len(messages))
+        edit = step % 5
+        if edit == 0:
+            messages += [{"role": "assistant", "content": f"said {step}"}, {"role": "user", "content": f"more {step}"}]
+        elif edit == 1:
+            del messages[at + 1 :]
+        elif edit == 2:
+            messages[at] = {"role": draw.choice(["user", "system", "assistant"]), "content": f"edited {step}"}
+        elif edit == 3:
+            messages = messages[:at] + messages[at + 1 :] or messages
+        else:
+            messages.insert(at, draw.choice(messages))
+        seen.append(messages)
+        bodies.append(json.dumps({**CHAT, "messages": messages}).encode())
+    if source != "openai-chat":
+        bodies = [crossed(body, "openai-chat", source)[0] for body in bodies]
+    forget_all()
+    known = [crossed(body, source, target) for body in bodies for _ in range(2)]
+    for i, body in enumerate(bodies):
+        forget_all()
+        new = crossed(body, source, target)
+        assert known[2 * i] == new
+        assert known[2 * i + 1] == new
+
+
 def test_what_is_not_plain_is_not_remembered() -> None:
-    memory: Recall[str] = Recall(lambda raw, i: None if bytes(raw) == b"2" else f"{i}:{bytes(raw).decode()}")
+    memory: Recall[Turn] = Recall(lambda raw, i: None if bytes(raw) == b"2" else turn(raw, i), _append)
     crossing = Crossing("a", "b")
-    assert memory.all([Raw(b"1"), Raw(b"2")], crossing) is None
+    turns: list[Turn] = []
+    assert not memory.turns(Raw(b"[1,2]"), crossing, turns)
+    assert not memory.turns(Raw(b'"1"'), crossing, turns)
     assert not crossing.recalled
-    assert memory.all([Raw(b"1"), Raw(b"3")], crossing) == ["0:1", "1:3"]
+    assert turns == []
+    assert memory.turns(Raw(b"[1,3]"), crossing, turns)
+    assert turns == [turn(Raw(b"1"), 0), turn(Raw(b"3"), 1)]
     assert crossing.recalled
-    assert memory.all([Raw(b"3"), Raw(b"1")], crossing) == ["0:3", "1:1"]  # in another place it is another message
+    turns.clear()
+    assert memory.turns(Raw(b"[3,1]"), crossing, turns)
+    assert turns == [turn(Raw(b"3"), 0), turn(Raw(b"1"), 1)]  # in another place it is another message
+
+
+def turn(raw: Raw, i: int) -> Turn:
+    return Turn("user", (Text(bytes(raw).decode(), at=("messages", i)),), at=("messages", i))
+
+
+def _append(said: list[Turn], turns: list[Turn]) -> None:
+    turns += said
+
+
+def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def read(raw: Raw, i: int) -> Turn:
+        seen.append(i)
+        return turn(raw, i)
+
+    monkeypatch.setattr(recall, "MAX_ENTRY", 0)  # so that single messages are not remembered
+    memory: Recall[Turn] = Recall(read, _append)
+    words = [f'"{str(i) * 200}"' for i in range(9)]
+    for count in (4, 5, 5, 7, 3):
+        crossing, turns = Crossing("a", "b"), list[Turn]()
+        seen.clear()
+        assert memory.turns(Raw(f"[ {' , '.join(words[:count])}\n]".encode()), crossing, turns)
+        assert turns == [turn(Raw(word.encode()), i) for i, word in enumerate(words[:count])]
+        begun = 0 if crossing.run is None else crossing.run.count
+        assert seen == list(range(begun, count))
+        assert begun == {4: 0, 5: begun, 7: 4, 3: 0}[count]
+    assert begun == 0  # what goes on from an earlier place is another conversation
+    words[0] = f'"{"x" * 200}"'
+    crossing = Crossing("a", "b")
+    assert memory.turns(Raw(f"[ {' , '.join(words)}\n]".encode()), crossing, [])
+    assert crossing.run is None
 
 
 def test_both_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recall, "MAX_BYTES", 3000)
     monkeypatch.setattr(recall, "MAX_STEPS", 2)
-    memory: Recall[str] = Recall(lambda raw, i: str(i))
+    monkeypatch.setattr(recall, "MAX_RUNS", 3000)
+    memory: Recall[Turn] = Recall(turn, _append)
     written = Written()
     for i in range(100):
-        memory.all([Raw(b"%d" % i)], Crossing("a", "b"))
+        memory.turns(Raw(b"[%d]" % i), Crossing("a", "b"), [])
+        memory.turns(Raw(b'["%d",%b,0]' % (i % 2, b"1" * (recall.MIN_RUN + i))), Crossing("a", "b"), [])
         text = Text(str(i))
         assert memory.step("tool", [text], ()) is memory.step("tool", [text], ())
-        turn = Turn("user", (text,))
-        written.keep(turn, i, 10)
-        assert written.get(turn) == i
+        said = Turn("user", (text,))
+        written.keep(said, i, 10)
+        assert written.get(said) == i
         assert written.get(Turn("user", (text,))) is None
     assert len(memory._young) + len(memory._old) < 40
-    assert len(written._young) + len(written._old) < 40
+    assert len(written._turns) < 40
     assert len(memory._steps) <= 2
-    memory.all([Raw(b"x" * (recall.MAX_ENTRY + 1))], Crossing("a", "b"))
+    assert sum([len(run.text) for runs in memory._runs for run in runs]) <= 6000
+    memory.turns(Raw(b'["%b"]' % (b"x" * recall.MAX_ENTRY)), Crossing("a", "b"), [])
     assert len(max(memory._young, key=len)) <= recall.MAX_ENTRY

@@ -128,7 +128,8 @@ def test_what_is_too_large_too_late_or_no_http_is_refused(sent: bytes, status: i
         writer.write(sent)
         return await reader.read()
 
-    bounds = Bounds(head=2000, body=1500, head_seconds=0.1, body_seconds=0.1)
+    seconds = 0.3 if status == 408 else 20.0
+    bounds = Bounds(head=2000, body=1500, head_seconds=seconds, body_seconds=seconds)
     assert talk(talking, bounds=bounds).startswith(b"HTTP/1.1 %d " % status)
 
 

@@ -342,3 +342,29 @@ def test_other_things_said_are_other_answers() -> None:
 def test_a_tool_and_no_words() -> None:
     assert called(request(user(_image(PNG)), tools=(WEATHER,))) == []
     assert called(request(user(_image(PNG)), tools=(LIST,), choice=Choice("required"))) == [("list_files", {})]
+
+
+@pytest.mark.parametrize("number", [0, -1, 129])
+def test_so_many_answers_are_refused(number: int) -> None:
+    wrong = fault(request("Hello", n=number))
+    assert (wrong.kind, wrong.param) == ("invalid_request", "n")
+
+
+def test_what_the_dialect_does_not_know_is_nothing_to_answer() -> None:
+    unknown = Opaque("openai-chat", "smell", Raw(b"{}"))
+    assert fault(request(user(unknown))).kind == "invalid_request"
+    assert "banana" in said(request(user(unknown, "Say banana")))
+
+
+@pytest.mark.parametrize("data", ["???", "aGk=aGk=", "data:image/png;base64,aGk="])
+def test_data_that_are_no_base64_are_refused(data: str) -> None:
+    assert "base64" in fault(request(user("What is this?", Media("image", "image/png", data)))).message
+
+
+def test_any_json_follows_a_schema_that_the_words_show() -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
+    shown = f"Answer like {{this}}, by the schema {json.dumps(schema)}, in JSON."
+    asked = request(Turn("system", (Text(shown),)), "Ada is 36 years old", format=Format("json"))
+    assert json.loads(said(asked)) == {"name": "Ada", "age": 36}
+    plain = request(Turn("system", (Text('It has "properties" {'),)), "Ada is 36", format=Format("json"))
+    assert json.loads(said(plain))["rehearsal"] is True

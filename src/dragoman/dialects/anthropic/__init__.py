@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Demands, Dialect, Endpoint
+from ...dialect import Demands, Dialect, Endpoint, Ends
 from ...rule import Rule
 from .faults import read_fault, write_fault
 from .hosted import HOSTED
+from .plain import read_plain, write_plain
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .standard import STANDARD
@@ -79,6 +80,8 @@ DIALECT = Dialect(
     write_request=write_request,
     read_response=read_response,
     write_response=write_response,
+    read_plain=read_plain,
+    write_plain=write_plain,
     reader=StreamReader,
     writer=StreamWriter,
     read_tools=read_tools,
@@ -92,10 +95,12 @@ DIALECT = Dialect(
     echoes=frozenset({"reasoning"}),
     rules=rules,
     endpoint=Endpoint("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
+    ends=Ends(("stop_reason",), ("usage",)),
     demands=Demands(unique_ids=True, empty_texts=False, empty_last=True, sealed_thoughts=True),
     noise=frozenset(
         {
             "service_tier",
+            "eager_input_streaming",
             "inference_geo",
             "speed",
             "cache_creation",

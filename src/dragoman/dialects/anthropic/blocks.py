@@ -6,6 +6,7 @@ import base64
 import binascii
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult, plain_text
@@ -221,6 +222,8 @@ class BlockWriter:
             if type(only) is Text and only.text and only.extra is None and only.cache is None and only.seal is None:
                 if result.cache is None and result.seal is None:
                     return {"type": "tool_result", "tool_use_id": call_id, "content": only.text}
+        if not self.own and any(part.cache is not None for part in parts):
+            result = self._lifted(result)
         out: Block = {"type": "tool_result", "tool_use_id": call_id}
         content: str | list[Any] | None = plain_text(result.parts)
         if content is None or result.structured:
@@ -236,6 +239,15 @@ class BlockWriter:
         if result.cache is not None:
             self.marks.put(out, result.cache, result.at)
         return out if result.extra is None else restore(out, result.extra, wire.NAME)
+
+    def _lifted(self, result: ToolResult) -> ToolResult:
+        """The result with the cache mark of its last marked part: marks inside of it are refused."""
+        marked = [part for part in result.parts if part.cache is not None]
+        for part in marked:
+            self.crossing.lose("cache.approximated", part.at, "the mark stands on the result")
+        bare = [msgspec.structs.replace(part, cache=None) if part.cache is not None else part for part in result.parts]
+        cache = result.cache if result.cache is not None else marked[-1].cache
+        return msgspec.structs.replace(result, parts=tuple(bare), cache=cache)
 
     def result_content(self, result: ToolResult) -> str | list[Any]:
         if result.structured:

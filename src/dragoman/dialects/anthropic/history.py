@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 
 from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
-from ...canon.turns import Turn
+from ...canon.turns import Run, Turn
 from ...codec import jsontext
 from ...codec.extras import restore
-from ...codec.ids import hashed
+from ...codec.ids import hashed, plain_id
 from ...codec.ids import send as send_id
-from ...codec.recall import Written
+from ...codec.recall import Begun, Written
 from ...crossing import Crossing
 from . import wire
 from .blocks import Block, BlockWriter
@@ -57,13 +57,37 @@ def _remember(turn: Turn, message: Block) -> None:
     _WRITTEN.keep(turn, _Known(message["role"], text, written, calls, answers), size)
 
 
+def _spelled(message: Block) -> Block:
+    """A message of nothing but a text has it as a string."""
+    content = message["content"]
+    if len(content) == 1 and type(content[0]) is dict and content[0].keys() == _TEXT:
+        return {**message, "content": content[0]["text"]}
+    return message
+
+
+_TEXT = {"type", "text"}
+
+
 class History:
     """Messages written so far, and the calls in them that wait for results."""
 
-    __slots__ = ("_answered", "_at", "_crossing", "_open", "_role", "_short", "_twins", "_used", "messages", "writer")
+    __slots__ = (
+        "_answered",
+        "_at",
+        "_crossing",
+        "_open",
+        "_prefill",
+        "_role",
+        "_short",
+        "_twins",
+        "_used",
+        "messages",
+        "writer",
+    )
 
-    def __init__(self, writer: BlockWriter) -> None:
+    def __init__(self, writer: BlockWriter, *, prefill: bool = True) -> None:
         self.writer = writer
+        self._prefill = prefill and writer.crossing.profile.prefill
         self.messages: list[Any] = []
         self._crossing: Crossing = writer.crossing
         self._role = ""
@@ -87,15 +111,7 @@ class History:
             for i in range(begin, len(turns)):
                 self.turn(turns[i], turns, i)
         else:
-            again = self._crossing.recalled
-            for i in range(begin, len(turns)):
-                turn = turns[i]
-                if again and self._as_before(turn):
-                    continue
-                if turn.name or turn.extra is not None or not self._plain(turn.role, turn.parts, turn.at):
-                    self.turn(turn, turns, i)
-                elif again:
-                    _remember(turn, self.messages[-1])
+            self._all(turns, begin)
         if self.writer.own and self._role == "assistant":
             # The history of a client that is about to answer: what it left open stays open.
             self._open.clear()
@@ -104,7 +120,7 @@ class History:
         if not self.messages or self._first_role() == "assistant":
             self._crossing.lose("turn.invented", detail="a first user turn")
             self.messages.insert(0, {"role": "user", "content": FIRST_WORDS})
-        elif self._role == "assistant" and not self._crossing.profile.prefill and not self.writer.own:
+        elif self._role == "assistant" and not self._prefill and not self.writer.own:
             self._crossing.lose(
                 "turn.invented", turns[-1].at, "the model refuses a history that ends with the assistant"
             )
@@ -112,6 +128,37 @@ class History:
         elif self._role == "assistant" and not self.writer.own:
             self._trim_prefill(turns[-1].at)
         return system
+
+    def _all(self, turns: tuple[Turn, ...], begin: int) -> None:
+        again, run = self._crossing.recalled, self._crossing.run
+        known = _WRITTEN.begun(self._crossing, turns, begin)
+        if known is not None:
+            self._go_on(known)
+        plain = run is not None and known is None and len(turns) > begin and turns[begin].role != "assistant"
+        for i in range(begin if known is None else begin + len(known.turns), len(turns)):
+            turn = turns[i]
+            if not (again and self._as_before(turn)):
+                if turn.name or turn.extra is not None or not self._plain(turn.role, turn.parts, turn.at):
+                    self.turn(turn, turns, i)
+                    plain = False
+                elif again:
+                    _remember(turn, self.messages[-1])
+            if plain and run is not None and turn is run.turns[-1]:
+                self._keep_begun(run, turns[begin : i + 1])
+
+    def _keep_begun(self, run: Run, turns: tuple[Turn, ...]) -> None:
+        """Remember how the conversation was written so far. To its last message, more may still be added."""
+        *done, last = self.messages
+        short = any(last is message for message in self._short)
+        at = (self._role, self._at, dict(self._open), list(self._answered), frozenset(self._used), last["role"])
+        _WRITTEN.keep_begun(run, turns, [_spelled(message) for message in done], (*at, list(last["content"]), short))
+
+    def _go_on(self, known: Begun) -> None:
+        self._role, self._at, still_open, answered, used, role, content, short = known.state
+        self._open, self._answered, self._used = dict(still_open), list(answered), set(used)
+        last = {"role": role, "content": list(content)}
+        self.messages = [known.text, last] if len(known.text) else [last]
+        self._short = [last] if short else []
 
     def _trim_prefill(self, at: Path) -> None:
         """A last word of the assistant that ends in white space is refused."""
@@ -211,7 +258,7 @@ class History:
                     call_id = part.id
                     if part.custom or part.namespace or part.name not in legal or call_id in self._used:
                         return False
-                    if len(call_id) > 40 or not call_id.isidentifier() or not call_id.isascii() or call_id in calls:
+                    if not plain_id(call_id) or call_id in calls:
                         return False
                     if not jsontext.is_object(part.arguments):
                         return False
@@ -245,9 +292,7 @@ class History:
         """The messages, plain ones spelled as a string."""
         self._settle()
         for message in self._short:
-            content = message["content"]
-            if len(content) == 1 and len(content[0]) == 2:
-                message["content"] = content[0]["text"]
+            message["content"] = _spelled(message)["content"]
         return self.messages
 
     def _first_role(self) -> str:

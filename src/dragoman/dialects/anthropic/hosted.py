@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Path
-from ...canon.tools import HostedTool, Tool
+from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import jsontext
 from ...codec.hosted import Option, Row, kinds, location, plain_options
 from ...crossing import Crossing
@@ -40,6 +40,7 @@ HOSTED = (
         fixed={"type": "web_search_20250305", "name": "web_search"},
         beside={"user_location": {"type": "approximate"}},
         quiet=frozenset({"type", "name", "cache_control"}),
+        force={"type": "tool", "name": "web_search"},
     ),
     Row(
         NAME,
@@ -49,6 +50,7 @@ HOSTED = (
         options=plain_options({**_DOMAINS, "max_content_tokens": "max_content_tokens"}),
         fixed={"type": "web_fetch_20250910", "name": "web_fetch"},
         quiet=frozenset({"type", "name", "cache_control"}),
+        force={"type": "tool", "name": "web_fetch"},
     ),
     Row(
         NAME,
@@ -82,6 +84,16 @@ HOSTED = (
         quiet=frozenset({"type", "name", "cache_control"}),
     ),
 )
+
+
+def chosen(choice: Choice, tools: tuple[Tool | HostedTool, ...]) -> Choice:
+    """The choice of a tool by its name, which may be that of one the upstream runs."""
+    if choice.mode != "one" or any(isinstance(tool, Tool) and tool.name == choice.names[0] for tool in tools):
+        return choice
+    for tool in tools:
+        if isinstance(tool, HostedTool) and jsontext.plain(tool.value).get("name") == choice.names[0]:
+            return Choice("one", (tool.kind,), at=choice.at, hosted=True)
+    return choice
 
 
 def with_servers(

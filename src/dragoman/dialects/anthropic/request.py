@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Extra, Opaque, Part, Path, ToolResult
+from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, ToolResult
 from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import jsontext
@@ -21,22 +21,29 @@ from .additions import ADDS, merged
 from .blocks import BlockWriter
 from .exact import admit_request, read_message, skim
 from .history import STRANGE_ROLE, History
-from .hosted import SERVERS, mcp_servers, with_servers
+from .hosted import BETA, SERVERS, chosen, mcp_servers, with_servers
 from .message import marked, read_content
 from .settings import empty_fields, make_room, read_settings, write_settings
 from .tools import MEMO, offered, read_choice, write_choice, write_offered
 
+BETA_HEADER = "anthropic-beta"
+_BINDING = "thinking-binding-controls-2026-08-01"
+_EDITS = "context_management"
+
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
     request = skim(body)
-    said = _SAID.all(request.messages, crossing) if request is not None else None
     unknown: Unknown = {}
-    if said is None:
+    read: list[Turn] = []
+    if request is not None and _SAID.turns(request.messages, crossing, read):
+        if request.system:
+            parts = read_content(request.system, ("system",), crossing, {})
+            read.insert(0, Turn("system", tuple(parts), at=("system",)))
+        turns = tuple(read)
+    else:
         request, unknown, spelled = admit_request(body)
         crossing.spelled = spelled
         turns = _read_turns(request, crossing, unknown)
-    else:
-        turns = _grouped(request.system, said, crossing)
     settings, extras = read_settings(request)
     extras.update(carried(request, wire.REQUEST_EXTRAS) or {})
     tools = MEMO.read(request.tools, crossing) if request.tools else ()
@@ -47,6 +54,11 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         if joined is not None:
             tools = joined
             del extras[SERVERS]
+    if _EDITS in extras and crossing.target != wire.NAME and _clears_nothing(extras[_EDITS]):
+        del extras[_EDITS]
+    choice = read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None
+    if choice is not None and crossing.target != wire.NAME:
+        choice = chosen(choice, tools)
     extra = gather(crossing, (), unknown, extras or None)
     if request.tools and not tools:
         extra = marked(extra, "tools", request.tools)
@@ -56,10 +68,20 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         turns,
         request.model or "",
         tools,
-        read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None,
+        choice,
         settings,
         request.stream,
         extra,
+    )
+
+
+def _clears_nothing(management: Raw) -> bool:
+    """Whether all that is asked of a history's management is that no thought is cleared, as it is elsewhere anyway."""
+    asked = jsontext.plain(management)
+    edits = asked.get("edits") if isinstance(asked, dict) and len(asked) == 1 else None
+    return isinstance(edits, list) and all(
+        isinstance(edit, dict) and str(edit.get("type")).startswith("clear_thinking_") and edit.get("keep") == "all"
+        for edit in edits
     )
 
 
@@ -84,14 +106,9 @@ def _read_raw(raw: Raw, i: int) -> tuple[Turn, ...] | None:
     return (Turn("assistant" if role == "assistant" else "system", tuple(parts), "", None, at),)
 
 
-_SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw)
-
-
-def _grouped(system: Any, said: list[tuple[Turn, ...]], crossing: Crossing) -> tuple[Turn, ...]:
-    turns: list[Turn] = []
-    if system:
-        turns.append(Turn("system", tuple(read_content(system, ("system",), crossing, {})), at=("system",)))
-    before = ""
+def _group(said: list[tuple[Turn, ...]], turns: list[Turn]) -> None:
+    """Neighbours of one role are one turn."""
+    before = turns[-1].role if turns else ""
     for group in said:
         for turn in group:
             role = turn.role
@@ -100,7 +117,9 @@ def _grouped(system: Any, said: list[tuple[Turn, ...]], crossing: Crossing) -> t
             else:
                 turns.append(turn)
             before = role
-    return tuple(turns)
+
+
+_SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw, _group)
 
 
 def _read_turns(request: wire.MessagesRequest, crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
@@ -162,7 +181,9 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     words: list[str] = []
     write_settings(request, out, words, crossing, writer.marks)
     tools = write_offered(offered(request, crossing), crossing, writer.marks) if request.tools else None
-    history = History(writer)
+    # Neither an output format nor a thinking budget goes with a history that ends with the assistant.
+    shaped = "format" in out.get("output_config", ()) or "output_format" in out
+    history = History(writer, prefill=not shaped and out.get("thinking", {}).get("type") != "enabled")
     system = history.write(arrange(request.turns, crossing))
     if tools:
         out["tools"] = tools
@@ -170,6 +191,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
             servers = mcp_servers(request.tools)
             if servers:
                 out[SERVERS] = servers
+                _ask_for(BETA, crossing)
     choice, order = write_choice(request, tools, _refuses_force(out, crossing), crossing)
     if choice is not None:
         out["tool_choice"] = choice
@@ -181,6 +203,8 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         plain = len(system) == 1 and type(only) is dict and len(only) == 2 and only.get("type") == "text"
         out["system"] = only["text"] if plain else system
     out["messages"] = history.finish()
+    if crossing.profile.bound_seals and crossing.source != wire.NAME and _sealed(request.turns):
+        _loosen(out, crossing)
     writer.marks.cap(automatic="cache_control" in out)
     if request.stream is not None:
         out["stream"] = request.stream
@@ -188,6 +212,33 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         make_room(out, request.extra)
         restore(out, request.extra, wire.NAME)
     return jsontext.encode(out)
+
+
+def _sealed(turns: tuple[Turn, ...]) -> bool:
+    """Whether thoughts of this dialect's upstreams go back."""
+    for turn in turns:
+        for part in turn.parts:
+            if type(part) is Reasoning and part.seal is not None and part.seal.dialect == wire.NAME and part.seal.data:
+                return True
+    return False
+
+
+def _loosen(out: dict[str, Any], crossing: Crossing) -> None:
+    """Have thoughts left out whose history is not what it was, where the upstream would refuse them.
+
+    A client of another dialect may edit what stands before them in ways that its own upstream would not mind, and a
+    choice among tools changes the list of tools.
+    """
+    thinking = out.setdefault("thinking", {"type": "adaptive"})
+    if thinking["type"] == "adaptive":  # the other forms have no such field
+        thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
+        _ask_for(_BINDING, crossing)
+        crossing.lose("seal.loosened")
+
+
+def _ask_for(beta: str, crossing: Crossing) -> None:
+    said = crossing.headers.get(BETA_HEADER)
+    crossing.headers[BETA_HEADER] = f"{said},{beta}" if said else beta
 
 
 def _refuses_force(out: dict[str, Any], crossing: Crossing) -> bool:

@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.losses import Severity
-from ...canon.parts import Part, Text, ToolCall
+from ...canon.parts import Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
-from ...codec.endings import FAILED, failure, with_failure
+from ...codec.endings import FAILED, failure, first_only, with_failure
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.ids import answer_id
 from ...crossing import Crossing
@@ -23,7 +23,6 @@ from .blocks import BlockWriter
 from .exact import admit_answer
 from .history import History
 from .message import marked, read_content
-from .tools import NAMES
 
 _REASONS: dict[str, StopReason] = {
     "end_turn": "stop",
@@ -119,9 +118,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     stop, parts = response.stop, response.parts
     if stop.reason in FAILED:
         parts = with_failure(parts, failure(stop, wire.NAME))
-    content = _write_plain(parts) or BlockWriter(crossing).answer(parts)
+    content = BlockWriter(crossing).answer(parts)
     if response.alternatives:
-        crossing.lose("answer.dropped", (), f"{len(response.alternatives)} more")
+        first_only(response, crossing)
     response_id = response.id
     if not response_id:
         response_id = answer_id(response.parts, "msg_")
@@ -145,28 +144,6 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     return jsontext.encode(out if response.extra is None else restore(out, response.extra, wire.NAME))
 
 
-def _write_plain(parts: tuple[Part, ...]) -> list[Any] | None:
-    """Texts and calls on which nothing hangs, as nearly all answers are; else None."""
-    blocks: list[Any] = []
-    for part in parts:
-        if part.seal is not None or part.extra is not None or part.cache is not None:
-            return None
-        if type(part) is ToolCall:
-            call_id = part.id
-            if part.custom or part.namespace or NAMES.legal(part.name) != part.name:
-                return None
-            if len(call_id) > 40 or not call_id.isidentifier() or not call_id.isascii():
-                return None
-            if not jsontext.is_object(part.arguments):
-                return None
-            blocks.append({"type": "tool_use", "id": call_id, "name": part.name, "input": Raw(part.arguments)})
-        elif type(part) is Text and part.text and not part.refusal and not part.citations:
-            blocks.append({"type": "text", "text": part.text})
-        else:
-            return None
-    return blocks
-
-
 def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> dict[str, Any]:
     """`stop_reason`, `stop_sequence` and, where there is something to say, `stop_details`."""
     reason = stop.reason
@@ -175,12 +152,14 @@ def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> d
     word: str | None = _WORDS[reason]
     if reason == "tool_calls" and not called:
         word = "end_turn"
-        crossing.lose("stop.approximated", (), "tool_calls without a call is sent as end_turn")
+        crossing.lose("stop.approximated", crossing.stopped(stop), "tool_calls without a call is sent as end_turn")
     elif reason == "unknown" and crossing.source == wire.NAME:
         word = None
     elif reason not in _EXACT or (stop.detail and word != "refusal"):
         severity: Severity | None = "warning" if reason in FAILED else None
-        crossing.lose("stop.approximated", (), f"{stop.detail or reason} is sent as {word}", severity)
+        crossing.lose(
+            "stop.approximated", crossing.stopped(stop), f"{stop.detail or reason} is sent as {word}", severity
+        )
     out: dict[str, Any] = {"stop_reason": word, "stop_sequence": stop.sequence}
     own = stop.extra.get(wire.NAME) if stop.extra is not None else None
     if own is not None:
@@ -195,7 +174,7 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     fresh = (usage.input or 0) - (read or 0) - (written or 0)
     if fresh < 0:
         # Some hosts count cached tokens beside the others.
-        crossing.lose("usage.dropped", detail="more cached tokens than tokens")
+        crossing.lose("usage.dropped", crossing.ends.usage, "more cached tokens than tokens")
         read, written, fresh = None, None, usage.input or 0
     out: dict[str, Any] = {"input_tokens": fresh}
     if written is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...crossing import DEFAULT_PROFILE
 from ...rule import Breach, Subject, rule, rules_of
-from ...rulekit import beyond, declarations, quoted, sub, weight, whole, word
+from ...rulekit import beyond, beyond_most, declarations, quoted, sub, weight, whole, word
 from .rules_walk import NEW_VERSION, betas, every_block, turns, version
 
 _VERSIONS = frozenset({"2023-01-01", "2023-06-01", NEW_VERSION})
@@ -21,15 +21,16 @@ _RUN_UPSTREAM = ("server_tool_use", "mcp_tool_use", "compaction")
 
 @rule("ANT-001", "error")
 def max_tokens(subject: Subject) -> Iterator[Breach]:
-    """`max_tokens` is there and is a whole number of 0 or more.
+    """`max_tokens` is there and is a whole number of 0 or more, and no more than the model takes.
 
-    Why: the API has no default and answers 400; 0 only warms the cache.
+    Why: the API has no default and answers 400; 0 only warms the cache. More than the model takes is refused, unless a
+    beta raises that (warning).
 
     Good: {"model": "claude-opus-5", "max_tokens": 1024, "messages": [...]}
 
     Bad: {"model": "claude-opus-5", "messages": [...]}
 
-    Source: protocols/anthropic.md section 2 [T], 2026-11.
+    Source: protocols/anthropic.md section 2 [T], 2026-11; the most: profiles, from error texts.
     """
     document = subject.document
     if "max_tokens" not in document:
@@ -40,6 +41,8 @@ def max_tokens(subject: Subject) -> Iterator[Breach]:
         yield Breach(
             ("max_tokens",), f"max_tokens is {quoted(document['max_tokens'])}, not a whole number of 0 or more"
         )
+        return
+    yield from beyond_most(subject, limit, ("max_tokens",))
 
 
 @rule("ANT-002", "error")

@@ -7,6 +7,7 @@ and the effort `none`.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from msgspec import Raw
@@ -17,6 +18,7 @@ from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.effort import BUDGETS, from_budget, nearest
 from ...codec.fit import fit
+from ...codec.range import capped
 from ...crossing import Crossing
 from . import wire
 from .marks import Marks
@@ -45,6 +47,7 @@ _AT: dict[str, Path] = {
 }
 _AT_ADAPTIVE = {**_AT, "budget": ("thinking",)}
 _AT_DISABLED = {**_AT, "effort": ("thinking",)}
+_JSON_ONLY = "Answer with one valid JSON object and nothing else."
 _OLD_FORMAT: Path = ("output_format",)
 """Where the beta of structured output had its format."""
 
@@ -187,14 +190,19 @@ def _drop_foreign(settings: Settings, crossing: Crossing) -> None:
 def _write_limit(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     """`max_tokens` is required, and a thinking budget must fit under it."""
     limit = settings.max_tokens
+    at = settings.at.get("max_tokens", ())
     usual = crossing.profile.max_tokens
+    most = crossing.profile.most_tokens if crossing.source != wire.NAME else None
+    if limit is not None and most is not None:
+        limit = capped(limit, at, crossing)
     budget = out.get("thinking", {}).get("budget_tokens", 0)
     if limit is None:
-        limit = usual + budget
+        limit = usual + budget if most is None else min(usual + budget, most)
         crossing.lose("limit.invented", detail=f"max_tokens {limit}")
     elif budget and budget >= limit:
-        crossing.lose("limit.raised", settings.at.get("max_tokens", ()), f"from {limit} to {limit + budget}")
-        limit += budget
+        raised = limit + budget if most is None else min(limit + budget, most)
+        crossing.lose("limit.raised", at, f"from {limit} to {raised}")
+        limit = raised
     out["max_tokens"] = limit
 
 
@@ -230,7 +238,8 @@ def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing,
 def _write_thinking(request: Request, out: dict[str, Any], crossing: Crossing, own: bool) -> bool:
     """`thinking` and `output_config.effort`; says whether the model is asked to think."""
     settings = request.settings
-    if settings.effort is None and settings.budget is None and settings.thoughts is None:
+    telling = crossing.profile.tells_in_thoughts and bool(request.tools) and not own and settings.thoughts is None
+    if settings.effort is None and settings.budget is None and settings.thoughts is None and not telling:
         return False
     thinking: dict[str, Any] | None = None
     word = None
@@ -243,6 +252,11 @@ def _write_thinking(request: Request, out: dict[str, Any], crossing: Crossing, o
             thinking["display"] = "summarized" if settings.thoughts else "omitted"
         elif settings.thoughts:
             crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+    elif telling:
+        thinking = thinking or {"type": "adaptive"}
+        if thinking["type"] == "adaptive":
+            thinking["display"] = "summarized"
+            crossing.lose("thoughts.invented", (), "what the model says between calls is a thought")
     if thinking is not None:
         out["thinking"] = thinking
     if word is not None:
@@ -303,7 +317,7 @@ def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str
                 crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as effort {effort}")
         return {"type": "adaptive"}, None if effort is None else _effort_word(effort, at, crossing)
     if "enabled" in modes:
-        tokens = BUDGETS.get(effort or "medium", BUDGETS["medium"])
+        tokens = min(BUDGETS.get(effort or "medium", BUDGETS["medium"]), _most_budget(crossing))
         crossing.lose("effort.approximated", at, f"sent as a budget of {tokens} tokens")
         return {"type": "enabled", "budget_tokens": tokens}, None
     crossing.lose("effort.dropped", at)
@@ -327,10 +341,16 @@ def _not_thinking(modes: tuple[str, ...], at: Path, crossing: Crossing) -> tuple
 
 
 def _budget(budget: int, at: Path, crossing: Crossing) -> int:
-    if budget >= LEAST_BUDGET:
-        return budget
-    crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as {LEAST_BUDGET}")
-    return LEAST_BUDGET
+    sent = min(max(budget, LEAST_BUDGET), _most_budget(crossing))
+    if sent != budget:
+        crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as {sent}")
+    return sent
+
+
+def _most_budget(crossing: Crossing) -> int:
+    """The largest budget that leaves half of the longest answer to be said."""
+    most = crossing.profile.most_tokens
+    return max(most // 2, LEAST_BUDGET) if most is not None else sys.maxsize
 
 
 def _effort_word(effort: str, at: Path, crossing: Crossing) -> str | None:
@@ -349,7 +369,11 @@ def _write_format(
 ) -> None:
     if shape.kind == "json" or shape.schema is None:
         crossing.lose("format.as_text", at)
-        words.append("Answer with one valid JSON object and nothing else.")
+        words.append(_JSON_ONLY)
+        return
+    if not crossing.profile.formats and not own:
+        crossing.lose("format.as_text", at, "the model takes no output format")
+        words.append(f"{_JSON_ONLY} It must fit this JSON Schema:\n{shape.schema}")
         return
     if shape.name or shape.description:
         crossing.lose("format.detail.dropped", at, "name" if shape.name else "description")

@@ -15,6 +15,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.endings import told_whole
 from ...codec.extras import NULL, carried, gather
 from ...codec.faults import broken_off
 from ...codec.refrain import FrameReader, Refrain
@@ -26,7 +27,7 @@ from . import wire
 from .exact import sort_out_block
 from .faults import fault_from
 from .message import WRAPPED, read_block, read_citations, unwrapped
-from .response import read_stop, read_usage
+from .response import read_response, read_stop, read_usage
 
 _strict = msgspec.json.Decoder(wire.StreamEvent).decode
 
@@ -43,6 +44,7 @@ class _Block:
         "citations",
         "delta",
         "held",
+        "implied",
         "index",
         "initial",
         "number",
@@ -64,6 +66,7 @@ class _Block:
         self.pieces: list[str] = []
         self.held: list[Event] = []  # what waits for an earlier block to end
         self.over = False
+        self.implied = False  # nobody said that it began, so it ends when another does
 
 
 _KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
@@ -79,6 +82,7 @@ class StreamReader(FrameReader):
         self._live: _Block | None = None
         self._waiting: list[_Block] = []
         self._next = 0
+        self._odd = b""  # a whole answer in place of the events
         self._started = False
         self._over = False
         self._called = False
@@ -120,8 +124,14 @@ class StreamReader(FrameReader):
                 self._finish(events)
             else:
                 self._over = True
-                events.append(broken_off(self._frames.stray, lambda error: fault_from(error, 0, {})))
+                events.extend(self._instead())
         return events
+
+    def _instead(self) -> list[Event]:
+        """What came in place of the rest of the stream."""
+        stray = self._frames.stray or self._odd
+        found = told_whole(stray, read_response, self._crossing) if not self._started else []
+        return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
     def _break(self, why: str, events: list[Event]) -> None:
         self._over = True
@@ -132,6 +142,9 @@ class StreamReader(FrameReader):
             event, unknown, _ = wire.EVENT.admit(data)
         except WireError as error:
             self._break(f"the upstream sent a broken frame: {error}", events)
+            return
+        if event.type == "message" and not self._started:
+            self._odd = data
             return
         self._event(name, event, unknown, events)
 
@@ -189,7 +202,9 @@ class StreamReader(FrameReader):
                 return block
         return None
 
-    def _begin(self, number: int | None, block: wire.Block, unknown: Unknown, events: list[Event]) -> None:
+    def _begin(self, number: int | None, block: wire.Block, unknown: Unknown, events: list[Event]) -> _Block:
+        if self._live is not None and self._live.implied:
+            self._end(self._live, events)
         index = self._next
         self._next += 1
         below = {
@@ -223,6 +238,7 @@ class StreamReader(FrameReader):
             opened.initial = text
         elif text:
             self._pass_on(opened, PartDelta(index, text), events)
+        return opened
 
     def _pass_on(self, block: _Block, event: Event, events: list[Event]) -> None:
         (events if block is self._live else block.held).append(event)
@@ -230,7 +246,14 @@ class StreamReader(FrameReader):
     def _delta(self, event: wire.StreamEvent, delta: wire.Delta, events: list[Event]) -> None:
         block = self._block(event.index)
         kind = delta.type
-        if block is None:
+        if block is None and kind in ("text_delta", "thinking_delta") and self._started:
+            # Its beginning is missing, or its end came too early. Words can go on; half a call is no call.
+            empty = wire.Block("text", "") if kind == "text_delta" else wire.Block("thinking", thinking="")
+            self._begin(event.index, empty, {}, events).implied = True
+            self._delta(event, delta, events)
+        elif block is None and kind == "input_json_delta":
+            self._break("the upstream's stream has arguments outside of a call", events)
+        elif block is None:
             self._crossing.lose("event.dropped", (), f"{kind} outside of a block")
         elif kind and kind == block.delta:
             text = delta.text or delta.partial_json or delta.thinking

@@ -8,7 +8,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import jsontext
-from ...codec.endings import failure
+from ...codec.endings import cut_short, failure, flawed
 from ...codec.extras import restore
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
@@ -39,7 +39,8 @@ class StreamWriter:
         self._ids: set[str] = set()
         self._called = False
         self._refused = False
-        self._cut = False  # the arguments of a call broke off
+        self._cut = False  # a call breaks off
+        self._flawed = ""  # a call that was told as it came and is no JSON object; its block is still open
         self._usage: Usage | None = None
         self._stop: Stop | None = None
         self._started = False
@@ -94,10 +95,14 @@ class StreamWriter:
 
     def _part_start(self, event: PartStart) -> bytes:
         if event.answer:
-            self._crossing.lose("answer.dropped", (), "the first is told")
+            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
         part = event.part
+        if self._flawed:
+            # Arguments may break off at the end of an answer, and only there.
+            why = f"the arguments of {self._flawed} are no JSON object, and the answer goes on"
+            return out + self.send(Fault("upstream_bad", why, 502))
         self._index, self._part, self._head, self._mode = event.index, part, b"", ""
         self._pieces, self._seal, self._cited = None, part.seal, []
         if isinstance(part, ToolCall):
@@ -196,7 +201,9 @@ class StreamWriter:
             return b""
         out = b""
         if isinstance(part, ToolCall):
-            out = self._call_end(part) + self._close()
+            self._cut = self._cut or event.cut
+            out = self._call_end(part)
+            out += b"" if self._flawed else self._close()
         elif isinstance(part, Reasoning):
             out = self._thought_end()
         elif self._head:
@@ -210,11 +217,11 @@ class StreamWriter:
         if self._mode == "custom":
             return self._input('"}')
         arguments = "".join(self._pieces or ())
+        self._cut = flawed(call, arguments, self._crossing) or self._cut
         if jsontext.object_raw(arguments) is not None:
             return b""
-        self._crossing.lose("arguments.invalid", call.at)
         if self._mode != "raw":
-            self._cut = True  # they are sent already, as they came: too late to put them under __raw
+            self._cut, self._flawed = True, call.name or call.id  # too late to put them under __raw
             return b""
         return self._input(jsontext.encode({"__raw": arguments}).decode())
 
@@ -279,7 +286,12 @@ class StreamWriter:
         if not event.last:
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
-        words = failure(self._stop or event.stop, wire.NAME)
+        stop = self._stop or event.stop
+        stop = cut_short(stop, self._crossing) if self._cut else stop
+        words = failure(stop, wire.NAME)
+        if words and self._flawed:
+            return out + self.send(Fault("upstream_bad", words, 502))
+        out += self._close() if self._flawed else b""
         if words:
             out += self._open("text", words) + self._close()
             self._head = b""
@@ -288,12 +300,8 @@ class StreamWriter:
         if usage is None:
             self._crossing.lose("usage.invented")
         figures = write_usage(usage or Usage(), self._crossing)
-        delta = write_stop(self._stop or event.stop, self._called, self._refused, self._crossing)
+        delta = write_stop(stop, self._called, self._refused, self._crossing)
         delta["stop_reason"] = delta["stop_reason"] or "end_turn"
-        if self._cut and delta["stop_reason"] in ("tool_use", "end_turn"):
-            # Clients run what ends with tool_use. A call may break off in an answer that was cut, and only there.
-            self._crossing.lose("stop.approximated", (), f"a call breaks off: {delta['stop_reason']} is max_tokens now")
-            delta["stop_reason"] = "max_tokens"
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")

@@ -197,6 +197,9 @@ def write_offered(tools: tuple[Tool | HostedTool, ...], crossing: Crossing, mark
     return MEMO.write(tools, crossing)
 
 
+_ORDER = "You must call the tool `{}` in your next answer."
+
+
 def read_choice(choice: wire.ToolChoice, crossing: Crossing) -> Choice:
     at = ("tool_choice",)
     kind = choice.type
@@ -234,11 +237,16 @@ def write_choice(request: Request, tools: Any, refused: bool, crossing: Crossing
         if choice is not None and choice.mode in ("required", "one"):
             crossing.lose("choice.dropped", choice.at, "no tools")
         return None, ""
-    if choice is not None and choice.extra is not None and wire.NAME in choice.extra:
-        return dict(jsontext.fields(choice.extra[wire.NAME]["tool_choice"])), ""
     out: dict[str, Any] | None = None
     words = ""
-    if choice is not None:
+    if choice is not None and choice.extra is not None and wire.NAME in choice.extra:
+        out = jsontext.plain(choice.extra[wire.NAME]["tool_choice"])
+        if crossing.source == wire.NAME:
+            return out, ""
+        if refused:
+            crossing.lose("choice.weakened", choice.at)
+            out, words = {"type": "auto"}, _ORDER.format(out["name"] if out is not None else "")
+    elif choice is not None:
         out, words = _said(choice, request, refused, crossing)
     if single and out is not None and out["type"] == "none" and crossing.source != wire.NAME:
         crossing.lose("parallel.unenforced", request.settings.at.get("parallel", ()), "no tool may be called", "info")
@@ -268,4 +276,4 @@ def _said(choice: Choice, request: Request, refused: bool, crossing: Crossing) -
     if not refused:
         return {"type": "tool", "name": name}, ""
     crossing.lose("choice.weakened", choice.at)
-    return {"type": "auto"}, f"You must call the tool `{name}` in your next answer."
+    return {"type": "auto"}, _ORDER.format(name)

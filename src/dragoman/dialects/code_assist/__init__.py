@@ -63,6 +63,7 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     hosted=VERTEX,
+    ends=GEMINI.ends,
     logprobs=GEMINI.logprobs,
     sealed=GEMINI.sealed,
     echoes=GEMINI.echoes,

@@ -50,6 +50,7 @@ class StreamReader(gemini.StreamReader):
         if wrapped.error:
             chunk = wire.InnerAnswer(error=wrapped.error)
         if chunk is None:
+            self._odd = self._odd or data
             return
         if not self._started:
             self._trace = wire.traced(chunk, wrapped.traceId)
@@ -104,7 +105,7 @@ class StreamWriter(gemini.StreamWriter):
         self._trace: dict[str, Raw] = {}
 
     def send(self, event: Event) -> bytes:
-        if type(event) is PartDelta:
+        if type(event) is PartDelta and not event.tokens:
             return super().send(event)  # in its envelope already: see _frame_around
         out = super().send(event)
         return self._wrapped(out) if out and not isinstance(event, Fault) else out

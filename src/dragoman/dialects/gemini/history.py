@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 
 from ...canon.parts import Opaque, Path, Text, ToolCall, ToolResult
-from ...canon.turns import Turn
+from ...canon.turns import Run, Turn
 from ...codec import jsontext
-from ...codec.recall import Written
+from ...codec.recall import Begun, Written
 from ...crossing import Crossing
 from . import wire
 from .marks import put_back
@@ -32,12 +32,21 @@ def write_contents(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
             open_from = _open_from(turns)
         turns = _as_sent(turns)
     recalled = crossing.recalled and not writer.mine
-    for index, turn in enumerate(turns):
+    run = crossing.run if recalled else None
+    known = _WRITTEN.begun(crossing, turns, 0) if run is not None else None
+    begin = len(known.turns) if known is not None and writer.go_on(known, seals) else 0
+    plain = run is not None and not begin and turns[0].role != "assistant"
+    for index in range(begin, len(turns)):
+        turn = turns[index]
         # Only calls of the open turn must have seals. A history from elsewhere gets its dummies in all turns, so that
         # its bytes stay the same, and cached, when the turn is over.
         sealed = seals and index >= open_from and turn.role == "assistant" and _has_calls(turn)
         if recalled and writer.as_before(turn, sealed):
+            plain = plain and writer.plain
+            if plain and run is not None and turn is run.turns[-1]:
+                writer.keep_begun(run, turns[: index + 1], seals)
             continue
+        plain = False
         if turn.name:
             crossing.lose("name.dropped", turn.at)
         if turn.role == "assistant":
@@ -81,13 +90,13 @@ def _open_from(turns: tuple[Turn, ...]) -> int:
 
 class _Known(NamedTuple):
     """How a turn was written after the calls `asked`, and the calls that wait for results after it. `sealed`: its calls
-    must have seals; `dummy` is the place of the one that got a dummy."""
+    must have seals; `dummies` is the place of the one that got a dummy."""
 
     parts: list[Raw]
     waiting: list[tuple[str, Any, Path]]
     asked: list[tuple[str, str]]
     sealed: bool
-    dummy: Path | None
+    dummies: tuple[Path, ...]
 
 
 _WRITTEN = Written()
@@ -104,7 +113,9 @@ class _Writer:
         self._at: Path = ()
         self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its place
         self._answered: set[str] = set()
-        self._dummy: Path | None = None  # the call that was given a dummy last
+        self._given: list[Path] = []  # the call of this turn that was given a dummy
+        self._dummies: list[Path] = []  # all of them in plain turns
+        self.plain = True  # the last turn will be written the same way next time
 
     def as_before(self, turn: Turn, sealed: bool) -> bool:
         """Write a turn as it was written before, or write and remember it. Only what begins a content of its own is
@@ -117,8 +128,10 @@ class _Writer:
             return False
         known = _WRITTEN.get(turn)
         if known is not None and known.asked == asked and known.sealed is sealed:
-            if known.dummy is not None:
-                self._crossing.lose("seal.dummy", known.dummy)
+            for dummy in known.dummies:
+                self._crossing.lose("seal.dummy", dummy)
+            self._dummies += known.dummies
+            self.plain = True
             self.contents.append({"role": role, "parts": list(known.parts)})
             self._waiting = list(known.waiting)
             self._answered.update([call_id for call_id, _ in asked])
@@ -128,19 +141,41 @@ class _Writer:
             return False
         crossing = self._crossing
         before, lost, renamed = len(self.contents), len(crossing.losses), len(crossing.renamed) + len(crossing.custom)
-        self._dummy = None
+        self._given.clear()
         if turn.role == "assistant":
             self.model(turn, sealed=sealed)
         elif turn.role == "tool":
             self.results(turn)
         else:
             self.user(turn)
-        lost += self._dummy is not None
+        lost += len(self._given)
         clean = len(crossing.losses) == lost and len(crossing.renamed) + len(crossing.custom) == renamed
         own_names = all(call["name"] in NAMES.legal_names for _, call, _ in self._waiting)
-        if clean and own_names and len(self.contents) == before + 1:
+        self.plain = clean and own_names and len(self.contents) == before + 1
+        if self.plain:
+            self._dummies += self._given
             parts = [jsontext.raw(part) for part in self.contents[-1]["parts"]]
-            _WRITTEN.keep(turn, _Known(parts, list(self._waiting), asked, sealed, self._dummy), sum(map(len, parts)))
+            _WRITTEN.keep(
+                turn, _Known(parts, list(self._waiting), asked, sealed, tuple(self._given)), sum(map(len, parts))
+            )
+        return True
+
+    def keep_begun(self, run: Run, turns: tuple[Turn, ...], seals: bool) -> None:
+        """Remember how the conversation was written so far. To its last content, more may still be added."""
+        *done, last = self.contents
+        state = (self._role, self._at, list(self._waiting), frozenset(self._answered), list(self._dummies), seals)
+        _WRITTEN.keep_begun(run, turns, done, (*state, last["role"], list(last["parts"])))
+
+    def go_on(self, known: Begun, seals: bool) -> bool:
+        """Write the beginning of a conversation as before; False where the model wants seals otherwise."""
+        at, place, waiting, answered, dummies, sealed, role, parts = known.state
+        if sealed is not seals:
+            return False
+        self._role, self._at, self._waiting, self._answered = at, place, list(waiting), set(answered)
+        for dummy in dummies:
+            self._crossing.lose("seal.dummy", dummy)
+        last = {"role": role, "parts": list(parts)}
+        self.contents = [known.text, last] if len(known.text) else [last]
         return True
 
     def model(self, turn: Turn, *, sealed: bool) -> None:
@@ -155,7 +190,7 @@ class _Writer:
                 if sealed and not waiting and "thoughtSignature" not in written:
                     written["thoughtSignature"] = DUMMY
                     crossing.lose("seal.dummy", part.at)
-                    self._dummy = part.at
+                    self._given.append(part.at)
                 waiting.append((part.id, written["functionCall"], part.at))
                 out.append(written)
                 continue

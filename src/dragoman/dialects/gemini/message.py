@@ -25,7 +25,7 @@ from .tools import ANY_NAMES, NAMES
 DUMMY = "skip_thought_signature_validator"
 """What the API takes where a seal is demanded that does not exist."""
 
-_DUMMIES = frozenset(
+DUMMIES = frozenset(
     spelling
     for word in (DUMMY, "context_engineering_is_the_way_to_go")
     for spelling in (word, base64.b64encode(word.encode()).decode())
@@ -101,7 +101,7 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
         return
     seal = None
     if part.thoughtSignature is not None:
-        if part.thoughtSignature in _DUMMIES:
+        if part.thoughtSignature in DUMMIES:
             extra = with_field(extra, "thoughtSignature", jsontext.raw(part.thoughtSignature))
         else:
             seal = read_seal(part.thoughtSignature)
@@ -201,7 +201,7 @@ def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extr
     slot = part.thoughtSignature
     seal = None
     if slot is not None:
-        if slot in _DUMMIES:
+        if slot in DUMMIES:
             extra = with_field(extra, "thoughtSignature", jsontext.raw(slot))
         else:
             seal = read_seal(slot)

@@ -31,21 +31,12 @@ _INVENTED = "(the conversation begins)"
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
     request = _skim(body)
-    said = _SAID.all(request.contents, crossing) if request is not None else None
-    if said is None:
+    turns: list[Turn] = []
+    if request is None or not _SAID.turns(request.contents, crossing, turns):
         return read_admitted(wire.admit_request(body), crossing)
     wire.check_text(body)
-    turns: list[Turn] = []
     if request.systemInstruction is not None:
-        turns.append(_read_system(request.systemInstruction, crossing, {}))
-    before = ""
-    for group in said:
-        for turn in group:
-            if turn.role == "tool" and before == "tool":
-                turns[-1] = _SAID.step("tool", [*turns[-1].parts, *turn.parts], turns[-1].at)
-            else:
-                turns.append(turn)
-            before = turn.role
+        turns.insert(0, _read_system(request.systemInstruction, crossing, {}))
     return _read_rest(request, turns, crossing, {})
 
 
@@ -141,7 +132,21 @@ def _read_raw(raw: Raw, i: int) -> tuple[Turn, ...] | None:
 
 _skim = skimmer(wire.GenerateRequest, "contents")
 _content = msgspec.json.Decoder(wire.Content).decode
-_SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw)
+
+
+def _group(said: list[tuple[Turn, ...]], turns: list[Turn]) -> None:
+    """Neighbouring results are one turn."""
+    before = turns[-1].role if turns else ""
+    for group in said:
+        for turn in group:
+            if turn.role == "tool" and before == "tool":
+                turns[-1] = _SAID.step("tool", [*turns[-1].parts, *turn.parts], turns[-1].at)
+            else:
+                turns.append(turn)
+            before = turn.role
+
+
+_SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw, _group)
 
 
 def _read_contents(
@@ -200,7 +205,9 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     mine = crossing.source == wire.NAME
     system, turns = _leading_system(request.turns if mine else arrange(request.turns, crossing))
     contents = write_contents(turns, crossing)
-    if not mine and (not contents or contents[0].get("role") == "model"):
+    # Between Gemini and its envelope what was said stays as it is, but nothing at all is refused by both.
+    enveloped = mine and (crossing.within != ()) is (crossing.target == wire.NAME)
+    if (not contents and (enveloped or not mine)) or (not mine and _model_first(contents[0])):
         crossing.lose("turn.invented", turns[0].at if turns else ())
         contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
     out: dict[str, Any] = {"contents": contents}
@@ -220,6 +227,11 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     if crossing.target == wire.NAME and (not mine or crossing.within):
         _switch_hosted(request, out)
     return jsontext.encode(out)
+
+
+def _model_first(content: Any) -> bool:
+    """What was written before, and is one text now, did not begin so."""
+    return type(content) is dict and content.get("role") == "model"
 
 
 def _switch_hosted(request: Request, out: dict[str, Any]) -> None:

@@ -74,6 +74,7 @@ _ABSENT = {
     (True, False): Raw(b'["index"]'),
     (False, True): Raw(b'["content"]'),
 }
+_FEEDBACK = ("promptFeedback",)
 _BLOCK = frozenset({"blockReason", "blockReasonMessage"})
 
 
@@ -188,12 +189,12 @@ def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
     value = peek(feedback)
     if isinstance(value, dict):
         rest = {name: jsontext.raw(inner) for name, inner in value.items() if name not in _BLOCK}
-        crossing.keep(("promptFeedback",), rest)
+        crossing.keep(_FEEDBACK, rest)
     if not isinstance(value, dict) or not value.get("blockReason"):
-        return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}})
+        return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}}, at=_FEEDBACK)
     message = value.get("blockReasonMessage")
     detail = message if isinstance(message, str) else f"the prompt was blocked: {value['blockReason']}"
-    return Stop("content_filter", None, detail, {wire.NAME: {"promptFeedback": feedback}})
+    return Stop("content_filter", None, detail, {wire.NAME: {"promptFeedback": feedback}}, _FEEDBACK)
 
 
 def read_time(text: str) -> int | None:
@@ -263,7 +264,7 @@ def _write_candidate(
 ) -> dict[str, Any]:
     written = [out for out in [write_part(part, crossing, request=False) for part in parts] if out is not None]
     candidate: dict[str, Any] = {"content": {"parts": written, "role": "model"}}
-    write_stop(stop, candidate, crossing)
+    write_stop(stop, candidate, crossing, index)
     candidate["index"] = index
     if not cited and any(type(part) is Text and part.citations for part in parts):
         texts = [(part.text, part.citations, part.at) for part in parts if isinstance(part, Text)]
@@ -273,7 +274,7 @@ def _write_candidate(
     return candidate
 
 
-def write_stop(stop: Stop, candidate: dict[str, Any], crossing: Crossing) -> None:
+def write_stop(stop: Stop, candidate: dict[str, Any], crossing: Crossing, number: int = 0) -> None:
     if stop.extra is None and not stop.detail and stop.reason in _EXACT:
         candidate["finishReason"] = _WORDS[stop.reason]
         return
@@ -281,7 +282,7 @@ def write_stop(stop: Stop, candidate: dict[str, Any], crossing: Crossing) -> Non
     if word is None:
         word = _WORDS[stop.reason]
         if stop.reason not in _EXACT:
-            crossing.lose("stop.approximated", (), f"{stop.reason} is sent as {word}")
+            crossing.lose("stop.approximated", crossing.stopped(stop, number), f"{stop.reason} is sent as {word}")
     if bytes(word) != b"null" if isinstance(word, Raw) else True:
         candidate["finishReason"] = word
     message = own(stop.extra, "finishMessage")
@@ -309,7 +310,7 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     if usage.cache_read is not None:
         out["cachedContentTokenCount"] = usage.cache_read
     if usage.cache_write:
-        crossing.lose("usage.dropped", (), "tokens written to a cache")
+        crossing.lose("usage.dropped", crossing.ends.usage, "tokens written to a cache")
     if usage.input is not None or usage.output is not None:
         out["totalTokenCount"] = (usage.input or 0) + (usage.output or 0)
     if usage.extra is None:

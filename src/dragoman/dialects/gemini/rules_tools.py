@@ -8,7 +8,7 @@ from typing import Any
 
 from ...canon.parts import Path
 from ...rule import Breach, Subject, rule, rules_of
-from ...rulekit import beyond, declarations, listed, misnamed, quoted, schemas, sub, twice, whole, word
+from ...rulekit import beyond, beyond_most, declarations, listed, misnamed, quoted, schemas, sub, twice, whole, word
 from .rules_walk import at_key, contents, flavour, functions, hosted, inner, key, parts, snake
 
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
@@ -317,6 +317,28 @@ def sampling(subject: Subject) -> Iterator[Breach]:
                 yield Breach((*at, key(config, name)), f"{name} is deprecated or ignored on this model", "leave it out")
     for breach in beyond(config, _RANGES, at):
         yield Breach(breach.at, breach.message, breach.fix, "error")
+
+
+@rule("GEM-020", "warning")
+def room(subject: Subject) -> Iterator[Breach]:
+    """The limit of an answer is no more than the model yields, and what the server holds is named where it may be.
+
+    Why: models before Gemini 4 refuse a larger `maxOutputTokens`; Gemini 4 stops at 65536 (32768 when not streaming)
+    with CONTINUATION. Gemini 4 is reported to have no `cachedContent`.
+
+    Good: {"generationConfig": {"maxOutputTokens": 8192}} for gemini-2.0-flash
+
+    Bad: {"contents": [...], "cachedContent": "cachedContents/1"} for gemini-4-argon
+
+    Source: protocols/gemini.md section 2 [D, R1], 2026-11; stackblitz-labs/bolt.diy issue 955 [R].
+    """
+    at, config = inner(subject.document, "generationConfig")
+    limit = at_key(config, "maxOutputTokens")
+    if type(limit) is int:
+        yield from beyond_most(subject, limit, (*at, key(config, "maxOutputTokens")))
+    if at_key(subject.document, "cachedContent") is not None and not subject.profile.cached_content:
+        told = "this model has no explicit caching"
+        yield Breach((key(subject.document, "cachedContent"),), told, "send the content itself")
 
 
 RULES = rules_of(globals())

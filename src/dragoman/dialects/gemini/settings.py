@@ -12,7 +12,7 @@ from ...codec import jsontext
 from ...codec.effort import from_budget, nearest
 from ...codec.extras import carried
 from ...codec.fit import fit
-from ...codec.range import within
+from ...codec.range import capped, within
 from ...codec.schema import from_openapi
 from ...crossing import Crossing
 from . import wire
@@ -177,6 +177,12 @@ def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) ->
     settings = request.settings
     config: dict[str, Any] = {}
     mine = crossing.source == wire.NAME
+    if settings.max_tokens is not None:
+        limit = settings.max_tokens
+        if not mine:
+            at = settings.at.get("max_tokens", ())
+            limit = capped(limit, at, crossing, streamed=request.stream is True)
+        config["maxOutputTokens"] = limit
     _write_sampling(settings, config, crossing)
     thinking = _write_thinking(request, crossing)
     if settings.thoughts is not None:
@@ -214,8 +220,6 @@ def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) ->
 
 def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
-    if settings.max_tokens is not None:
-        config["maxOutputTokens"] = settings.max_tokens
     if settings.temperature is not None or settings.top_p is not None or settings.top_k is not None:
         taken = crossing.profile.sampling or crossing.source == wire.NAME
         for value, name, key in (

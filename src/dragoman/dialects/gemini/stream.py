@@ -16,6 +16,7 @@ from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCal
 from ...canon.response import Stop, Usage
 from ...codec import jsonarray, jsontext, sse
 from ...codec.admit import Unknown
+from ...codec.endings import cut_short
 from ...codec.extras import carried
 from ...codec.faults import broken_off
 from ...codec.refrain import FrameReader, Refrain
@@ -82,6 +83,7 @@ class StreamReader(FrameReader):
         super().__init__(sse.Splitter(wire.NAME), refrain, keeps_count=True)
         self._crossing = crossing
         self._head = b""
+        self._odd = b""  # what is no chunk, in place of the first one
         self._sse = False
         self._array: jsonarray.Splitter | None = None
         self._answers: dict[int, _Answer] = {}
@@ -182,6 +184,9 @@ class StreamReader(FrameReader):
             if data == b"[DONE]":  # compatible servers send it
                 return
             chunk, unknown, _ = wire.admit_answer(data)
+            if not self._started and chunk == type(chunk)():
+                self._odd = data
+                return
         self._chunk(chunk, unknown, events)
 
     def _chunk(self, chunk: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
@@ -291,12 +296,27 @@ class StreamReader(FrameReader):
         if candidate.finishReason is not None:
             answer.candidate.finishReason = candidate.finishReason
             answer.candidate.finishMessage = candidate.finishMessage
+        if candidate.logprobsResult:
+            self._score(answer, candidate, place, events)
         told = carried(candidate, wire.CANDIDATE_EXTRAS)
         if told is not None:
             answer.told.update(told)
         if unknown:
             for at in [at for at in unknown if at[:2] == ("candidates", place)]:
                 self._unsaid(at, unknown.pop(at))
+
+    def _score(self, answer: _Answer, candidate: wire.Candidate, place: int, events: list[Event]) -> None:
+        """Log probabilities of what was said in this chunk. Kin get all of them, as they came, with the last one."""
+        from ...codec import logprobs  # late: few streams have them
+
+        found = logprobs.read(candidate.logprobsResult, "chosen")
+        if found and self._crossing.scored and answer.kind == "text" and self._crossing.target not in wire.KIN:
+            at = ("candidates", place, "logprobsResult")
+            self._crossing.lose("field.dropped", at, "the numbers of the tokens", "info")
+            events.append(PartDelta(answer.index, "", None, (), tuple(found)))
+            candidate.logprobsResult = wire.NONE
+        elif "logprobsResult" in answer.told:
+            candidate.logprobsResult = logprobs.joined(answer.told["logprobsResult"], candidate.logprobsResult)
 
     def _words(self, answer: _Answer, kind: str, text: str, events: list[Event]) -> None:
         if answer.kind != kind:
@@ -413,7 +433,7 @@ class StreamReader(FrameReader):
         blocked = read_block(self._last.promptFeedback, self._crossing) if not answers else None
         broken = self._array is not None and self._array.open
         if broken or not (answers or blocked) or any(answer.candidate.finishReason is None for answer in answers):
-            events.append(broken_off(self._frames.stray, lambda error: fault_from(error, 0, {})))
+            events.append(broken_off(self._frames.stray or self._odd, lambda error: fault_from(error, 0, {})))
             return
         usage = self._read_usage()
         if blocked is not None:
@@ -430,14 +450,16 @@ class StreamReader(FrameReader):
         return read_usage(self._usage, self._crossing, self._unknown) if self._usage is not None else None
 
     def _stop(self, answer: _Answer, events: list[Event]) -> Stop:
-        if answer.pieces is not None:
-            # The limit fell inside a call: half a call is no call.
-            call = answer.pieces.call
-            self._crossing.lose("part.dropped", call.at, f"the call of {call.name} was cut", "error")
         self._end(answer, events)
         candidate = answer.candidate
         at = ("candidates", answer.number)
-        return read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._crossing)
+        stop = read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._crossing)
+        if answer.pieces is None:
+            return stop
+        # The limit fell inside a call: half a call is no call.
+        call = answer.pieces.call
+        self._crossing.lose("call.truncated", call.at, f"the call of {call.name}")
+        return cut_short(stop, self._crossing, answer.number)
 
     def _answer_extra(self, answer: _Answer) -> Extra | None:
         at = ("candidates", answer.number)

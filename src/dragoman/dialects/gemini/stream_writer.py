@@ -13,6 +13,7 @@ import msgspec
 from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import jsontext
+from ...codec.endings import cut_short, flawed
 from ...crossing import Crossing
 from . import wire
 from .faults import error_object
@@ -57,6 +58,7 @@ class StreamWriter:
         self._tail = b"]}" + _END
         self._open: dict[int, _Open] = {}
         self._numbers: dict[int, int] = {}  # answers by the order in which they began, which is their index
+        self._cut: set[int] = set()  # answers with a call that breaks off
         self._finished = False
         self._texts: dict[int, list[_Words]] = {}
         self._text: dict[int, _Words] = {}
@@ -145,6 +147,11 @@ class StreamWriter:
             return b""
         if event.seal is not None:
             opened.seal = event.seal
+        if event.tokens:
+            from ...codec import logprobs  # late: few streams have them
+
+            scores = {"logprobsResult": logprobs.write(list(event.tokens), "chosen")}
+            return self._cited(opened.answer, {"text": ""}, scores)
         text = event.text
         if event.index in self._text:
             words, citations, _ = self._text[event.index]
@@ -172,6 +179,8 @@ class StreamWriter:
             seal = opened.seal or part.seal
             if isinstance(part, ToolCall):
                 part = msgspec.structs.replace(part, arguments=text, seal=seal)
+                if event.cut or flawed(part, text, self._crossing):
+                    self._cut.add(answer)
             else:
                 part = msgspec.structs.replace(part, text=text, seal=seal)
             return self._written(answer, part, metadata)
@@ -189,7 +198,7 @@ class StreamWriter:
         return self._cited(answer, written, metadata) if metadata else self._chunk(answer, written)
 
     def _cited(self, answer: int, part: Any, metadata: dict[str, Any]) -> bytes:
-        """A chunk with all citations so far."""
+        """A chunk with more beside its content: all citations so far, or log probabilities."""
         candidate = {"content": {"parts": [part], "role": "model"}, "index": answer, **metadata}
         return b"data: " + _line({"candidates": [candidate], **self._head}) + _END
 
@@ -206,7 +215,8 @@ class StreamWriter:
             out["promptFeedback"] = blocked
         else:
             candidate: dict[str, Any] = {"content": {"parts": [{"text": ""}], "role": "model"}}
-            write_stop(event.stop, candidate, self._crossing)
+            stop = cut_short(event.stop, self._crossing, event.answer) if number in self._cut else event.stop
+            write_stop(stop, candidate, self._crossing, event.answer)
             candidate.setdefault("finishReason", "STOP")
             candidate["index"] = number
             if not first:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Demands, Dialect, Endpoint, Place, listed
+from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
 from .faults import read_fault, write_fault
 from .request import read_request, write_request
@@ -82,10 +82,12 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    ends=Ends(("done_reason",)),
     logprobs=Place(NAME, "tokens", "logprobs", spelled=False),
     rules=rules,
     demands=Demands(thoughts_lead=False),
     endpoint=Endpoint("/api/chat", "/api/chat"),
+    anonymous=True,
     noise=frozenset(
         {
             "total_duration",

@@ -129,8 +129,10 @@ def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
             continue
         _write_turn(turn, messages, crossing)
         calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
-    if not messages and turns and crossing.source != wire.NAME:
-        crossing.lose("turn.invented", turns[0].at, "nothing is left of the conversation")
+    if not messages and crossing.source != wire.NAME:
+        # An empty list is taken here, but all it does is load the model.
+        what = "nothing is left of the conversation" if turns else "nothing was said"
+        crossing.lose("turn.invented", turns[0].at if turns else (), what)
         messages.append({"role": "user", "content": NO_INPUT})
     return messages
 

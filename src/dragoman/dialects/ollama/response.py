@@ -9,7 +9,7 @@ from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import jsontext
-from ...codec.endings import FAILED, GAP, failure, with_failure
+from ...codec.endings import FAILED, GAP, failure, first_only, with_failure
 from ...codec.extras import carried, gather, misplaced
 from ...crossing import Crossing
 from . import wire
@@ -93,7 +93,7 @@ def read_usage(answer: wire.Answer) -> Usage | None:
 
 def write_response(response: Response, crossing: Crossing) -> bytes:
     if response.alternatives:
-        crossing.lose("answer.dropped", (), f"{len(response.alternatives)} more")
+        first_only(response, crossing)
     out: dict[str, Any] = head(response.id, response.model, response.created, response.extra, crossing)
     out["message"] = write_assistant(
         with_failure(response.parts, failure(response.stop, wire.NAME), GAP), crossing, request=False
@@ -123,7 +123,7 @@ def write_end(stop: Stop, usage: Usage | None, out: dict[str, Any], crossing: Cr
     if usage.output is not None:
         out["eval_count"] = usage.output
     if usage.cache_read or usage.cache_write or usage.reasoning:
-        crossing.lose("usage.dropped", (), "cached and thinking tokens are not told apart")
+        crossing.lose("usage.dropped", crossing.ends.usage, "cached and thinking tokens are not told apart")
 
 
 def _write_stop(stop: Stop, crossing: Crossing) -> Any:
@@ -133,7 +133,7 @@ def _write_stop(stop: Stop, crossing: Crossing) -> Any:
     word = "length" if stop.reason in ("length", "context_full") else "stop"
     if (stop.reason not in _EXACT or stop.detail) and crossing.source != wire.NAME:
         detail = f"{stop.detail or stop.sequence or stop.reason} is sent as {word}"
-        crossing.lose("stop.approximated", (), detail, "warning" if stop.reason in FAILED else None)
+        crossing.lose("stop.approximated", crossing.stopped(stop), detail, "warning" if stop.reason in FAILED else None)
     return word
 
 

@@ -15,7 +15,10 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
 from ...codec import jsontext, ndjson
 from ...codec.admit import Unknown
+from ...codec.endings import told_whole
 from ...codec.extras import carried
+from ...codec.faults import broken_off
+from ...codec.sse import MAX_STRAY
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -23,13 +26,12 @@ from .faults import fault_from
 from .media import read_image
 from .message import read_call
 from .pairing import Ids, seed
-from .response import MESSAGE, read_created, read_stop, read_usage
+from .response import MESSAGE, read_created, read_response, read_stop, read_usage
 from .stream_writer import StreamWriter
 
 __all__ = ["StreamReader", "StreamWriter"]
 
 _strict = msgspec.json.Decoder(wire.Answer).decode
-_CUT = "the upstream's stream ended before the answer did"
 
 
 class StreamReader:
@@ -42,6 +44,7 @@ class StreamReader:
         self._next = 0
         self._kind = ""  # text or thought, or "" when no part is open
         self._seen: list[Part] = []
+        self._stray: list[bytes] = []  # lines of what is no stream: an answer spread over lines, a page
         self._started = False
         self._over = False
         self._kept: set[tuple[Path, str]] = set()
@@ -61,7 +64,11 @@ class StreamReader:
         if not self._over:
             for line in self._lines.close():
                 self._take(line, events)
-            self._fault(Fault("upstream_bad", _CUT, 502), events)
+        if not self._over:
+            stray = b"\n".join(self._stray)
+            found = told_whole(stray, read_response, self._crossing)
+            self._over = True
+            events.extend(found or [broken_off(stray, lambda error: fault_from({"error": error}, 0, {}))])
         return events
 
     def _fault(self, fault: Fault, events: list[Event]) -> None:
@@ -71,6 +78,9 @@ class StreamReader:
 
     def _take(self, line: bytes, events: list[Event]) -> None:
         if self._over:
+            return
+        if self._stray:
+            self._take_odd(line, events)
             return
         try:
             answer = _strict(line)
@@ -95,6 +105,10 @@ class StreamReader:
 
     def _take_odd(self, line: bytes, events: list[Event]) -> None:
         """A line with an error in it, with fields nobody knows, or broken."""
+        if not self._started and (self._stray or not jsontext.is_whole(line)):
+            if sum(map(len, self._stray)) < MAX_STRAY:
+                self._stray.append(line)
+            return
         try:
             fields = jsontext.fields(line)
             if "error" in fields and bytes(fields["error"]) not in (b"null", b'""'):
@@ -102,6 +116,9 @@ class StreamReader:
                 return
             answer, unknown, _ = wire.ANSWER.admit(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, WireError) as error:
+            if not self._started:
+                self._stray.append(line)
+                return
             self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
             return
         self._whole(answer, unknown, events)
@@ -125,10 +142,21 @@ class StreamReader:
             self._part(read_call(call, at, self._ids, unknown), events)
         for at, fields in unknown.items():
             self._note(at, fields)
+        if answer.logprobs and self._score(answer.logprobs, events):
+            answer.logprobs = wire.NONE
         if answer.done:
             self._finish(answer, events)
         elif answer.logprobs:
             self._note((), {"logprobs": answer.logprobs})
+
+    def _score(self, scores: Raw, events: list[Event]) -> bool:
+        """Log probabilities of the words of this line, if they are such and have a place."""
+        from ...codec import logprobs  # late: few streams have them
+
+        found = logprobs.read(scores, "tokens") if self._crossing.scored and self._kind == "text" else None
+        if found:
+            events.append(PartDelta(self._next - 1, "", None, (), tuple(found)))
+        return found is not None
 
     def _words(self, kind: str, text: str, events: list[Event]) -> None:
         if self._kind != kind:

@@ -13,7 +13,7 @@ import msgspec
 from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import jsontext
-from ...codec.endings import GAP, failure
+from ...codec.endings import GAP, cut_short, failure, flawed
 from ...codec.media import missing
 from ...codec.ndjson import one_line
 from ...crossing import Crossing
@@ -40,6 +40,7 @@ class StreamWriter:
         self._dropped: set[int] = set()  # parts of the second and later answers
         self._first: int | None = None  # the answer that is told
         self._calls = 0
+        self._cut = False  # a call breaks off
         self._said = False  # whether there is a text
         self._ended: Finish | None = None  # how that answer ended
         self._over = False
@@ -85,7 +86,7 @@ class StreamWriter:
         if self._first is None:
             self._first = event.answer
         elif event.answer != self._first:
-            self._crossing.lose("answer.dropped", (), "the first is told")
+            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
             self._dropped.add(event.index)
             return b""
         if part.seal is not None and part.seal.data and not isinstance(part, ToolCall):
@@ -125,6 +126,12 @@ class StreamWriter:
             self._crossing.lose("seal.dropped", part.at)
         if event.citations:
             self._crossing.lose("citation.dropped", part.at)
+        if event.tokens:
+            from ...codec import logprobs  # late: few streams have them
+
+            scores = logprobs.write(list(event.tokens), "tokens", spelled=False)
+            fields = {**self._fields, "message": {"role": "assistant", "content": ""}, "done": False}
+            return jsontext.encode({**fields, "logprobs": scores}) + b"\n"
         if not event.text:
             return b""
         if event.index in self._held:
@@ -140,6 +147,7 @@ class StreamWriter:
         if pieces is None or not isinstance(part, ToolCall):
             return b""
         call = msgspec.structs.replace(part, arguments=part.arguments + "".join(pieces))
+        self._cut = event.cut or flawed(call, call.arguments, self._crossing) or self._cut
         written = write_call(call, self._calls, self._crossing, request=False)
         self._calls += 1
         return self._line_of({"role": "assistant", "content": "", "tool_calls": [written]})
@@ -153,14 +161,15 @@ class StreamWriter:
         if event.answer == self._first:
             self._ended = event
         else:
-            self._crossing.lose("answer.dropped", (), "the first is told")
+            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
         if not event.last:
             return b""
         self._over = True
         ended = self._ended or event
-        words = failure(ended.stop, wire.NAME)
+        stop = cut_short(ended.stop, self._crossing, ended.answer) if self._cut else ended.stop
+        words = failure(stop, wire.NAME)
         words = GAP + words if words and self._said else words
         out = {**self._fields, "message": {"role": "assistant", "content": words}}
-        write_end(ended.stop, event.usage or ended.usage, out, self._crossing)
+        write_end(stop, event.usage or ended.usage, out, self._crossing)
         put_back(out, self._extra)
         return one_line(jsontext.encode(put_back(out, ended.extra))) + b"\n"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialect import Dialect, Endpoint, Place, listed
+from ...dialect import Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
 from .faults import read_fault, write_fault
 from .hosted import HOSTED
+from .plain import read_plain, write_plain
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader
@@ -59,6 +60,8 @@ DIALECT = Dialect(
     write_request=write_request,
     read_response=read_response,
     write_response=write_response,
+    read_plain=read_plain,
+    write_plain=write_plain,
     reader=StreamReader,
     writer=StreamWriter,
     read_tools=read_tools,
@@ -67,6 +70,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    ends=Ends(("finish_reason",), ("usage",), ("choices",)),
     logprobs=Place(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),

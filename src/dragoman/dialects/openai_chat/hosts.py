@@ -35,7 +35,7 @@ _SEALING = "google"
 def suited(request: Request, host: Host, crossing: Crossing) -> Request:
     """The request as this host takes it, in canon."""
     if host.id_pattern or not host.null_content:
-        crossing.recalled = False  # plain turns are written otherwise here, and must not be remembered for others
+        crossing.forget()
     suit = _Suit(request, host, crossing)
     tools, choice = suit.tools(request.tools, request.choice)
     settings = suit.settings(request.settings)
@@ -281,6 +281,10 @@ def trimmed(out: dict[str, Any], request: Request, host: Host, crossing: Crossin
     for message in out["messages"]:
         if isinstance(message, dict):
             _suit_message(message, host, crossing)
+    last = out["messages"][-1] if out["messages"] else None
+    if host.prefix and isinstance(last, dict) and last.get("role") == "assistant" and host.prefix not in last:
+        last[host.prefix] = True
+        crossing.suited = True
     return out
 
 

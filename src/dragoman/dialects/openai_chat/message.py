@@ -11,7 +11,7 @@ from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, misplaced, restore
-from ...codec.ids import minted
+from ...codec.ids import minted, plain_id
 from ...codec.ids import send as send_id
 from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url
 from ...codec.seals import BUNDLE, origin, pack
@@ -302,7 +302,7 @@ def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
     if crossing.profile.media is not None and media.kind not in crossing.profile.media and not own:
         return None
     if media.name and media.kind != "document":
-        crossing.lose("field.dropped", media.at, f"the file's name, {media.name}", "info")
+        crossing.lose("media.name.dropped", media.at, media.name)
     if media.kind == "image" or (media.kind == "video" and own):
         if not (media.data or media.url):
             return None
@@ -358,7 +358,7 @@ def write_plain(parts: tuple[Part, ...]) -> dict[str, Any] | None:
             name, call_id, arguments = part.name, part.id, part.arguments
             if part.custom or part.namespace or (name not in legal and NAMES.legal(name) != name):
                 return None
-            if len(call_id) > 40 or not call_id.isidentifier() or not call_id.isascii():
+            if not plain_id(call_id):
                 return None
             if not arguments or arguments.isspace():
                 arguments = "{}"

@@ -17,7 +17,7 @@ from ...codec.admit import Admitted, Unknown
 from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.recall import Recall, Written, skimmer
 from ...codec.steps import arrange
-from ...crossing import Crossing
+from ...crossing import DEFAULT_PROFILE, Crossing
 from . import wire
 from .hosted import OPTIONS
 from .hosts import suited, trimmed
@@ -47,14 +47,27 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
 
 def read_skimmed(skimmed: Any, crossing: Crossing) -> Request | None:
     """A request whose messages are still raw; None unless all of them are plain."""
-    said = _SAID.all(skimmed.messages, crossing)
-    return None if said is None else _read_rest(skimmed, _grouped(said), crossing, {})
+    turns: list[Turn] = []
+    if not _SAID.turns(skimmed.messages, crossing, turns):
+        return None
+    read = _read_rest(skimmed, tuple(turns), crossing, {})
+    return _sorted_out(read, crossing) if crossing.kept and read.tools else read
 
 
 def read_admitted(admitted: Admitted[wire.ChatRequest], crossing: Crossing) -> Request:
     request, unknown, spelled = admitted
     crossing.spelled = spelled
-    return _read_rest(request, _read_turns(request.messages, crossing, unknown), crossing, unknown)
+    return _sorted_out(
+        _read_rest(request, _read_turns(request.messages, crossing, unknown), crossing, unknown), crossing
+    )
+
+
+def _sorted_out(request: Request, crossing: Crossing) -> Request:
+    if crossing.target == wire.NAME:
+        return request
+    from .mixed import is_mixed, sorted_out  # what few clients send
+
+    return sorted_out(request, crossing) if is_mixed(request) else request
 
 
 def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Crossing, unknown: Unknown) -> Request:
@@ -143,14 +156,15 @@ def _read_raw(raw: Raw, i: int) -> Turn | ToolResult | None:
 
 _skim = skimmer(wire.ChatRequest, "messages")
 _message = msgspec.json.Decoder(wire.Message).decode
-_SAID: Recall[Turn | ToolResult] = Recall(_read_raw)
 
 
-def _grouped(said: list[Turn | ToolResult]) -> tuple[Turn, ...]:
-    turns: list[Turn] = []
+def _group(said: list[Any], turns: list[Turn]) -> None:
+    """Neighbouring results are one turn."""
     results: list[Part] = []
+    if said and turns and turns[-1].role == "tool" and type(said[0]) is ToolResult:
+        results = list(turns.pop().parts)
     for one in said:
-        if isinstance(one, ToolResult):
+        if type(one) is ToolResult:
             results.append(one)
             continue
         if results:
@@ -159,7 +173,9 @@ def _grouped(said: list[Turn | ToolResult]) -> tuple[Turn, ...]:
         turns.append(one)
     if results:
         turns.append(_SAID.step("tool", results, results[0].at))
-    return tuple(turns)
+
+
+_SAID: Recall[Any] = Recall(_read_raw, _group)
 
 
 def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
@@ -245,15 +261,28 @@ Prepare = Callable[[Turn], Turn]
 
 def write_request(request: Request, crossing: Crossing, prepare: Prepare | None = None) -> bytes:
     host = crossing.host
+    strict = crossing.profile if host is not None or crossing.source != wire.NAME else DEFAULT_PROFILE
     if host is not None:
         request = suited(request, host, crossing)
+    if not strict.late_system or (host is not None and not host.late_system):
+        from .order import system_first  # few models and hosts are strict
+
+        request = system_first(request, crossing)
+    json_mode = request.settings.format is not None and request.settings.format.kind == "json"
+    if json_mode or not strict.user_after_results:
+        crossing.forget()  # the messages are looked into below
     messages = _write_turns(request, crossing, prepare)
+    if not strict.user_after_results:
+        from .order import bridged
+
+        messages = bridged(messages, crossing)
     model = crossing.model or request.model
     if crossing.source != wire.NAME:
-        if not messages and request.turns:
-            crossing.lose("turn.invented", request.turns[0].at, "nothing is left of the conversation")
+        if not messages:
+            what = "nothing is left of the conversation" if request.turns else "nothing was said"
+            crossing.lose("turn.invented", request.turns[0].at if request.turns else (), what)
             messages.append({"role": "user", "content": NO_INPUT})
-        if request.settings.format is not None and request.settings.format.kind == "json":
+        if json_mode:
             _say_json(messages, request, crossing)
         if not model:
             crossing.lose("model.invented")
@@ -317,60 +346,94 @@ def _write_turns(request: Request, crossing: Crossing, prepare: Prepare | None) 
             else:
                 _write_turn(turn, messages, crossing)
         return messages
-    calls: list[ToolCall] = []  # those of the last step that have no result yet
-    plain = False  # that step was written as it is
-    again = crossing.recalled
-    for turn in arrange(request.turns, crossing):
-        role = turn.role
-        if again:
-            known = _WRITTEN.get(turn)
-            if known is not None and (not calls if role != "tool" else plain and known[1] == [one.id for one in calls]):
-                messages += known[0]
-                calls = known[2]
-                plain = True
-                continue
-        before = len(messages)
-        if role == "tool":
-            if plain and write_plain_results(turn.parts, calls, messages):
-                if again:
-                    _remember(turn, messages, before, [one.id for one in calls], [])
-            else:
-                turn = turn if prepare is None else prepare(turn)
-                write_results_messages(turn, calls, messages, crossing)
-            calls = []
-            continue
-        if calls:
-            answer_for(calls, messages, crossing)
-            calls = []
-        if role == "assistant":
-            calls = [part for part in turn.parts if type(part) is ToolCall]
-            message = write_plain(turn.parts) if turn.extra is None and not turn.name else None
-            plain = message is not None
-            if message is not None:
-                messages.append(message)
-                if again:
-                    _remember(turn, messages, before, [], calls)
-                continue
-        elif role == "user" and turn.extra is None and not turn.name:
-            text = plain_text(turn.parts)
-            if text is not None:
-                messages.append({"role": "user", "content": text})
-                if again:
-                    _remember(turn, messages, before, [], [])
-                continue
-        _write_turn(turn if prepare is None else prepare(turn), messages, crossing)
-    if calls:
-        answer_for(calls, messages, crossing)
+    history = _History(messages, crossing, prepare)
+    history.write(arrange(request.turns, crossing))
     return messages
 
 
+class _History:
+    """Messages written so far, and the calls of the last step that have no result yet."""
+
+    __slots__ = ("_again", "_calls", "_crossing", "_messages", "_plain", "_prepare")
+
+    def __init__(self, messages: list[Any], crossing: Crossing, prepare: Prepare | None) -> None:
+        self._messages = messages
+        self._crossing = crossing
+        self._prepare = prepare
+        self._calls: list[ToolCall] = []
+        self._plain = False  # the last step was written as it is
+        self._again = crossing.recalled
+
+    def write(self, turns: tuple[Turn, ...]) -> None:
+        crossing, messages, run = self._crossing, self._messages, self._crossing.run
+        begin = 0
+        while begin < len(turns) and turns[begin].role in _SYSTEM:
+            self._turn(turns[begin])
+            begin += 1
+        first, at = len(messages), begin
+        known = _WRITTEN.begun(crossing, turns, begin) if run is not None else None
+        if known is not None:
+            messages.append(known.text)
+            calls, self._plain = known.state
+            self._calls = list(calls)
+            at += len(known.turns)
+        plain = run is not None and known is None
+        for i in range(at, len(turns)):
+            plain = self._turn(turns[i]) and plain
+            if plain and run is not None and turns[i] is run.turns[-1]:
+                _WRITTEN.keep_begun(run, turns[begin : i + 1], messages[first:], (list(self._calls), self._plain))
+        if self._calls:
+            answer_for(self._calls, messages, crossing)
+
+    def _turn(self, turn: Turn) -> bool:
+        """Write a turn; True if it is plain: it will be written so next time, too."""
+        role, calls, messages = turn.role, self._calls, self._messages
+        if self._again:
+            known = _WRITTEN.get(turn)
+            if known is not None:
+                if not calls if role != "tool" else self._plain and known[1] == [one.id for one in calls]:
+                    messages += known[0]
+                    self._calls = list(known[2])
+                    self._plain = True
+                    return True
+        before = len(messages)
+        if role == "tool":
+            self._calls = []
+            if self._plain and write_plain_results(turn.parts, calls, messages):
+                self._remember(turn, before, [one.id for one in calls])
+                return True
+            write_results_messages(self._prepared(turn), calls, messages, self._crossing)
+            return False
+        if calls:
+            answer_for(calls, messages, self._crossing)
+            self._calls = []
+            before = len(messages)
+        if role == "assistant":
+            self._calls = [part for part in turn.parts if type(part) is ToolCall]
+            message = write_plain(turn.parts) if turn.extra is None and not turn.name else None
+            self._plain = message is not None
+        else:
+            text = plain_text(turn.parts) if role == "user" and turn.extra is None and not turn.name else None
+            message = {"role": "user", "content": text} if text is not None else None
+        if message is not None:
+            messages.append(message)
+            self._remember(turn, before, [])
+            return not calls
+        _write_turn(self._prepared(turn), messages, self._crossing)
+        return False
+
+    def _prepared(self, turn: Turn) -> Turn:
+        return turn if self._prepare is None else self._prepare(turn)
+
+    def _remember(self, turn: Turn, before: int, answers: list[str]) -> None:
+        """How a plain turn was written, which calls it answers, and which it makes."""
+        if self._again:
+            written = [jsontext.raw(message) for message in self._messages[before:]]
+            _WRITTEN.keep(turn, (written, answers, list(self._calls)), sum(map(len, written)))
+
+
+_SYSTEM = frozenset({"system", "developer"})
 _WRITTEN = Written()
-
-
-def _remember(turn: Turn, messages: list[Any], before: int, answers: list[str], calls: list[ToolCall]) -> None:
-    """How a plain turn was written, which calls it answers, and which it makes."""
-    written = [jsontext.raw(message) for message in messages[before:]]
-    _WRITTEN.keep(turn, (written, answers, calls), sum(map(len, written)))
 
 
 def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:

@@ -13,7 +13,7 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.endings import FAILED, GAP, failure, with_failure
-from ...codec.extras import NULL, Fields, carried, gather, restore
+from ...codec.extras import Fields, carried, gather, restore
 from ...codec.ids import answer_id, hashed
 from ...crossing import Crossing
 from . import wire
@@ -48,6 +48,8 @@ _WORDS: dict[StopReason, str] = {
     "error": "stop",
     "unknown": "stop",
 }
+_FILTERED = "function_call_filter"
+"""Google's Chat endpoint: it threw a call away that it could not read, and says behind a colon why."""
 _COMPLETION = "completion_tokens"
 _EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls", "content_filter", "refusal"})
 
@@ -62,10 +64,6 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
 
 def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Response:
     answer, unknown, _ = admitted
-    if not unknown and crossing.target not in wire.KIN and len(answer.choices) == 1:
-        plain = _read_plain(answer, answer.choices[0], crossing)
-        if plain is not None:
-            return plain
     answers = [_read_choice(choice, i, answer.id or "", crossing, unknown) for i, choice in enumerate(answer.choices)]
     first = answers[0] if answers else Alternative((), Stop("unknown"))
     usage = read_usage(answer.usage, crossing, unknown) if answer.usage is not None else None
@@ -83,57 +81,6 @@ def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Re
         tuple(answers[1:]),
         whole,
     )
-
-
-_NONE = wire.NONE
-_PLAIN_STOPS = {"stop": Stop("stop"), "length": Stop("length")}
-_CALLED = Stop("tool_calls")
-
-
-def _read_plain(answer: wire.Completion, choice: wire.AnswerChoice, crossing: Crossing) -> Response | None:
-    """What nearly all answers are: one text, calls, or both; None for any other. What is null needs no keeping."""
-    message, word = choice.message, choice.finish_reason
-    content, calls = message.content, message.tool_calls
-    if (
-        not (content is None or type(content) is str)
-        or message.refusal is not None
-        or message.function_call is not None
-        or message.reasoning_content is not None
-        or message.reasoning is not None
-        or message.annotations
-        or message.audio is not _NONE
-        or message.reasoning_details is not _NONE
-        or message.tool_call_id is not None
-        or message.name is not None
-        or choice.content_filter_results is not _NONE
-        or choice.stop_reason is not _NONE
-        or (choice.logprobs is not _NONE and choice.logprobs != NULL)
-    ):
-        return None
-    parts: list[Part] = [Text(content, at=("choices", 0, "message", "content"))] if content else []
-    stop = _PLAIN_STOPS.get(word or "")
-    if calls:
-        if word != "tool_calls":
-            return None
-        stop = _CALLED
-        for i, call in enumerate(calls):
-            function = call.function
-            if function is None or call.custom is not None or call.extra_content is not _NONE or not call.id:
-                return None
-            if call.type is not None and call.type != "function":
-                return None
-            arguments = function.arguments
-            if type(arguments) is not str:
-                return None
-            at = ("choices", 0, "message", "tool_calls", i)
-            parts.append(ToolCall(call.id, function.name or "", arguments, at=at))
-    if stop is None:
-        return None
-    usage = read_usage(answer.usage, crossing, {}) if answer.usage is not None else None
-    extra = carried(answer, wire.COMPLETION_EXTRAS)
-    if extra is not None:
-        crossing.kept.append(((), extra))
-    return Response(tuple(parts), stop, answer.id or "", answer.model or "", answer.created, usage)
 
 
 def read_message(message: wire.Message, crossing: Crossing, unknown: Unknown) -> Response:
@@ -180,6 +127,8 @@ def _below_first(fields: dict[str, Any]) -> dict[str, Any]:
 def read_stop(word: str | None, parts: list[Part], at: Path, crossing: Crossing) -> Stop:
     """Why it ended, decided by the content where the word is too weak: hosts say `stop` after calls, too."""
     reason = _REASONS.get(word or "", "unknown")
+    if reason == "unknown" and word and word.startswith(_FILTERED):
+        reason = "bad_tool_call"
     if reason == "stop" or reason == "unknown":
         if parts and type(parts[-1]) is ToolCall:
             reason = "tool_calls"
@@ -246,7 +195,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     message = write_plain(response.parts)
     stop = response.stop
     finish = _FINISHED.get(stop.reason) if stop.extra is None and not stop.detail else None
-    if message is not None and finish is not None:
+    if message is not None and finish is not None and (finish != "tool_calls" or "tool_calls" in message):
         message["refusal"] = None
         choices: list[Any] = [{"index": 0, "message": message, "finish_reason": finish}]
     else:
@@ -275,11 +224,20 @@ _FINISHED = {"stop": "stop", "length": "length", "tool_calls": "tool_calls"}
 def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, crossing: Crossing) -> dict[str, Any]:
     parts = with_failure(parts, failure(stop, wire.NAME), GAP)
     message = write_assistant(parts, crossing, request=False) or {}
-    finish = write_stop(stop, message.get("refusal") is not None, crossing)
+    stop = called(stop, "tool_calls" in message, crossing, index)
+    finish = write_stop(stop, message.get("refusal") is not None, crossing, index)
     return {"index": index, "message": message, "finish_reason": finish}
 
 
-def write_stop(stop: Stop, refused: bool, crossing: Crossing) -> Any:
+def called(stop: Stop, calls: bool, crossing: Crossing, number: int) -> Stop:
+    """The stop of an answer that says it ends with calls, and may have none that could be told."""
+    if calls or stop.reason != "tool_calls":
+        return stop
+    crossing.lose("stop.approximated", crossing.stopped(stop, number), "tool_calls without a call is sent as stop")
+    return Stop("stop")
+
+
+def write_stop(stop: Stop, refused: bool, crossing: Crossing, number: int = 0) -> Any:
     """The finish reason. `refused`: the message says in its refusal that the model said no."""
     if stop.extra is not None and wire.NAME in stop.extra:
         return stop.extra[wire.NAME]["finish_reason"]
@@ -289,14 +247,15 @@ def write_stop(stop: Stop, refused: bool, crossing: Crossing) -> Any:
     elif stop.reason in _EXACT and not stop.detail:
         return word
     detail = f"{stop.detail or stop.sequence or stop.reason} is sent as {word}"
-    crossing.lose("stop.approximated", (), detail, "warning" if stop.reason in FAILED else None)
+    at = crossing.stopped(stop, number)
+    crossing.lose("stop.approximated", at, detail, "warning" if stop.reason in FAILED else None)
     return word
 
 
 def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     prompt, completion = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
-        crossing.lose("usage.invented")
+        crossing.lose("usage.invented", crossing.ends.usage)
     out: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": completion}
     if usage.extra is not None and wire.NAME in usage.extra:
         return _write_own_usage(usage, out)

@@ -13,6 +13,7 @@ from ...rulekit import (
     OPENAI_NAME,
     Place,
     beyond,
+    beyond_most,
     declarations,
     given,
     items,
@@ -25,6 +26,7 @@ from ...rulekit import (
     sub,
     texts,
     twice,
+    whole,
     word,
 )
 from . import rules_history, rules_stream
@@ -157,9 +159,11 @@ def stops_and_logprobs(subject: Subject) -> Iterator[Breach]:
 
 @rule("OAC-013", "error")
 def one_token_limit(subject: Subject) -> Iterator[Breach]:
-    """`max_tokens` and `max_completion_tokens` are not both said; `max_tokens` on a reasoning model is a warning.
+    """`max_tokens` and `max_completion_tokens` are not both said; a warning is `max_tokens` on a reasoning model, and
+    more than the model takes.
 
-    Why: the server refuses both together; reasoning models know only `max_completion_tokens`.
+    Why: the server refuses both together; reasoning models know only `max_completion_tokens`; a limit beyond the
+    model's own is refused.
 
     Good: `"max_completion_tokens": 500`
 
@@ -173,6 +177,8 @@ def one_token_limit(subject: Subject) -> Iterator[Breach]:
     elif both == ["max_tokens"] and subject.profile.reasoning:
         said = f"{subject.model} takes max_completion_tokens, not max_tokens"
         yield Breach(("max_tokens",), said, "rename it to max_completion_tokens", "warning")
+    for name in both:
+        yield from beyond_most(subject, whole(subject.document, name), (name,))
 
 
 @rule("OAC-014", "error")

@@ -9,7 +9,7 @@ from ...canon.request import Format, Settings
 from ...codec import jsontext
 from ...codec.effort import wanted
 from ...codec.extras import carried
-from ...codec.range import within
+from ...codec.range import capped, within
 from ...crossing import Crossing
 from . import wire
 from .tools import fit_schema
@@ -107,8 +107,12 @@ def _read_format(shape: wire.ResponseFormat) -> Format | None:
 
 def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
-    if settings.max_tokens is not None:
-        out["max_completion_tokens"] = settings.max_tokens
+    limit = settings.max_tokens
+    if limit is not None:
+        if crossing.source != wire.NAME or crossing.host is not None:
+            limit = capped(limit, at.get("max_tokens", ()), crossing)
+            crossing.suited = crossing.suited or limit != settings.max_tokens
+        out["max_completion_tokens"] = limit
     _write_sampling(settings, out, crossing)
     if settings.parallel is not None and "tools" in out:
         out["parallel_tool_calls"] = settings.parallel

@@ -15,9 +15,10 @@ from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
-from ...canon.response import Usage
+from ...canon.response import Response, Usage
 from ...codec import jsontext
 from ...codec.admit import Door, Unknown
+from ...codec.endings import told_whole
 from ...codec.extras import Fields, carried
 from ...codec.faults import broken_off
 from ...codec.ids import hashed
@@ -28,7 +29,7 @@ from ...errors import WireError
 from . import wire
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text
-from .response import read_stop, read_usage
+from .response import read_response, read_stop, read_usage
 
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
 _beside_calls = attrgetter(
@@ -108,8 +109,20 @@ class StreamReader(FrameReader):
                 self._finish(events)
             else:
                 self._over = True
-                events.append(broken_off(self._frames.stray, self._fault))
+                events.extend(self._whole_answer() or [broken_off(self._frames.stray, self._fault)])
         return events
+
+    def _whole_answer(self) -> list[Event]:
+        """An answer in place of the stream. Nothing of it that has no event reaches kin."""
+        if self._started:
+            return []
+        found = told_whole(self._frames.stray, self._read_response, self._crossing)
+        if found and self._crossing.target in wire.KIN:
+            self._crossing.settle(wire.NOISE)
+        return found
+
+    def _read_response(self, body: bytes, crossing: Crossing) -> Response:
+        return read_response(body, crossing)
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over:
@@ -131,6 +144,11 @@ class StreamReader(FrameReader):
             self._over = True
             said = chunk.error
             events.append(self._fault(said if isinstance(said, dict) else {"message": str(said)}))
+            return False
+        if unknown and not chunk.choices and (chunk.object == "error" or name == b"error"):
+            # Older vLLM, and proxies: the object that others wrap in `error`.
+            self._over = True
+            events.append(self._fault({key: jsontext.plain(value) for key, value in unknown.get((), {}).items()}))
             return False
         if not self._started:
             self._start(chunk, events)
@@ -171,11 +189,16 @@ class StreamReader(FrameReader):
             answer = self._answer(choice.index)
         if choice.finish_reason:
             answer.word = choice.finish_reason
-        noted = choice.logprobs is not None or choice.content_filter_results is not None
+        scores, choice.logprobs = choice.logprobs, None
+        noted = scores is not None or choice.content_filter_results is not None
         if noted or choice.stop_reason is not None:
             self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
         delta = choice.delta
+        if choice.message is not None:
+            delta = self._repeated(choice)
         if delta is None:
+            if scores:
+                self._score(answer, scores, events)
             return False
         kind, before = answer.kind, len(events)
         calls = delta.tool_calls
@@ -202,8 +225,31 @@ class StreamReader(FrameReader):
                     call.pieces.append(function.arguments)
                     events.append(PartDelta(call.index, function.arguments))
                     going_on = not piece.extra_content
+        if scores:
+            self._score(answer, scores, events)
         plain = going_on and len(events) == before + 1 and not answer.waiting
         return plain and not (noted or choice.finish_reason or choice.stop_reason)
+
+    def _score(self, answer: Answer, scores: dict[str, Raw], events: list[Event]) -> None:
+        """Log probabilities of what was said in this chunk."""
+        from ...codec import logprobs  # late: few streams have them
+
+        name = "refusal" if answer.kind == "refusal" else "content"
+        found = logprobs.read(scores.get(name), "tokens") if self._crossing.scored else None
+        rest = {key: value for key, value in scores.items() if key != name or found is None}
+        if found and answer.kind in ("text", "refusal"):
+            events.append(PartDelta(answer.index, "", None, (), tuple(found)))
+        elif found:
+            rest = scores
+        if any(bytes(value) not in (b"null", b"[]") for value in rest.values()):
+            self._note(("choices", answer.number), {"logprobs": jsontext.raw(rest)})
+
+    def _repeated(self, choice: wire.ChunkChoice) -> wire.Message | None:
+        """What a choice says that has a whole message: that, or its delta if it has one as well."""
+        if choice.delta is None:
+            return choice.message
+        self._crossing.lose("field.dropped", ("choices", choice.index, "message"), "it repeats the deltas", "info")
+        return choice.delta
 
     def _answer(self, number: int) -> Answer:
         answer = self._answers.get(number)
@@ -239,8 +285,7 @@ class StreamReader(FrameReader):
             answer.waiting.append((kind, text))
             return
         self._end(answer, events)
-        part: Part = Reasoning() if kind == "reasoning" else Text("", kind == "refusal")
-        self._begin(answer, kind, part, events)
+        self._begin(answer, kind, _blank(answer, kind), events)
         events.append(PartDelta(answer.index, text))
 
     def _parts(self, answer: Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
@@ -288,12 +333,13 @@ class StreamReader(FrameReader):
 
     def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> _Call:
         call_id = piece.id
+        at: Path = ("choices", answer.number, "delta", "tool_calls", answer.calls)
         if not call_id:
             call_id = hashed(f"{self._id}:{answer.number}:{answer.calls}:{name}")
-            self._crossing.lose("call.id.invented", ("choices", answer.number, "delta", "tool_calls"))
+            self._crossing.lose("call.id.invented", at)
         seal = read_seal(piece.extra_content) if piece.extra_content else None
         custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
-        call = _Call(ToolCall(call_id, name, "", custom, seal=seal), piece.index, bool(piece.id))
+        call = _Call(ToolCall(call_id, name, "", custom, seal=seal, at=at), piece.index, bool(piece.id))
         answer.calls += 1
         answer.latest = call
         if piece.index is not None:
@@ -319,7 +365,7 @@ class StreamReader(FrameReader):
                     events.append(PartDelta(answer.index, held.text))
             else:
                 kind, text = held
-                self._begin(answer, kind, Reasoning() if kind == "reasoning" else Text("", kind == "refusal"), events)
+                self._begin(answer, kind, _blank(answer, kind), events)
                 events.append(PartDelta(answer.index, text))
                 while answer.waiting and isinstance(answer.waiting[0], tuple) and answer.waiting[0][0] == kind:
                     events.append(PartDelta(answer.index, answer.waiting.pop(0)[1]))  # type: ignore[index]
@@ -359,9 +405,15 @@ class StreamReader(FrameReader):
         if not self._started or not answers:
             events.append(Fault("upstream_bad", "the upstream's stream ended without an answer", 502))
             return
+        if self._frames.stray and not all(answer.word for answer in answers):
+            events.append(broken_off(self._frames.stray, self._fault))
+            return
         if any(not answer.word and _broken_off(answer) for answer in answers):
             # A host ends texts without a reason (Snowflake, recorded), but half a call is no call.
             events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
+            return
+        if any(isinstance(held, _Call) and not held.part.name for answer in answers for held in answer.waiting):
+            events.append(Fault("upstream_bad", "the upstream's stream has a call without a name", 502))
             return
         for answer in answers:
             self._release(answer, events, all_of_them=True)
@@ -386,6 +438,14 @@ class StreamReader(FrameReader):
             if bytes(value) != b"null":
                 quiet = name in wire.NOISE
                 self._crossing.lose("field.dropped", (*at, name), severity="info" if quiet else None)
+
+
+def _blank(answer: Answer, kind: str) -> Part:
+    at: Path = ("choices", answer.number, "delta", _FIELDS[kind])
+    return Reasoning(at=at) if kind == "reasoning" else Text("", kind == "refusal", at=at)
+
+
+_FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}
 
 
 def _broken_off(answer: Answer) -> bool:

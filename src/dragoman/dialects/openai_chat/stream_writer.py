@@ -7,7 +7,7 @@ from typing import Any
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import jsontext
-from ...codec.endings import GAP, failure
+from ...codec.endings import GAP, cut_short, failure, flawed
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
 from ...codec.media import missing
@@ -15,7 +15,7 @@ from ...crossing import Crossing
 from . import wire
 from .faults import error_object
 from .message import annotations_to, write_seal
-from .response import write_stop, write_usage
+from .response import called, write_stop, write_usage
 from .tools import IDS, NAMES
 
 
@@ -29,7 +29,8 @@ class StreamWriter:
         self._open: dict[int, tuple[bytes, bytes]] = {}
         self._parts: dict[int, tuple[Part, int]] = {}  # with its answer
         self._calls: dict[int, int] = {}  # answer -> calls so far
-        self._silent: set[int] = set()  # calls that have no arguments yet
+        self._pieces: dict[int, list[str]] = {}  # of the arguments of calls that are open
+        self._cut: set[int] = set()  # answers with a call that breaks off
         self._cited: dict[int, list[Citation]] = {}
         self._lengths: dict[int, int] = {}  # of the texts that are open
         self._before: dict[int, int] = {}  # answer -> length of the texts that have ended
@@ -43,7 +44,7 @@ class StreamWriter:
         if isinstance(event, PartStart):
             return self._part_start(event)
         if isinstance(event, PartEnd):
-            return self._part_end(event.index)
+            return self._part_end(event)
         if isinstance(event, Start):
             return self._start(event)
         if isinstance(event, Finish):
@@ -107,7 +108,7 @@ class StreamWriter:
             calls = self._calls[answer]
             self._calls[answer] = calls + 1
             if not part.custom:
-                self._silent.add(event.index)
+                self._pieces[event.index] = []
             inner = (b'"custom":{"input":', b"}}]}") if part.custom else (b'"function":{"arguments":', b"}}]}")
             before = b'{"tool_calls":[{"index":%d,' % calls + inner[0]
             self._open[event.index] = self._frame_around(answer, before, inner[1])
@@ -119,13 +120,20 @@ class StreamWriter:
             self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return out
 
-    def _part_end(self, index: int) -> bytes:
+    def _part_end(self, event: PartEnd) -> bytes:
+        index = event.index
         frame = self._open.pop(index, None)
         if index in self._lengths:
             return self._annotations(index)
-        if frame is None or index not in self._silent:
+        if frame is None:
             return b""
-        self._silent.discard(index)
+        call, answer = self._parts[index]
+        pieces = self._pieces.pop(index, None)
+        arguments = "".join(pieces) if pieces is not None else ""
+        if event.cut or (pieces and isinstance(call, ToolCall) and flawed(call, arguments, self._crossing)):
+            self._cut.add(answer)
+        if pieces is None or arguments.strip():
+            return b""
         return frame[0] + b'"{}"' + frame[1]  # clients decode the arguments, and nothing is not JSON
 
     def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
@@ -152,13 +160,26 @@ class StreamWriter:
             out = frame[0] + jsontext.encode(event.text) + frame[1]
             if event.index in self._lengths:
                 self._lengths[event.index] += len(event.text)
-            elif self._silent:
-                self._silent.discard(event.index)
+            elif event.index in self._pieces:
+                self._pieces[event.index].append(event.text)
         if event.seal is not None and event.seal.data:
             self._crossing.lose("seal.dropped", self._parts[event.index][0].at)
+        if event.tokens:
+            out += self._scores(event)
         if event.citations:
             self._cited.setdefault(event.index, []).extend(event.citations)
         return out
+
+    def _scores(self, event: PartDelta) -> bytes:
+        """Log probabilities of what was said before."""
+        from ...codec import logprobs  # late: few streams have them
+
+        part, answer = self._parts[event.index]
+        told = bytes(logprobs.write(list(event.tokens), "tokens"))
+        pair = (b"null", told) if isinstance(part, Text) and part.refusal else (told, b"null")
+        scores = b'{"content":%b,"refusal":%b}' % pair
+        choice = b'{"index":%d,"delta":{},"logprobs":%b,"finish_reason":null}' % (answer, scores)
+        return self._head + choice + self._tail
 
     def _annotations(self, index: int) -> bytes:
         """What a text cites, once its place in the whole is known."""
@@ -169,8 +190,10 @@ class StreamWriter:
         return self._chunk(answer, jsontext.encode({"annotations": notes})) if notes else b""
 
     def _finish(self, event: Finish) -> bytes:
-        word = write_stop(event.stop, event.answer in self._refused, self._crossing)
-        out = self._opened(event.answer) + self._failed(failure(event.stop, wire.NAME), event.answer)
+        stop = cut_short(event.stop, self._crossing, event.answer) if event.answer in self._cut else event.stop
+        stop = called(stop, bool(self._calls.get(event.answer)), self._crossing, event.answer)
+        word = write_stop(stop, event.answer in self._refused, self._crossing, event.answer)
+        out = self._opened(event.answer) + self._failed(failure(stop, wire.NAME), event.answer)
         out += self._chunk(event.answer, b"{}", jsontext.encode(word))
         if not event.last:
             return out

@@ -314,6 +314,8 @@ class ChunkChoice(Wire):
     content_filter_results: dict[str, Raw] | None = None
     content_filter_offsets: dict[str, Raw] | None = None
     stop_reason: str | int | None = None
+    message: Message | None = None
+    """In place of `delta` where a host sends the whole answer in one frame; beside it some say all over again."""
 
 
 class Chunk(Wire):

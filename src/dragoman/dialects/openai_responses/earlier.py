@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Part, Path, ToolResult
+from ...canon.parts import Part, Path, Reasoning, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
@@ -16,6 +16,7 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...crossing import Crossing
 from . import wire
+from .tools import own_fields
 
 Added = list[Tool | HostedTool]
 ReadTurns = Callable[[list[wire.Item], list[Turn], Added, Crossing, Unknown], None]
@@ -27,7 +28,11 @@ _INSTRUCTIONS: Path = ("instructions",)
 def put_earlier(
     request: wire.ResponsesRequest, turns: list[Turn], added: Added, crossing: Crossing, read: ReadTurns
 ) -> None:
-    """Add the turns that a field names, if the resolver knows them. The field has done its work then."""
+    """Add the turns that a field names, if the resolver knows them. The field has done its work then.
+
+    Within the dialect, too: who brings a resolver that knows the name speaks for an upstream that does not.
+    """
+    own = crossing.target == wire.NAME
     for name in _HELD:
         value: Raw = getattr(request, name)
         held = jsontext.plain(value) if value else None
@@ -38,11 +43,16 @@ def put_earlier(
         setattr(request, name, wire.NONE)
         if isinstance(found, Request):
             found = [turn for turn in found.turns if turn.at != _INSTRUCTIONS]  # these hold for one answer only
-        own = [turn for turn in found if isinstance(turn, Turn)]
-        if len(own) < len(found):
+        earlier = [turn for turn in found if isinstance(turn, Turn)]
+        if len(earlier) < len(found):
             items = [item for item in found if not isinstance(item, Turn)]
-            own = _read_apart(items, (name,), added, crossing, read)
-        turns.extend([_moved(turn, (name,)) for turn in own])
+            earlier = _read_apart(items, (name,), added, crossing, read)
+        if own:
+            crossing.suited = True
+            earlier = [_unheld(turn, (name,), crossing) for turn in earlier]
+        else:
+            earlier = [_moved(turn, (name,)) for turn in earlier]
+        turns.extend(earlier)
 
 
 def _read_apart(items: list[Any], at: Path, added: Added, crossing: Crossing, read: ReadTurns) -> list[Turn]:
@@ -54,10 +64,30 @@ def _read_apart(items: list[Any], at: Path, added: Added, crossing: Crossing, re
         read(earlier.input, turns, added, apart, unknown)
     for loss in apart.losses.all():
         crossing.lose(loss.code, at, loss.detail)
+    if crossing.target == wire.NAME:
+        return turns  # they go along
     for _, fields in apart.kept:
         for name in fields:
             crossing.lose("field.dropped", at, name, "info")
     return turns
+
+
+def _unheld(turn: Turn, at: Path, crossing: Crossing) -> Turn:
+    """The turn for an upstream of this dialect that never saw it. A reasoning item with nothing but its id means
+    nothing there, and what followed it may not have an id that asks for it (protocol page, section 5)."""
+    parts: list[Part] = []
+    alone = False
+    for part in turn.parts:
+        if isinstance(part, Reasoning):
+            alone = part.seal is None and "content" not in own_fields(part.extra)
+            if alone:
+                crossing.lose("reasoning.dropped", at, "the upstream does not hold it, and nothing encrypted is there")
+                continue
+        elif alone and isinstance(part, ToolCall) and part.extra is not None:
+            left = {name: value for name, value in own_fields(part.extra).items() if name != "id"}
+            part = msgspec.structs.replace(part, extra={**part.extra, wire.NAME: left})
+        parts.append(msgspec.structs.replace(part, at=at + part.at[1:]))
+    return msgspec.structs.replace(turn, at=at + turn.at[1:], parts=tuple(parts))
 
 
 def _moved(turn: Turn, at: Path) -> Turn:

@@ -25,17 +25,36 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     items: list[Any] = []
     own = crossing.source == wire.NAME
     calls = None if own else Calls(turns)
-    recalled = crossing.recalled
-    for turn in turns:
+    recalled, run = crossing.recalled, crossing.run
+    begin = 0
+    while begin < len(turns) and turns[begin].role in _SYSTEM:
+        begin += 1
+    known = _WRITTEN.begun(crossing, turns, begin) if calls is not None else None
+    if known is not None and calls is not None and not calls.go_on(*known.state):
+        known = None
+    plain = calls is not None and known is None and run is not None
+    first = 0
+    for i, turn in enumerate(turns):
         role = turn.role
-        if calls is not None:
-            if recalled and _as_before(turn, calls, items):
+        if calls is not None and i >= begin:
+            if i == begin:
+                first = len(items)
+                if known is not None:
+                    items.append(known.text)
+            if known is not None and i < begin + len(known.turns):
                 continue
-            before = len(items)
-            if turn.extra is None and not turn.name and write_plain(role, turn.parts, calls, items):
-                if recalled:
+            done = recalled and _as_before(turn, calls, items)
+            if not done and turn.extra is None and not turn.name:
+                before = len(items)
+                done = write_plain(role, turn.parts, calls, items)
+                if done and recalled:
                     _remember(turn, items[before:])
+            if done:
+                if plain and run is not None and turn is run.turns[-1]:
+                    state = (dict(calls.kinds), frozenset(calls.answered))
+                    _WRITTEN.keep_begun(run, turns[begin : i + 1], items[first:], state)
                 continue
+            plain = False
         if role == "assistant":
             again = calls.asked(turn.parts) if calls is not None else None
             if not write_items(turn.parts, items, crossing, again) and turn.parts:
@@ -61,6 +80,7 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
 
 
 _WRITTEN = Written()
+_SYSTEM = frozenset({"system", "developer"})
 
 
 def _remember(turn: Turn, items: list[Any]) -> None:
@@ -153,6 +173,14 @@ class Calls:
         self.results = {
             part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult
         }
+
+    def go_on(self, kinds: dict[str, str], answered: frozenset[str]) -> bool:
+        """Take over the calls of turns that were written before; False if one of them is not answered any more."""
+        if not self.results.issuperset(kinds):
+            return False
+        self.kinds |= kinds
+        self.answered |= answered
+        return True
 
     def asked(self, parts: tuple[Part, ...]) -> dict[str, str]:
         """Note the calls of a step. Gives the ids to send for those that an earlier step has used."""

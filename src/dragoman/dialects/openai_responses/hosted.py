@@ -21,11 +21,19 @@ HOSTED = (
         "web_search",
         kinds(r"web_search(_preview)?(_\d{4}_\d\d_\d\d)?"),
         options={
-            **plain_options({"allowed_domains": "filters/allowed_domains", "context_size": "search_context_size"}),
+            **plain_options(
+                {
+                    "allowed_domains": "filters/allowed_domains",
+                    "context_size": "search_context_size",
+                    "live": "external_web_access",
+                }
+            ),
             **location("user_location"),
         },
         fixed={"type": "web_search"},
         beside={"user_location": {"type": "approximate"}},
+        # Its own type word is none of those that a choice may have (openai 3.49 [T]).
+        force={"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}]},
     ),
     Row(
         NAME,
@@ -33,6 +41,7 @@ HOSTED = (
         "code_interpreter",
         kinds("code_interpreter"),
         fixed={"type": "code_interpreter", "container": {"type": "auto"}},
+        force={"type": "code_interpreter"},
     ),
     Row(
         NAME,

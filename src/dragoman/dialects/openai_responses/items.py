@@ -6,6 +6,7 @@ hang on its first part under `item/`.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Raw
@@ -382,7 +383,12 @@ def _summary(part: Reasoning, own: dict[str, Raw]) -> Any:
 
 def answer_id(response_id: str, place: int, prefix: str) -> str:
     """The id of an item that came without one: the same for the same place in the same answer."""
-    return hashed(f"{response_id}:{place}", prefix)
+    return f"{prefix}{_of_answer(response_id)}{place:03x}"
+
+
+@lru_cache(maxsize=256)
+def _of_answer(response_id: str) -> str:
+    return hashed(response_id, "")
 
 
 def answer_reasoning(part: Reasoning, name: Any) -> dict[str, Any]:
@@ -417,7 +423,10 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
             name = answer_id(response_id, len(items), "tsc_")
             items.append(search_item(part, name, part.arguments, crossing))
         elif isinstance(part, ToolCall):
-            items.append(answer_call(part, answer_id(response_id, len(items), call_prefix(part)), crossing))
+            call = answer_call(part, answer_id(response_id, len(items), call_prefix(part)), crossing)
+            if cut and call.get("status") == "completed" and jsontext.breaks_off(part.arguments):
+                call["status"] = "incomplete"
+            items.append(call)
         elif isinstance(part, Reasoning):
             if part.text or part.seal is not None or crossing.source == wire.NAME:
                 items.append(answer_reasoning(part, answer_id(response_id, len(items), MADE_HERE)))

@@ -271,6 +271,8 @@ def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
                 out["filename"] = media.name
         elif media.file:
             out["file_id"] = media.file
+            if media.name and crossing.source == wire.NAME:
+                out["filename"] = media.name
         else:
             return None
         if crossing.source == wire.NAME and not media.name:
@@ -282,7 +284,7 @@ def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
     if crossing.source != wire.NAME:
         _lose_reference(media, crossing)
     _write_detail(media, out, crossing)
-    if media.name and media.kind == "image":
+    if media.name and "filename" not in out:
         crossing.lose("media.name.dropped", media.at, media.name)
     return out
 

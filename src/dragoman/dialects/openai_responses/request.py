@@ -21,6 +21,7 @@ from ...crossing import Crossing
 from . import wire
 from .earlier import put_earlier
 from .history import write_turns
+from .hosted import HOSTED
 from .items import item_extra, message_extra, read_call, read_item, read_opaque, stray_fields
 from .message import read_content, write_input
 from .search import read_search
@@ -46,14 +47,17 @@ _INSTRUCTIONS: Path = ("instructions",)
 _OUTPUT: Path = ("output",)
 _OPENAI = frozenset({wire.NAME, "openai-chat"})
 _FALSE = Raw(b"false")
+_ALL_THOUGHTS = (Raw(b'"all_turns"'), Raw(b'"auto"'))
 _NONE = wire.NONE
 NO_INPUT = "(nothing was said)"
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
     skimmed = _skim(body) if crossing.resolver is None else None
-    said = _REMEMBERED.all(skimmed.input, crossing) if skimmed is not None else None
-    admitted: Admitted[Any] = wire.REQUEST.admit(body) if said is None else Admitted(skimmed, {}, {})
+    said: list[Turn] = []
+    if skimmed is not None and not _REMEMBERED.turns(skimmed.input, crossing, said):
+        skimmed = None
+    admitted: Admitted[Any] = wire.REQUEST.admit(body) if skimmed is None else Admitted(skimmed, {}, {})
     request: wire.ResponsesRequest = admitted.value
     unknown, crossing.spelled = admitted.unknown, admitted.spelled
     tools: tuple[Tool | HostedTool, ...] = ()
@@ -63,10 +67,10 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     turns: list[Turn] = []
     if request.instructions:
         turns.append(Turn("system", (Text(request.instructions, at=_INSTRUCTIONS),), at=_INSTRUCTIONS))
-    if crossing.resolver is not None and crossing.target != wire.NAME:
+    if crossing.resolver is not None:
         put_earlier(request, turns, added, crossing, _read_turns)
-    if said is not None:
-        _group(said, turns)
+    if skimmed is not None:
+        turns += said
     elif isinstance(request.input, str):
         turns.append(Turn("user", (Text(request.input, at=("input",)),), at=("input",)))
     elif request.input:
@@ -77,7 +81,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         tuple(turns),
         request.model or "",
         tools,
-        read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None,
+        read_choice(request.tool_choice, crossing, HOSTED) if request.tool_choice is not None else None,
         read_settings(request),
         request.stream,
         _request_extra(request, crossing, unknown),
@@ -201,13 +205,16 @@ def _read_raw(raw: Raw, i: int) -> Part | Turn | None:
 
 _skim = skimmer(wire.ResponsesRequest, "input")
 _item = msgspec.json.Decoder(wire.Item).decode
-_REMEMBERED: Recall[Part | Turn] = Recall(_read_raw)
 
 
 def _group(said: list[Part | Turn], turns: list[Turn]) -> None:
     """Items to turns, as in `_read_turns`."""
     role: Role = "assistant"
     run: list[Part] = []
+    if said and turns and not isinstance(said[0], Turn):
+        role = "tool" if type(said[0]) is ToolResult else "assistant"
+        if turns[-1].role == role:
+            run = list(turns.pop().parts)
     for one in said:
         if isinstance(one, Turn):
             if run:
@@ -223,6 +230,9 @@ def _group(said: list[Part | Turn], turns: list[Turn]) -> None:
         run.append(one)
     if run:
         turns.append(_REMEMBERED.step(role, run, run[0].at[:2]))
+
+
+_REMEMBERED: Recall[Part | Turn] = Recall(_read_raw, _group)
 
 
 def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
@@ -346,7 +356,8 @@ def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: 
         for name in ("generate_summary", "context", "mode"):
             value = getattr(request.reasoning, name)
             if value:
-                more[f"reasoning/{name}"] = value
+                # All the thoughts that a history holds go along anyway, as far as they may.
+                (silent if name == "context" and value in _ALL_THOUGHTS else more)[f"reasoning/{name}"] = value
         if request.reasoning.summary is not None:
             silent["reasoning/summary"] = jsontext.raw(request.reasoning.summary)
             if request.reasoning.summary != "auto" and not own:

@@ -13,6 +13,7 @@ from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.endings import first_only
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.ids import answer_id
 from ...codec.memo import Same
@@ -43,6 +44,7 @@ _ENDS: dict[StopReason, tuple[str, str]] = {
     "error": ("failed", ""),
 }
 _EXACT: frozenset[StopReason] = frozenset({"stop", "tool_calls", "refusal", "length", "content_filter", "error"})
+_STATUS = ("status",)
 _ECHO_NAMES = tuple(wire.ANSWER_ECHO)
 _ECHO_NOTHING = tuple(wire.ANSWER_ECHO.values())
 _SHORT = 120
@@ -101,13 +103,14 @@ def read_stop(answer: wire.Answer, parts: list[Part], crossing: Crossing) -> Sto
             details = {"reason": word} if word else None
             own = {"status": jsontext.raw(status), "incomplete_details": jsontext.raw(details)}
             extra = crossing.keep((), own)
-        return Stop(reason, detail=word if reason not in ("length", "content_filter") else "", extra=extra)
+        at = _STATUS if reason == "unknown" else ()
+        return Stop(reason, detail=word if reason not in ("length", "content_filter") else "", extra=extra, at=at)
     if status == "failed":
         error = jsontext.plain(answer.error) if answer.error else None
         message = error.get("message") if isinstance(error, dict) else None
         return Stop("error", detail=message if isinstance(message, str) else "")
     extra = crossing.keep((), {"status": jsontext.raw(status)})
-    return Stop("error" if status == "cancelled" else "unknown", detail=status, extra=extra)
+    return Stop("error" if status == "cancelled" else "unknown", detail=status, extra=extra, at=_STATUS)
 
 
 def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage:
@@ -128,11 +131,21 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
 
 
 def answer_extra(answer: wire.Answer, crossing: Crossing, unknown: Unknown) -> Extra | None:
+    own = crossing.target == wire.NAME
+    more, silent = around(answer, own=own)
+    if not own and not unknown:
+        if more:
+            crossing.keep((), more)
+        return None
+    return with_fields(gather(crossing, (), unknown, more or None), silent)
+
+
+def around(answer: wire.Answer, *, own: bool) -> tuple[dict[str, Raw], dict[str, Raw]]:
+    """What stands around the output: that which says something, and, for this dialect's `own` sake, the rest."""
     more = carried(answer, wire.ANSWER_EXTRAS) or {}
     if answer.error and answer.error != NULL:
         more["error"] = answer.error
     silent: dict[str, Raw] = {}
-    own = crossing.target == wire.NAME
     for name, value, nothing in zip(_ECHO_NAMES, _echo_values(answer), _ECHO_NOTHING, strict=True):
         if value not in nothing:
             more[name] = value if type(value) is Raw else jsontext.raw(value)
@@ -142,11 +155,7 @@ def answer_extra(answer: wire.Answer, crossing: Crossing, unknown: Unknown) -> E
         raw: Raw = getattr(answer, name)
         if raw:
             (silent if len(raw) <= _SHORT and jsontext.plain(raw) in values else more)[name] = raw
-    if not own and not unknown:
-        if more:
-            crossing.keep((), more)
-        return None
-    return with_fields(gather(crossing, (), unknown, more or None), silent)
+    return more, silent
 
 
 def write_response(response: Response, crossing: Crossing) -> bytes:
@@ -155,7 +164,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         response_id = answer_id(response.parts, "resp_")
         crossing.lose("id.invented")
     if response.alternatives:
-        crossing.lose("answer.dropped", (), f"{len(response.alternatives)} more")
+        first_only(response, crossing)
     end = write_stop(response.stop, response.parts, crossing)
     out = head(response_id, response.created, response.model, end["status"], crossing)
     out["output"] = answer_items(response.parts, response_id, crossing, cut=end["status"] == "incomplete")
@@ -165,7 +174,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         restore(out, response.extra, wire.NAME)
     if crossing.source == wire.NAME:
         return jsontext.encode(_as_it_was(out, response.usage))
-    return jsontext.encode(filled(out, crossing))
+    return jsontext.encode(filled(out, crossing.answers))
 
 
 def _as_it_was(out: dict[str, Any], usage: Usage | None) -> dict[str, Any]:
@@ -188,27 +197,40 @@ def head(response_id: str, created: int | None, model: str, status: str, crossin
     }
 
 
-def filled(out: dict[str, Any], crossing: Crossing) -> dict[str, Any]:
+def filled(out: dict[str, Any], answers: Request | None) -> dict[str, Any]:
     """The response object with what the types demand: an echo of the client's request, or else the defaults."""
-    if crossing.answers is not None:
-        for name, value in echo(crossing.answers).items():
-            out.setdefault(name, value)
-    for name, value in _DEFAULTS:
-        out.setdefault(name, value)
-    return out
+    # What is said stays where it stands, and wins over what would fill it up.
+    return {**out, **_DEFAULTS, **echo(answers), **out} if answers is not None else {**out, **_DEFAULTS, **out}
 
 
-_DEFAULTS: tuple[tuple[str, Any], ...] = (
-    ("error", None),
-    ("incomplete_details", None),
-    ("instructions", None),
-    ("metadata", {}),
-    ("parallel_tool_calls", True),
-    ("temperature", None),
-    ("tool_choice", "auto"),
-    ("tools", []),
-    ("top_p", None),
-)
+_DEFAULTS: dict[str, Any] = {
+    "background": False,
+    "completed_at": None,
+    "error": None,
+    "frequency_penalty": 0.0,
+    "incomplete_details": None,
+    "instructions": None,
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
+    "previous_response_id": None,
+    "prompt_cache_key": None,
+    "reasoning": {"effort": None, "summary": None},
+    "safety_identifier": None,
+    "service_tier": "default",
+    "store": True,
+    "temperature": 1.0,
+    "text": {"format": {"type": "text"}},
+    "tool_choice": "auto",
+    "tools": [],
+    "top_logprobs": 0,
+    "top_p": 1.0,
+    "truncation": "disabled",
+    "user": None,
+}
+"""What OpenAI's own answers say where the client said nothing; the Open Responses schema demands all of it."""
 _ECHOED = (
     "background",
     "max_tool_calls",
@@ -223,7 +245,6 @@ _ECHOED = (
 
 def echo(request: Request) -> dict[str, Any]:
     """What the client asked for, in its own words."""
-    own = Crossing(wire.NAME, wire.NAME)
     settings = request.settings
     out: dict[str, Any] = {}
     first = request.turns[0] if request.turns else None
@@ -232,7 +253,7 @@ def echo(request: Request) -> dict[str, Any]:
     if request.tools:
         out["tools"] = _echoed(Same(request.tools))
     if request.choice is not None:
-        out["tool_choice"] = write_choice(request, request.choice, own)
+        out["tool_choice"] = write_choice(request, request.choice, Crossing(wire.NAME, wire.NAME))
     for value, name in (
         (settings.parallel, "parallel_tool_calls"),
         (settings.max_tokens, "max_output_tokens"),
@@ -277,13 +298,12 @@ def _echo_wishes(settings: Settings, out: dict[str, Any]) -> None:
         text["format"] = {"type": "json_object"}
     elif shape is not None:
         schema = Raw(shape.schema) if shape.schema is not None else {}
-        text["format"] = {"type": "json_schema", "name": shape.name, "schema": schema, "strict": shape.strict}
-        if shape.description:
-            text["format"]["description"] = shape.description
+        told = {"name": shape.name, "description": shape.description or None, "schema": schema, "strict": shape.strict}
+        text["format"] = {"type": "json_schema", **told}
     if settings.verbosity is not None:
         text["verbosity"] = settings.verbosity
     if text:
-        out["text"] = text
+        out["text"] = {"format": {"type": "text"}, **text}
 
 
 def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Crossing) -> dict[str, Any]:
@@ -298,7 +318,7 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Cross
         status, reason, exact = "incomplete", "content_filter", False
     if not exact:
         said = stop.detail or stop.sequence or stop.reason
-        crossing.lose("stop.approximated", (), f"{said} is sent as {reason or status}")
+        crossing.lose("stop.approximated", crossing.stopped(stop), f"{said} is sent as {reason or status}")
     out: dict[str, Any] = {"status": status}
     if reason:
         out["incomplete_details"] = {"reason": reason}
@@ -310,7 +330,7 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Cross
 def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     asked, answered = usage.input or 0, usage.output or 0
     if usage.input is None or usage.output is None:
-        crossing.lose("usage.invented")
+        crossing.lose("usage.invented", crossing.ends.usage)
     out: dict[str, Any] = {
         "input_tokens": asked,
         "input_tokens_details": {"cached_tokens": usage.cache_read or 0},

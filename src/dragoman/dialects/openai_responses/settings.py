@@ -8,7 +8,7 @@ from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import jsontext
 from ...codec.effort import wanted
-from ...codec.range import within
+from ...codec.range import capped, within
 from ...crossing import Crossing
 from . import wire
 from .tools import fit_schema
@@ -81,6 +81,8 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
         if limit < _LEAST_TOKENS and crossing.source != wire.NAME:
             crossing.lose("limit.raised", at.get("max_tokens", ()), f"from {limit} to {_LEAST_TOKENS}")
             limit = _LEAST_TOKENS
+        elif crossing.source != wire.NAME:
+            limit = capped(limit, at.get("max_tokens", ()), crossing)
         out["max_output_tokens"] = limit
     effort = settings.effort if crossing.source == wire.NAME else wanted(settings, crossing)
     _write_reasoning(settings, effort, out, crossing)

@@ -12,9 +12,11 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
+from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall, pointer
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.endings import told_whole
+from ...codec.extras import NULL
 from ...codec.faults import broken_off
 from ...codec.refrain import OBFUSCATED, FrameReader, Refrain
 from ...codec.sse import Splitter
@@ -24,8 +26,8 @@ from . import wire
 from .faults import fault_from
 from .items import read_item
 from .message import read_citation, read_part
-from .response import answer_extra, read_stop, read_usage
-from .tools import with_fields
+from .response import answer_extra, read_response, read_stop, read_usage
+from .tools import own_fields, with_fields
 
 _strict = msgspec.json.Decoder(wire.StreamEvent).decode
 
@@ -78,6 +80,7 @@ class _Item:
         "inner",
         "item",
         "part",
+        "pieces",
         "place",
         "queue",
         "summary",
@@ -89,7 +92,8 @@ class _Item:
         self.item = item
         self.index = -1  # of the open part; -1 when none is open
         self.inner = -1  # which text of the item the open part, or its last piece, belongs to
-        self.count = 0  # characters of the open part told so far
+        self.pieces: list[str] = []  # of the open part told so far
+        self.count = 0  # characters of these
         self.base = 0  # of these, those before the inner text
         self.cited = 0
         self.told = 0  # parts begun
@@ -111,10 +115,13 @@ class StreamReader(FrameReader):
         self._active: _Item | None = None
         self._waiting: dict[int, _Item] = {}
         self._done: set[int] = set()
+        self._names: set[bytes] = set()  # the ids of items that are done
+        self._moved: dict[int, int] = {}  # numbers that stand for another item by now
         self._later: list[Part] = []
         self._seen: list[Part] = []
         self._next = 0
         self._id = ""
+        self._odd = b""  # a whole answer in place of the events
         self._started = False
         self._over = False
         self._noted: set[str] = set()
@@ -126,8 +133,14 @@ class StreamReader(FrameReader):
             self._frame(name, data, events)
         if not self._over:
             self._over = True
-            events.append(broken_off(self._frames.stray, lambda error: fault_from(error, 0, {})))
+            events.extend(self._instead())
         return events
+
+    def _instead(self) -> list[Event]:
+        """What came in place of the rest of the stream."""
+        stray = self._frames.stray or self._odd
+        found = told_whole(stray, read_response, self._crossing) if not self._started else []
+        return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         if self._over or data.startswith(b"[DONE]"):
@@ -138,6 +151,9 @@ class StreamReader(FrameReader):
                 event = _strict(data)
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
                 event, unknown, _ = wire.EVENT.admit(data)
+                if not (event.type or name or self._started):
+                    self._odd = data
+                    return False
                 self._note(event.type, unknown)
             active = self._active
             if (
@@ -149,6 +165,7 @@ class StreamReader(FrameReader):
                 and event.delta
             ):
                 active.count += len(event.delta)
+                active.pieces.append(event.delta)
                 events.append(PartDelta(active.index, event.delta))
                 return not unknown
             event.type = event.type or name.decode("utf-8", "replace")
@@ -161,20 +178,33 @@ class StreamReader(FrameReader):
     def _catch_up(self, said: list[str], last: bytes) -> None:
         if self._active is not None:
             self._active.count += sum(map(len, said))
+            self._active.pieces += said
 
     def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
         """Any event but one more piece of the open text."""
-        if event.type == "error":
+        if event.type == "error" or (event.error and not event.type):
             self._fault(event, events)
             return
         if not self._started:
             self._start(event, events)
+        if self._moved or event.type == _ADDED:
+            event.output_index = self._place(event)
         if event.type not in _KINDS:
             self._other(event, events)
         elif self._active is not None and self._active.place == event.output_index:
             self._delta(self._active, event, events)
         else:
             self._elsewhere(event, events)
+
+    def _place(self, event: wire.StreamEvent) -> int:
+        """Where the item of an event stands. Hosts give one number to several: a new item under the number of one that
+        is done gets the next that is free."""
+        place = self._moved.get(event.output_index, event.output_index)
+        if event.type == _ADDED and place in self._done and event.item:
+            name = bytes(wire.ITEM.admit(event.item).value.id)
+            if name and name not in self._names:
+                place = self._moved[event.output_index] = max(self._done) + 1
+        return place
 
     def _start(self, event: wire.StreamEvent, events: list[Event]) -> None:
         self._started = True
@@ -320,12 +350,14 @@ class StreamReader(FrameReader):
             part, unknown, _ = wire.PART.admit(item.part, at)
             extra = read_part(part, at, self._crossing, unknown).extra
             item.part = wire.NONE
+            self._score(item.index, at, extra, events)
         if item.told == 1 and self._own and item.item.status:
             extra = with_fields(extra, {"item/status": Raw(b'"completed"')})
         events.append(PartEnd(item.index, extra))
         item.index = -1
         item.delta = _NO_DELTA
         item.count = item.base = item.cited = 0
+        item.pieces.clear()
 
     def _inside(self, item: _Item, event: wire.StreamEvent, events: list[Event]) -> None:
         """The `.done` of a text repeats it: told only where no delta did. Annotations are told as they come."""
@@ -343,7 +375,7 @@ class StreamReader(FrameReader):
         text = getattr(event, _DONE[kind]) or ""
         inner = event.summary_index * 2 + 1 if kind == _SUMMARY_DONE else event.content_index * 2
         known = item.count - item.base if inner == item.inner else 0
-        if len(text) > known:
+        if len(text) > known and (not known or text.startswith("".join(item.pieces)[item.base :])):
             event.type = kind[:-4] + "delta"
             event.delta = text[known:]
             self._delta(item, event, events)
@@ -372,10 +404,35 @@ class StreamReader(FrameReader):
             text = last.text
         elif isinstance(last, ToolCall):
             text = last.arguments
-        rest = text[item.count :]
+        rest = self._untold(item, last, text)
         if rest or citations or last.seal is not None:
             events.append(PartDelta(item.index, rest, last.seal, citations))
+        self._score(item.index, last.at, last.extra, events)
         events.append(PartEnd(item.index, last.extra))
+
+    def _score(self, index: int, at: Path, extra: Extra | None, events: list[Event]) -> None:
+        """The log probabilities of a text, which its last word has."""
+        told = own_fields(extra).get("logprobs") if self._crossing.scored and not self._own else None
+        if told is None:
+            return
+        from ...codec import logprobs  # late: few streams have them
+
+        found = logprobs.read(told, "tokens")
+        if found:
+            logprobs.unkeep(self._crossing, [(*at, "logprobs")])
+            events.append(PartDelta(index, "", None, (), tuple(found)))
+
+    def _untold(self, item: _Item, last: Part, text: str) -> str:
+        """What the last word says beyond the deltas. A host may space it otherwise; if it says something else, frames
+        are missing, and a call with a hole in it is no call."""
+        told = "".join(item.pieces)
+        if text.startswith(told):
+            return text[item.count :]
+        if not isinstance(last, ToolCall):
+            self._crossing.lose("event.dropped", last.at, "the deltas differ from the whole text", "warning")
+        elif last.custom or not jsontext.is_whole(told):
+            raise WireError(wire.NAME, pointer(last.at), "arguments that go on as they began")
+        return ""
 
     def _go_on(self, events: list[Event]) -> None:
         """Nothing is open: tell what had to wait, in order."""
@@ -389,6 +446,8 @@ class StreamReader(FrameReader):
         parts: list[Part] = []
         at: Path = ("output", place)
         item, unknown, _ = wire.ITEM.admit(raw, at)
+        if item.id:
+            self._names.add(bytes(item.id))
         read_item(item, at, parts, self._crossing, unknown, self._id)
         return item, parts
 
@@ -396,12 +455,14 @@ class StreamReader(FrameReader):
         item.index = self._next
         item.told += 1
         item.count = 0
+        item.pieces.clear()
         self._next += 1
         self._seen.append(part)
         events.append(PartStart(item.index, part))
 
     def _tell_text(self, item: _Item, text: str, events: list[Event]) -> None:
         item.count += len(text)
+        item.pieces.append(text)
         events.append(PartDelta(item.index, text))
 
     def _tell(self, parts: list[Part], events: list[Event]) -> None:
@@ -422,6 +483,7 @@ class StreamReader(FrameReader):
             events.append(PartStart(self._next, empty))
             if text or citations or part.seal is not None:
                 events.append(PartDelta(self._next, text, part.seal, citations))
+            self._score(self._next, part.at, part.extra, events)
             events.append(PartEnd(self._next))
             self._next += 1
 
@@ -429,7 +491,8 @@ class StreamReader(FrameReader):
         self._over = True
         answer, unknown, _ = wire.ANSWER.admit(event.response or Raw(b"{}"))
         if event.type == "response.failed":
-            error = jsontext.plain(answer.error) if answer.error else None
+            said = answer.error if answer.error and answer.error != NULL else event.error
+            error = jsontext.plain(said) if said else None
             events.append(fault_from(error if isinstance(error, dict) else {"message": "the response failed"}, 0, {}))
             return
         if event.type == "response.cancelled":

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall
 from ...canon.response import Stop
 from ...codec import jsontext
+from ...codec.endings import cut_short, flawed
 from ...codec.extras import restore
 from ...codec.ids import hashed
 from ...codec.media import missing
@@ -23,7 +24,7 @@ from .items import MADE_HERE, answer_call, answer_id, answer_message, answer_par
 from .message import write_citations
 from .response import filled, head, write_stop, write_usage
 from .search import CALL, is_search, search_item
-from .tools import own_fields
+from .tools import own_fields, with_fields
 
 _encode = jsontext.encode
 _join = b"".join
@@ -52,10 +53,12 @@ class StreamWriter:
         self._held = ""
         self._citations: list[Citation] = []
         self._late: list[Citation] = []
+        self._tokens: list[Token] = []
         self._seal: Seal | None = None
         self._search = False  # the open part is a search that the client runs, which is told whole
         self._seen: list[Part] = []
         self._stop: Stop | None = None
+        self._cut = False  # a call breaks off
         self._started = False
         self._ended = False
 
@@ -99,20 +102,20 @@ class StreamWriter:
             self._id = hashed(f"{event.model}:{event.created or crossing.created}", "resp_")
             crossing.lose("id.invented")
         self._head = head(self._id, event.created, event.model, "in_progress", crossing)
-        response = filled({**self._head, "output": [], "usage": None}, crossing)
+        response = filled({**self._head, "output": [], "usage": None}, crossing.answers)
         return self._event("response.created", {"response": response}) + self._event(
             "response.in_progress", {"response": response}
         )
 
     def _part_start(self, event: PartStart) -> bytes:
         if event.answer:
-            self._crossing.lose("answer.dropped", ())
+            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
             return b""
         out = b"" if self._started else self._start(Start())
         out += self._close_call(False)
         part = event.part
         self._part, self._index, self._begun, self._search = part, event.index, False, False
-        self._pieces, self._citations, self._late, self._seal = [], [], [], part.seal
+        self._pieces, self._citations, self._late, self._tokens, self._seal = [], [], [], [], part.seal
         if isinstance(part, Text):
             if self._message is not None and self._crossing.source == wire.NAME and part.at[:2] != self._message_at:
                 out += self._close_message(False)
@@ -216,6 +219,7 @@ class StreamWriter:
             out += self._delta(text)
         if event.citations:
             out += self._cite(event.citations)
+        self._tokens += event.tokens
         return out
 
     def _delta(self, text: str) -> bytes:
@@ -270,6 +274,12 @@ class StreamWriter:
         for cited in self._late:
             out += self._annotate(part, cited, len(text))
         extra = event.extra if event.extra is not None else part.extra
+        scores = None
+        if self._tokens:
+            from ...codec import logprobs  # late: few streams have them
+
+            scores = logprobs.write(self._tokens, "tokens", spelled=False)  # as the event's type wants them
+            extra = with_fields(extra, {"logprobs": logprobs.write(self._tokens, "tokens")})
         whole = Text(text, part.refusal, tuple(self._citations), seal=part.seal, extra=extra, at=part.at)
         self._seen.append(whole)
         message = self._message or {"content": []}
@@ -278,7 +288,7 @@ class StreamWriter:
         if part.refusal:
             out += self._event("response.refusal.done", {**where, "refusal": text})
         else:
-            fields = {**where, "text": text, "logprobs": written.get("logprobs", [])}
+            fields = {**where, "text": text, "logprobs": scores or written.get("logprobs", [])}
             out += self._event("response.output_text.done", fields)
         message["content"].append(written)
         if "item/status" in own_fields(event.extra):
@@ -324,6 +334,9 @@ class StreamWriter:
             out = self._delta("{}")
         field = "input" if call.custom else "arguments"
         item[field] = text
+        if event.cut or flawed(call, text, self._crossing):
+            self._cut = True
+            item["status"] = "incomplete"
         if event.extra is not None:
             item |= {name: value for name, value in own_fields(event.extra).items() if name in ("status", "caller")}
         self._seen.append(call)
@@ -371,7 +384,8 @@ class StreamWriter:
         if not event.last:
             return b""
         out = b"" if self._started else self._start(Start())
-        end = write_stop(self._stop or event.stop, self._seen, self._crossing)
+        stop = self._stop or event.stop
+        end = write_stop(cut_short(stop, self._crossing) if self._cut else stop, self._seen, self._crossing)
         status = end["status"]
         cut = status == "incomplete"
         # Only the item that was told last can have been broken off.
@@ -385,7 +399,7 @@ class StreamWriter:
             restore(response, event.extra, wire.NAME)
         kind = status if status in ("completed", "incomplete", "failed") else "completed"
         response["status"] = kind
-        return out + self._event(f"response.{kind}", {"response": filled(response, self._crossing)})
+        return out + self._event(f"response.{kind}", {"response": filled(response, self._crossing.answers)})
 
     def _fault(self, fault: Fault) -> bytes:
         """A response that has begun fails; a fault before that is an event of its own."""
@@ -395,4 +409,4 @@ class StreamWriter:
             return b"event: error\ndata: %b\n\n" % _encode(error_event(fault, self._number))
         response = {**self._head, "status": "failed", "error": response_error(fault), "output": self._items}
         response["usage"] = None
-        return self._event("response.failed", {"response": filled(response, self._crossing)})
+        return self._event("response.failed", {"response": filled(response, self._crossing.answers)})

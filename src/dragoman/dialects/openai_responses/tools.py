@@ -16,6 +16,7 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
 from ...codec.fit import fit
+from ...codec.hosted import Row, forced
 from ...codec.memo import ToolMemo
 from ...codec.names import Names, by_name
 from ...codec.schema.openai import LOOSE, STRICT
@@ -248,7 +249,8 @@ def fit_schema(schema: str, strict: bool | None, at: Path, crossing: Crossing) -
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
-def read_choice(choice: str | wire.ToolChoice, crossing: Crossing) -> Choice:
+def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, rows: tuple[Row, ...] = ()) -> Choice:
+    """`rows`: the tools that the upstream runs, one of which may be chosen."""
     at = ("tool_choice",)
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
@@ -262,7 +264,10 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing) -> Choice:
         whole = len(plain) == len(choice.tools)
         extra = None if whole else _own_choice(value, "of tools the upstream runs", crossing)
         return Choice("required" if choice.mode == "required" else "auto", tuple(plain), extra, at)
-    return Choice("auto", (), _own_choice(value, jsontext.kind(value), crossing), at)
+    kind = jsontext.kind(value)
+    if crossing.target != wire.NAME and forced(kind, rows):
+        return Choice("one", (kind,), {wire.NAME: {"tool_choice": value}}, at, hosted=True)
+    return Choice("auto", (), _own_choice(value, kind, crossing), at)
 
 
 def _own_choice(value: Raw, what: str, crossing: Crossing) -> Extra:
@@ -287,8 +292,6 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
         return jsontext.plain(own["tool_choice"])
     if not choice.names:
         return choice.mode
-    if choice.mode == "one" and _only_hosted(request, crossing):
-        return "required"
     declared = by_name(request.tools)
     named = []
     for name in choice.names:
@@ -303,11 +306,3 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
     if choice.mode == "one":
         return named[0]
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
-
-
-def _only_hosted(request: Request, crossing: Crossing) -> bool:
-    """Whether the one tool there is is run by the upstream: forced by its name elsewhere, it is so by `required`."""
-    if crossing.source == wire.NAME or len(request.tools) != 1:
-        return False
-    only = request.tools[0]
-    return isinstance(only, HostedTool) and only.dialect == wire.NAME

@@ -90,6 +90,7 @@ DIALECT = Dialect(
     write_fault=write_fault,
     write_results=write_results,
     evidence=evidence,
+    ends=CHAT.ends,
     logprobs=CHAT.logprobs,
     hosted=HOSTED,
     endpoint=Endpoint("/api/v1/chat/completions", "/api/v1/chat/completions"),

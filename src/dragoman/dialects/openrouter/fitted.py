@@ -158,7 +158,7 @@ def _fitted_media(media: Media, crossing: Crossing, *, inside: bool) -> Part:
         url = {"url": media.url or data_url(media.mime, media.data)}
         written = {"type": "video_url", "video_url": url}
         if media.name:
-            crossing.lose("field.dropped", media.at, f"the file's name, {media.name}", "info")
+            crossing.lose("media.name.dropped", media.at, media.name)
     elif media.kind == "document" and media.url and not media.data:
         name = {"filename": media.name} if media.name else {}
         written = {"type": "file", "file": {**name, "file_data": media.url}}

@@ -40,6 +40,7 @@ HOSTED = (
         kinds("openrouter:web_search"),
         options={**plain_options(_below(_SEARCH)), **location("parameters/user_location")},
         fixed={"type": "openrouter:web_search"},
+        force={"type": "openrouter:web_search"},
         quiet=frozenset({"type"}),
     ),
     Row(
@@ -49,6 +50,7 @@ HOSTED = (
         kinds("openrouter:web_fetch"),
         options=plain_options(_below(_FETCH)),
         fixed={"type": "openrouter:web_fetch"},
+        force={"type": "openrouter:web_fetch"},
         quiet=frozenset({"type"}),
     ),
     # Read, never written: the short form of OpenAI's word, and plugins.

@@ -176,11 +176,11 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     if not mine:
         extra = wire.with_chat(extra, {"system_fingerprint": (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)})
     others = []
-    for one in response.alternatives:
+    for i, one in enumerate(response.alternatives):
         parts, fields = _told(with_failure(one.parts, failed(one.stop), GAP), crossing, mine)
         own = wire.homed(one.extra)
         own = _beside(own, _below(fields, "message/")) if fields else own
-        others.append(Alternative(parts, written_stop(one.stop, crossing), own))
+        others.append(Alternative(parts, written_stop(one.stop, crossing, i + 1), own))
     out = Response(
         told[0],
         written_stop(response.stop, crossing),
@@ -237,18 +237,19 @@ def failed(stop: Stop) -> str:
     return "" if stop.reason == "error" and not stop.detail else failure(stop, wire.NAME, wire.CHAT)
 
 
-def written_stop(stop: Stop, crossing: Crossing) -> Stop:
+def written_stop(stop: Stop, crossing: Crossing, number: int = 0) -> Stop:
     """The stop for Chat's writer: this dialect has a word for an answer that failed."""
     extra: Extra | None = wire.homed(stop.extra)
+    at = crossing.stopped(stop, number)
     if crossing.source == wire.CHAT and extra is not None and wire.CHAT in extra:
         word = jsontext.plain(extra[wire.CHAT]["finish_reason"])
         if word not in _WORDS:
             if word != "function_call":
-                crossing.lose("stop.approximated", (), f"{word} is sent in another word")
+                crossing.lose("stop.approximated", at, f"{word} is sent in another word")
             extra = None
     if stop.reason in ("error", "bad_tool_call") and not (extra is not None and wire.CHAT in extra):
         if stop.reason != "error" or stop.detail:
-            crossing.lose("stop.approximated", (), f"{stop.detail or stop.reason} is sent as error", "warning")
+            crossing.lose("stop.approximated", at, f"{stop.detail or stop.reason} is sent as error", "warning")
         extra = wire.with_chat(extra, {"finish_reason": _ERROR})
     return stop if extra is stop.extra else msgspec.structs.replace(stop, extra=extra)
 

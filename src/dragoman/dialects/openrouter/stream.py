@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta
 from ...canon.parts import Path, Reasoning, Seal
-from ...canon.response import Usage
+from ...canon.response import Response, Usage
 from ...codec import jsontext, seals
 from ...codec.admit import Unknown
 from ...codec.extras import Fields, carried
@@ -23,7 +23,7 @@ from ..openai_chat.stream import Answer
 from . import wire
 from .details import ENCRYPTED, SUMMARY, Detail, listed, look, read_detail, read_image, unproved, words
 from .faults import fault_from
-from .response import cut_stop, was_cut
+from .response import cut_stop, read_response, was_cut
 
 _KIND = "detail"
 
@@ -94,6 +94,13 @@ class StreamReader(chat.StreamReader):
             return super().close()
         finally:
             crossing.source = wire.NAME
+
+    def _read_response(self, body: bytes, crossing: Crossing) -> Response:
+        crossing.source = wire.NAME
+        try:
+            return read_response(body, crossing)
+        finally:
+            crossing.source = wire.CHAT
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
         super()._start(chunk, events)

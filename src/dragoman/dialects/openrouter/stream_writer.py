@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.events import Event, Fault, Finish, PartDelta, PartStart, Start
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall
 from ...canon.response import Stop
 from ...codec import jsontext, seals
+from ...codec.endings import cut_short
 from ...crossing import Crossing
 from ..openai_chat import stream_writer as chat
 from ..openai_chat.response import write_usage
@@ -92,14 +93,15 @@ class StreamWriter(chat.StreamWriter):
             return out + super()._delta(PartDelta(event.index, event.text, None, event.citations))
         return super()._delta(event)
 
-    def _part_end(self, index: int) -> bytes:
+    def _part_end(self, event: PartEnd) -> bytes:
+        index = event.index
         thought = self._thoughts.pop(index, None)
         if thought is not None:
             return self._sealed(thought)
         if index in self._wrapped:
             self._wrapped.discard(index)
-            return super()._delta(PartDelta(index, '"}')) + super()._part_end(index)
-        return super()._part_end(index)
+            return super()._delta(PartDelta(index, '"}')) + super()._part_end(event)
+        return super()._part_end(event)
 
     def _next(self, answer: int) -> int:
         number = self._numbers.get(answer, 0)
@@ -129,11 +131,11 @@ class StreamWriter(chat.StreamWriter):
 
     def _finish(self, event: Finish) -> bytes:
         usage = homed_usage(event.usage, self._crossing)
-        stop = event.stop
+        stop = cut_short(event.stop, self._crossing, event.answer) if event.answer in self._cut else event.stop
+        words = failed(stop)
         if wire.own(stop.extra):
             stop = Stop(stop.reason)  # what a provider called it is not told here
-        words = failed(event.stop)
-        stop = written_stop(stop, self._crossing)
+        stop = written_stop(stop, self._crossing, event.answer)
         out = self._failed(words, event.answer) + super()._finish(Finish(stop, None, event.answer, False, event.extra))
         if usage is not None and event.last:
             figures = _line(write_usage(usage, self._crossing))

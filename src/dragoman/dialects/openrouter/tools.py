@@ -13,10 +13,12 @@ from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
 from ...codec import jsontext
 from ...codec.custom import wrap_tool
+from ...codec.hosted import forced
 from ...crossing import Crossing
 from ..openai_chat import tools as chat
 from . import wire
 from .fitted import MARK, mark_taken, report_mark
+from .hosted import HOSTED
 from .settings import cache_mark
 
 Tools = tuple[Tool | HostedTool, ...]
@@ -73,6 +75,10 @@ def own_choice(choice: Choice | None, crossing: Crossing) -> Choice | None:
     """A choice in words of this dialect only, such as a server tool, is lost to Chat too."""
     if choice is None or choice.extra is None or wire.CHAT not in choice.extra:
         return choice
+    if crossing.target != wire.NAME:
+        kind = jsontext.kind(next(iter(choice.extra[wire.CHAT].values())))
+        if forced(kind, HOSTED):
+            return Choice("one", (kind,), at=choice.at, hosted=True)
     if crossing.target == wire.CHAT:
         crossing.lose("choice.dropped", choice.at)
     return msgspec.structs.replace(choice, extra={wire.NAME: choice.extra[wire.CHAT]})
@@ -128,7 +134,7 @@ def fitted_tools(request: Request, crossing: Crossing) -> tuple[Tools, Choice | 
                 crossing.lose("choice.by_filter", tool.at, f"{tool.name} is not offered")
         crossing.lose("choice.by_filter", choice.at)
         tools, choice = tuple(kept), Choice(choice.mode, at=choice.at)
-    return _fitted(tools, crossing), choice
+    return _fitted(tools, crossing), choice_homed(choice)
 
 
 def _fitted(tools: Tools, crossing: Crossing) -> Tools:

@@ -652,18 +652,18 @@ def test_marks_and_seals_where_they_cannot_be() -> None:
         ("cache.dropped", "/p/2"),
         ("seal.dropped", "/p/2"),
     ]
-    result = ToolResult("c1", (Text("x", cache=""),), seal=seal, cache="5m", at=("t",))
+    result = ToolResult("c1", (Text("x", cache="", at=("x",)),), seal=seal, cache="5m", at=("t",))
     messages, lost = _messages(_HI, _step(_call(cache="1h")), _results(result))
     assert messages[1]["content"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
     assert messages[2]["content"] == [
         {
             "type": "tool_result",
             "tool_use_id": "c1",
-            "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}],
+            "content": "x",
             "cache_control": {"type": "ephemeral", "ttl": "5m"},
         }
     ]
-    assert lost == [("seal.dropped", "/t")]
+    assert lost == [("cache.approximated", "/x"), ("seal.dropped", "/t")]
     orphan = ToolResult("gone", (), cache="", at=("t",))
     assert _messages(_HI, _results(orphan))[1] == [("result.orphaned", "/t"), ("cache.dropped", "/t")]
 

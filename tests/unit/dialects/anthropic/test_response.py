@@ -14,6 +14,7 @@ from dragoman.canon.response import Alternative, Response, Stop, Usage
 from dragoman.canon.turns import Turn
 from dragoman.codec.seals import pack
 from dragoman.crossing import Crossing
+from dragoman.dialects import get
 from dragoman.dialects.anthropic import DIALECT
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, read_answer, write_answer
 
@@ -241,11 +242,12 @@ def test_ids_models_and_further_answers() -> None:
     assert lost == [("answer.dropped", ""), ("id.invented", "")]
 
 
-def test_the_report_says_how_many_answers_are_left_out() -> None:
+def test_the_report_says_which_answers_are_left_out() -> None:
     crossing = Crossing("openai-chat", MESSAGES)
+    crossing.ends = get("openai-chat").ends
     others = (Alternative((), _STOP), Alternative((), _STOP))
     DIALECT.write_response(Response((Text("x"),), _STOP, "r", usage=_USAGE, alternatives=others), crossing)
-    assert [loss.detail for loss in crossing.losses.all() if loss.code == "answer.dropped"] == ["2 more"]
+    assert [loss.path for loss in crossing.losses.all()] == ["/choices/1", "/choices/2"]
 
 
 def test_everything_comes_back_in_the_same_dialect() -> None:

@@ -331,7 +331,8 @@ def test_usage_at_the_end_only() -> None:
 
 def test_deltas_that_have_no_block_or_say_nothing() -> None:
     found, lost = _between(
-        _delta(3, "text_delta", text="lost"),
+        _delta(3, "text_delta", text="said"),
+        _delta(4, "signature_delta", signature="lost"),
         _begin(0, type="text", text=""),
         _begin(1, type="text", text=""),
         _delta(0, "text_delta", text=""),
@@ -342,11 +343,19 @@ def test_deltas_that_have_no_block_or_say_nothing() -> None:
     )
     assert found == [
         PartStart(0, Text("", at=("content", 0))),
+        PartDelta(0, "said"),
         PartEnd(0),
         PartStart(1, Text("", at=("content", 1))),
         PartEnd(1),
+        PartStart(2, Text("", at=("content", 2))),
+        PartEnd(2),
     ]
     assert lost == [("event.dropped", "")]
+
+
+def test_arguments_that_have_no_call_are_a_fault() -> None:
+    found, _ = events_of(sse(_START, _delta(0, "input_json_delta", partial_json='{"a"'), _finish(), _STOP))
+    assert found[-1] == Fault("upstream_bad", "the upstream's stream has arguments outside of a call", 502)
 
 
 def test_a_block_left_open_ends_with_the_answer() -> None:

@@ -251,7 +251,7 @@ def test_a_value_takes_the_place_of_another_kind() -> None:
 def test_a_call_cut_by_the_limit_is_no_call() -> None:
     found, lost = events_of(sse(chunk({"text": "a"}), *PIECES[:2], chunk(finishReason="MAX_TOKENS")))
     assert found[-2:] == [PartEnd(0), Finish(Stop("length"))]
-    assert ("part.dropped", "/candidates/0/content/parts/1") in lost
+    assert ("call.truncated", "/candidates/0/content/parts/1") in lost
 
 
 def test_the_last_reason_counts_and_the_answer_may_go_on_after_one() -> None:

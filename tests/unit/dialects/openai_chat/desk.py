@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from dragoman.canon.events import Event
+from dragoman.canon.events import Event, PartStart
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
 from dragoman.crossing import Crossing, Profile
@@ -70,6 +70,16 @@ def events_of(stream: bytes, step: int = 0) -> tuple[list[Event], list[tuple[str
         found += reader.feed(stream[i : i + (step or len(stream))])
     found += reader.close()
     return found, losses(crossing)
+
+
+def unplaced(events: Iterable[Event]) -> list[Event]:
+    """The events without the places of their parts."""
+    return [
+        PartStart(event.index, msgspec.structs.replace(event.part, at=()), event.answer)
+        if isinstance(event, PartStart)
+        else event
+        for event in events
+    ]
 
 
 def stream_of(

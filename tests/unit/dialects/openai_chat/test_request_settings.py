@@ -13,12 +13,14 @@ from dragoman.canon.turns import Turn
 from dragoman.crossing import Profile
 from tests.unit.dialects.openai_chat.desk import CHAT, write
 
+ASKED = (Turn("user", (Text("hi"),)),)
+
 # settings, written
 
 
 def _written(settings: Settings, **options: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     tools = options.pop("tools", ())
-    written, lost = write(Request((), tools=tools, settings=settings), **options)
+    written, lost = write(Request(ASKED, tools=tools, settings=settings), **options)
     return {name: value for name, value in written.items() if name not in ("model", "messages", "tools")}, lost
 
 
@@ -172,9 +174,10 @@ def test_a_model_that_takes_no_tools_here_is_told_of() -> None:
 
 
 def test_the_model_is_the_one_asked_for() -> None:
-    assert write(Request((), "old"), model="new")[0]["model"] == "new"
-    assert write(Request((), "old"), model="")[0]["model"] == "old"
-    assert write(Request(()), model="") == ({"model": "unspecified", "messages": []}, [("model.invented", "")])
+    assert write(Request(ASKED, "old"), model="new")[0]["model"] == "new"
+    assert write(Request(ASKED, "old"), model="")[0]["model"] == "old"
+    said = [{"role": "user", "content": "hi"}]
+    assert write(Request(ASKED), model="") == ({"model": "unspecified", "messages": said}, [("model.invented", "")])
     assert write(Request(()), model="", source=CHAT) == ({"messages": []}, [])
 
 
@@ -188,9 +191,15 @@ def test_the_model_is_the_one_asked_for() -> None:
     ],
 )
 def test_other_dialects_report_usage_unasked(stream: bool | None, usage: bool | None, fields: dict[str, Any]) -> None:
-    written, _ = write(Request((), stream=stream, settings=Settings(stream_usage=usage)))
+    written, _ = write(Request(ASKED, stream=stream, settings=Settings(stream_usage=usage)))
     assert {name: value for name, value in written.items() if name not in ("model", "messages")} == fields
 
 
 def test_within_this_dialect_usage_is_not_asked_for() -> None:
-    assert "stream_options" not in write(Request((), stream=True), source=CHAT)[0]
+    assert "stream_options" not in write(Request(ASKED, stream=True), source=CHAT)[0]
+
+
+def test_a_conversation_in_which_nothing_was_said_gets_a_turn() -> None:
+    written, lost = write(Request(()))
+    assert written["messages"] == [{"role": "user", "content": "(nothing was said)"}]
+    assert lost == [("turn.invented", "")]

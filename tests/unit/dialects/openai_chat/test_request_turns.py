@@ -75,7 +75,7 @@ def test_the_authors_name_is_written() -> None:
         (
             Media("audio", "audio/mp3", "aGk=", name="a.mp3", at=("p",)),
             {"type": "input_audio", "input_audio": {"data": "aGk=", "format": "mp3"}},
-            [("field.dropped", "/p")],
+            [("media.name.dropped", "/p")],
         ),
         (
             Media("document", "application/pdf", "aGk="),

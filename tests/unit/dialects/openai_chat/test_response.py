@@ -397,7 +397,7 @@ def test_thinking_inside_the_content_goes_back_there_in_its_own_dialect() -> Non
     [
         (Stop("stop"), "stop", False),
         (Stop("length"), "length", False),
-        (Stop("tool_calls"), "tool_calls", False),
+        (Stop("tool_calls"), "stop", True),
         (Stop("content_filter"), "content_filter", False),
         (Stop("stop_sequence", "###"), "stop", True),
         (Stop("context_full"), "length", True),

@@ -10,7 +10,7 @@ from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, Part
 from dragoman.canon.fold import fold
 from dragoman.canon.parts import Citation, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
-from tests.unit.dialects.openai_chat.desk import events_of, sse
+from tests.unit.dialects.openai_chat.desk import events_of, sse, unplaced
 
 
 def chunk(
@@ -41,7 +41,7 @@ def _events(*chunks: Any, done: bool = True) -> list[Event]:
     stream = sse(*chunks, done=done)
     found, _ = events_of(stream)
     assert events_of(stream, 1)[0] == found
-    return found
+    return unplaced(found)
 
 
 def _parts(*chunks: Any) -> list[Any]:
@@ -314,7 +314,8 @@ def test_calls_without_ids_get_one_each(index: int | None) -> None:
     found = _parts(*pieces)
     assert [part[1:] for part in found] == [("f", '{"x":1}'), ("f", '{"x":2}'), ("g", ""), ("h", '{"y":3}')]
     assert len({part[0] for part in found}) == 4
-    assert events_of(sse(*pieces))[1] == [("call.id.invented", "/choices/0/delta/tool_calls")]
+    places = [f"/choices/0/delta/tool_calls/{number}" for number in range(4)]
+    assert events_of(sse(*pieces))[1] == [("call.id.invented", place) for place in places]
 
 
 def test_calls_under_different_indexes_need_no_ids() -> None:
@@ -388,7 +389,7 @@ def test_legacy_function_calls_stream_too() -> None:
     (part,) = answer.parts
     assert isinstance(part, ToolCall)
     assert (part.name, part.arguments, answer.stop.reason) == ("f", '{"x":1}', "tool_calls")
-    assert events_of(sse(*pieces))[1] == [("call.id.invented", "/choices/0/delta/tool_calls")]
+    assert events_of(sse(*pieces))[1] == [("call.id.invented", "/choices/0/delta/tool_calls/0")]
 
 
 def test_googles_seal_comes_with_the_call() -> None:
@@ -548,7 +549,8 @@ def test_line_ends_comments_and_padding_do_not_matter(step: int) -> None:
     plain = [chunk({"content": "ü"}), chunk(call(0, "a", "f", "{}")), chunk({}, "tool_calls")]
     padded = [{**piece, "obfuscation": "xyz"} for piece in plain]
     stream = b": hello\r\n\r\n" + sse(*padded).replace(b"\n", b"\r\n") + b": bye\n\n"
-    assert events_of(stream, step) == (_events(*plain), [])
+    found, lost = events_of(stream, step)
+    assert (unplaced(found), lost) == (_events(*plain), [])
 
 
 # what only this dialect knows
@@ -565,7 +567,7 @@ def test_fields_only_this_dialect_knows_are_losses_said_once() -> None:
     }
     first = chunk({"content": "a", "newer": 2, "audio": {"id": "au"}, "reasoning_details": [1]}, **more)
     first["choices"][0] |= {
-        "logprobs": {"content": []},
+        "logprobs": {"content": [{"token": "a"}]},
         "content_filter_results": {"a": 1},
         "content_filter_offsets": {"b": 1},
         "newest": 3,
@@ -595,7 +597,7 @@ def test_fields_only_this_dialect_knows_are_losses_said_once() -> None:
 def test_logprobs_that_come_late_are_still_a_loss() -> None:
     silent, said = chunk({"content": "a"}), chunk({"content": "b"}, "stop")
     silent["choices"][0]["logprobs"] = None
-    said["choices"][0]["logprobs"] = {"content": []}
+    said["choices"][0]["logprobs"] = {"content": [{"token": "b", "logprob": -0.5}]}
     assert events_of(sse(silent, said))[1] == [("field.dropped", "/choices/0/logprobs")]
 
 

@@ -38,3 +38,33 @@ def lost(under: Crossing) -> list[tuple[str, str]]:
 
 def own(**fields: Any) -> dict[str, dict[str, Raw]]:
     return {NAME: {name: Raw(msgspec.json.encode(value)) for name, value in fields.items()}}
+
+
+UNSAID: dict[str, Any] = {
+    "background": False,
+    "completed_at": None,
+    "error": None,
+    "frequency_penalty": 0.0,
+    "incomplete_details": None,
+    "instructions": None,
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
+    "previous_response_id": None,
+    "prompt_cache_key": None,
+    "reasoning": {"effort": None, "summary": None},
+    "safety_identifier": None,
+    "service_tier": "default",
+    "store": True,
+    "temperature": 1.0,
+    "text": {"format": {"type": "text"}},
+    "tool_choice": "auto",
+    "tools": [],
+    "top_logprobs": 0,
+    "top_p": 1.0,
+    "truncation": "disabled",
+    "user": None,
+}
+"""What an answer says of a request that said nothing: all that the Open Responses schema demands."""

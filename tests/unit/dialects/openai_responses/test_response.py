@@ -29,7 +29,7 @@ from dragoman.codec.seals import pack
 from dragoman.crossing import Crossing
 from dragoman.dialects.openai_responses.items import MADE_HERE
 from dragoman.dialects.openai_responses.response import read_response, write_response, write_results
-from tests.unit.dialects.openai_responses.desk import NAME, crossing, lost, read
+from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, crossing, lost, read
 
 
 def answer(output: list[Any], **more: Any) -> dict[str, Any]:
@@ -270,15 +270,7 @@ def test_an_answer_for_a_client() -> None:
             "output_tokens_details": {"reasoning_tokens": 3},
             "total_tokens": 17,
         },
-        "error": None,
-        "incomplete_details": None,
-        "instructions": None,
-        "metadata": {},
-        "parallel_tool_calls": True,
-        "temperature": None,
-        "tool_choice": "auto",
-        "tools": [],
-        "top_p": None,
+        **UNSAID,
     }
     ids = [item["id"] for item in out["output"]]
     assert [name[: len(start)] for name, start in zip(ids, (MADE_HERE, "msg_", "fc_", "ctc_"), strict=True)] == [
@@ -314,8 +306,7 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
     assert {
         name: out[name] for name in sorted(out) if name not in ("id", "object", "created_at", "status", "output")
     } == {
-        "error": None,
-        "incomplete_details": None,
+        **UNSAID,
         "instructions": "Be brief.",
         "max_output_tokens": 9,
         "metadata": {"k": "v"},
@@ -324,13 +315,15 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
         "reasoning": {"effort": "low", "summary": None},
         "store": False,
         "temperature": 0.5,
-        "text": {"format": {"type": "json_schema", "name": "n", "schema": {}, "strict": None}, "verbosity": "low"},
+        "text": {
+            "format": {"type": "json_schema", "name": "n", "description": None, "schema": {}, "strict": None},
+            "verbosity": "low",
+        },
         "tool_choice": "required",
         "tools": [
             {"type": "function", "name": "f", "parameters": None, "strict": None},
             {"type": "web_search"},
         ],
-        "top_p": None,
         "truncation": "auto",
         "usage": None,
         "user": "u",

@@ -30,7 +30,7 @@ from dragoman.codec.seals import pack
 from dragoman.crossing import Crossing
 from dragoman.dialects.openai_responses.stream_writer import StreamWriter
 from tests.judges.grammar import check_stream
-from tests.unit.dialects.openai_responses.desk import NAME, crossing, lost, own, read
+from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, crossing, lost, own, read
 
 
 def sent(*steps: Event, under: Crossing | None = None) -> bytes:
@@ -68,15 +68,7 @@ def test_a_text_in_full() -> None:
         "model": "m",
         "output": [],
         "usage": None,
-        "error": None,
-        "incomplete_details": None,
-        "instructions": None,
-        "metadata": {},
-        "parallel_tool_calls": True,
-        "temperature": None,
-        "tool_choice": "auto",
-        "tools": [],
-        "top_p": None,
+        **UNSAID,
     }
     name = events[2]["item"]["id"]
     where = {"item_id": name, "output_index": 0, "content_index": 0}

@@ -11,6 +11,7 @@ from msgspec import Raw
 from dragoman.canon import Choice, Grammar, HostedTool, Request, Tool
 from dragoman.crossing import Crossing
 from dragoman.dialects.openai_responses import wire
+from dragoman.dialects.openai_responses.request import read_request
 from dragoman.dialects.openai_responses.tools import read_choice, read_tools, write_choice, write_tools
 from tests.unit.dialects.openai_responses.desk import NAME, crossing, lost, own
 
@@ -193,6 +194,16 @@ def test_choices_of_hosted_tools_are_this_dialects_alone(value: Any) -> None:
         choice = read_choice(wished, under)
         assert lost(under) == losses
         assert write_choice(Request(()), choice, crossing()) == value
+
+
+def test_a_choice_of_a_hosted_tool_that_others_have_is_kept_for_them() -> None:
+    body = msgspec.json.encode({"input": "x", "tool_choice": {"type": "web_search_preview"}})
+    under = crossing(target="anthropic")
+    choice = read_request(body, under).choice
+    assert choice is not None and lost(under) == []
+    assert (choice.mode, choice.names, choice.hosted) == ("one", ("web_search_preview",), True)
+    own = read_request(body, crossing(target=NAME)).choice
+    assert own is not None and not own.hosted and own.names == ()
 
 
 def test_a_choice_of_a_tool_that_is_not_there_is_none() -> None:

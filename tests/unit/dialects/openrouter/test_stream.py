@@ -9,6 +9,7 @@ from dragoman.canon.fold import fold
 from dragoman.canon.parts import Media, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
 from dragoman.codec import jsontext, seals
+from tests.unit.dialects.openai_chat.desk import unplaced
 from tests.unit.dialects.openrouter.desk import CHAT, DONE, ENCRYPTED, NAME, chunk, send, stream
 
 COMMENT = b": OPENROUTER PROCESSING\n\n"
@@ -39,7 +40,7 @@ WHOLE = Seal(
 
 def test_the_deltas_of_a_detail_are_one_thought_and_its_seal_the_whole_detail() -> None:
     events, _ = stream(*THINKING)
-    assert events == [
+    assert unplaced(events) == [
         Start("gen-1", "m", 1),
         PartStart(0, Reasoning()),
         PartDelta(0, "Ne"),
@@ -92,16 +93,15 @@ def test_a_detail_in_the_middle_of_a_call_waits_for_its_end() -> None:
     piece = {"index": 0, "id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":'}}
     rest = {"index": 0, "function": {"arguments": "1}"}}
     frames = (chunk({"tool_calls": [piece]}), chunk({"reasoning_details": [ENCRYPTED]}), chunk({"tool_calls": [rest]}))
-    answer = fold(stream(*frames, chunk({}, "tool_calls"), DONE)[0])
+    answer = fold(unplaced(stream(*frames, chunk({}, "tool_calls"), DONE)[0]))
     assert isinstance(answer, Response)
     assert [type(part) for part in answer.parts] == [ToolCall, Reasoning]
     assert answer.parts[0] == ToolCall("c1", "f", '{"a":1}')
 
 
 def test_reasoning_without_details_is_a_thought_without_a_seal() -> None:
-    answer = fold(
-        stream(chunk({"reasoning": "Hm"}), chunk({"reasoning": "m"}), chunk({"content": "a"}, "stop"), DONE)[0]
-    )
+    frames = (chunk({"reasoning": "Hm"}), chunk({"reasoning": "m"}), chunk({"content": "a"}, "stop"), DONE)
+    answer = fold(unplaced(stream(*frames)[0]))
     assert isinstance(answer, Response)
     assert answer.parts == (Reasoning("Hmm"), Text("a"))
 

@@ -34,12 +34,20 @@ def test_deferred_tools_are_deferred_everywhere() -> None:
 
 
 def test_a_choice_of_a_server_tool_comes_back_and_is_lost_elsewhere() -> None:
-    body = asked(USER, tools=[SEARCH], tool_choice={"type": "openrouter:web_search"})
+    body = asked(USER, tools=[SEARCH], tool_choice={"type": "openrouter:datetime"})
     request, lost = read(body, CHAT)
     assert request.choice == Choice(
         "auto", extra={NAME: {"tool_choice": jsontext.raw(body["tool_choice"])}}, at=("tool_choice",)
     )
     assert ("choice.dropped", "/tool_choice") in lost
+    assert again(body) == body
+
+
+def test_a_choice_of_a_server_tool_that_others_have_is_kept_for_them() -> None:
+    body = asked(USER, tools=[SEARCH], tool_choice={"type": "openrouter:web_search"})
+    request, lost = read(body, CHAT)
+    assert request.choice == Choice("one", ("openrouter:web_search",), at=("tool_choice",), hosted=True)
+    assert "choice.dropped" not in [code for code, _ in lost]
     assert again(body) == body
 
 

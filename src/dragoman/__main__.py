@@ -1,0 +1,5 @@
+"""`python -m dragoman`: the command line."""
+
+from .cli.main import main
+
+main(prog_name="dragoman")

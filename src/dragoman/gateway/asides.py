@@ -1,0 +1,58 @@
+"""Questions to an upstream beside the exchanges: counts, lists of models, session calls. Short, whole, asked once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..canon.events import Fault
+from ..dialects import get
+from ..errors import ConfigError, TransportError
+from ..transport.http import Headers
+from . import upstreams
+from .config import Upstream
+
+if TYPE_CHECKING:
+    from .relay import Desk
+
+PATIENCE = 30.0
+LARGEST = 16 * 1024 * 1024
+
+
+class Told(NamedTuple):
+    """An upstream's answer."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+    def fault(self, dialect: str) -> Fault:
+        """The fault that it says, for a status that is one."""
+        return get(dialect).read_fault(self.body, self.status, dict(self.headers))
+
+
+async def ask(
+    desk: Desk,
+    upstream: Upstream,
+    method: str,
+    path: str,
+    asked: Mapping[str, str],
+    client: str,
+    body: bytes = b"",
+    seconds: float = PATIENCE,
+) -> Told | Fault:
+    """What an upstream answers; a Fault when it could not be asked. `asked` are the headers of a client."""
+    try:
+        token = await desk.tokens.get(upstream.credentials) if upstreams.auth(upstream) == "google" else ""
+        headers = upstreams.headers(upstream, desk.environment, client, asked, token)
+        place = upstreams.place(upstream, path)
+        async with asyncio.timeout(seconds):
+            async with await desk.pool.request(upstreams.address(upstream), method, place, headers, body) as answer:
+                return Told(answer.status, answer.headers, await answer.read(LARGEST))
+    except ConfigError as error:
+        return Fault("auth", f"the gateway has no key for this upstream: {error}", 401)
+    except TimeoutError:
+        return Fault("timeout", f"the upstream did not answer within {seconds:g} seconds", 504)
+    except TransportError as error:
+        return Fault("timeout" if error.kind == "timeout" else "upstream_bad", str(error), 502)

@@ -1,0 +1,173 @@
+"""Token counts: asked of the upstream where it counts, in its own words; else estimated, and said to be.
+
+A request to be counted is a request like any other, so it crosses like any other. What the upstream's counting endpoint
+does not take of it (limits, sampling) is left out: it costs no tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ..canon.events import Fault
+from ..codec import jsontext
+from ..errors import DragomanError
+from ..translate import translate_request
+from ..transport.http import Headers
+from . import stage, upstreams
+from .asides import Told, ask
+from .config import REHEARSAL, Route, Upstream
+from .earlier import Earlier
+from .paths import Call
+from .refusal import fault_reply, no_model
+from .relay import Desk
+from .routes import Choice
+
+ESTIMATED: Headers = [("content-type", "application/json"), ("dragoman-estimate", "true")]
+SECONDS = 10.0
+_TAKEN = {
+    "anthropic": frozenset(
+        {"messages", "model", "system", "tools", "tool_choice", "thinking", "cache_control", "context_management"}
+        | {"mcp_servers", "output_config", "output_format", "speed"}
+    ),
+    "openai-responses": frozenset(
+        {"conversation", "input", "instructions", "model", "parallel_tool_calls", "previous_response_id", "reasoning"}
+        | {"text", "tool_choice", "tools", "truncation"}
+    ),
+}
+_TELLING = frozenset({"auth", "billing", "context_too_long", "invalid_request", "permission", "too_large"})
+"""Faults that the client is told. After the others an estimate is worth more than nothing."""
+
+Answer = tuple[int, Headers, bytes]
+
+
+async def count(
+    desk: Desk, call: Call, headers: Mapping[str, str], body: bytes, earlier: Earlier | None = None
+) -> Answer:
+    """The answer to a client that wants to know how many tokens a request has, those of `earlier` turns included."""
+    plain, model = _request(call, body)
+    route, choices = desk.routes.find(model, desk.draw)
+    if model and not choices:
+        return fault_reply(call.dialect, no_model(model, desk.config))
+    if earlier is not None:
+        native = bool(choices) and choices[0].upstream.dialect == call.dialect
+        plain = body = earlier.body_for(choices[0]) if native else earlier.whole()
+    if choices:
+        found = await _asked(desk, call, headers, body, plain, route, choices[0])
+        if isinstance(found, Fault) and found.kind in _TELLING:
+            return fault_reply(call.dialect, found)
+        if not isinstance(found, Fault | None):
+            return found
+    request = stage.read(plain, call, model)
+    if isinstance(request, Fault):
+        return fault_reply(call.dialect, request)
+    return 200, ESTIMATED, jsontext.encode(_written(call.dialect, stage.tokens(request)))
+
+
+async def _asked(
+    desk: Desk, call: Call, headers: Mapping[str, str], body: bytes, plain: bytes, route: Route, choice: Choice
+) -> Answer | Fault | None:
+    """What the upstream counts; None when it does not."""
+    upstream = choice.upstream
+    path = "" if upstream.dialect == REHEARSAL else upstreams.counting(upstream, choice.model)
+    if not path:
+        return None
+    try:
+        if upstream.dialect == call.dialect:
+            sent = _renamed(call.dialect, body, choice.model)
+        else:
+            crossed = translate_request(
+                plain,
+                source=call.dialect,
+                target=upstream.dialect,
+                model=choice.model,
+                binary=route.binary,
+                seals=route.seals,
+                vault=desk.vault,
+                host=upstreams.host(upstream),
+            )
+            sent = _counted(upstream, crossed.body, choice.model)
+    except (DragomanError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None  # the estimate's reader says what is wrong with it
+    told = await ask(desk, upstream, "POST", path, headers, call.dialect, sent, SECONDS)
+    if isinstance(told, Fault):
+        return told
+    if told.status >= 400:
+        return told.fault(upstream.dialect)
+    if upstream.dialect == call.dialect:
+        return 200, [("content-type", "application/json")], told.body
+    tokens = _tokens(told)
+    if tokens is None:
+        return None
+    return 200, [("content-type", "application/json")], jsontext.encode(_written(call.dialect, tokens))
+
+
+def _request(call: Call, body: bytes) -> tuple[bytes, str]:
+    """The request that is to be counted, as it would be asked, and its model."""
+    try:
+        fields = jsontext.fields(body)
+        if call.dialect == "gemini" and "generateContentRequest" in fields:
+            inner = jsontext.fields(fields["generateContentRequest"])
+            inner.pop("model", None)
+            return jsontext.encode(inner), call.model
+        if call.dialect == "code-assist":
+            inner = jsontext.fields(fields.get("request", b"{}"))
+            named = inner.pop("model", None) or fields.get("model")
+            model = jsontext.plain(named) if named else ""
+            model = model.removeprefix("models/") if isinstance(model, str) else ""
+            return jsontext.encode({"model": model, "request": inner}), model
+        model = jsontext.plain(fields["model"]) if "model" in fields else ""
+    except (msgspec.DecodeError, DragomanError, RecursionError, UnicodeDecodeError):
+        return body, call.model
+    return body, call.model or (model if isinstance(model, str) else "")
+
+
+def _renamed(dialect: str, body: bytes, model: str) -> bytes:
+    """The client's own request to count, with the model's name at the upstream."""
+    fields = jsontext.fields(body)
+    if dialect == "code-assist":
+        inner = jsontext.fields(fields.get("request", b"{}"))
+        return jsontext.encode({"request": {**inner, "model": f"models/{model}"}})
+    if dialect == "gemini":
+        if "generateContentRequest" in fields:
+            inner = jsontext.fields(fields["generateContentRequest"])
+            fields["generateContentRequest"] = jsontext.raw({**inner, "model": f"models/{model}"})
+        return jsontext.encode(fields)
+    return jsontext.encode({**fields, "model": model})
+
+
+def _counted(upstream: Upstream, written: bytes, model: str) -> bytes:
+    """A request that was written for an upstream, as its counting endpoint takes it."""
+    fields: dict[str, Any] = dict(jsontext.fields(written))
+    if upstream.dialect == "gemini":
+        if upstream.project:  # Vertex takes the fields as they are, but for a few
+            return jsontext.encode({name: fields[name] for name in fields if name not in ("toolConfig", "labels")})
+        return jsontext.encode({"generateContentRequest": {"model": f"models/{model}", **fields}})
+    if upstream.dialect == "code-assist":
+        contents = jsontext.fields(fields.get("request", b"{}")).get("contents", jsontext.raw([]))
+        return jsontext.encode({"request": {"model": f"models/{model}", "contents": contents}})
+    return jsontext.encode({name: value for name, value in fields.items() if name in _TAKEN[upstream.dialect]})
+
+
+class _Total(msgspec.Struct):
+    input_tokens: int | None = None
+    totalTokens: int | None = None
+
+
+def _tokens(told: Told) -> int | None:
+    try:
+        found = msgspec.json.decode(told.body, type=_Total)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return found.input_tokens if found.input_tokens is not None else found.totalTokens
+
+
+def _written(dialect: str, tokens: int) -> dict[str, Any]:
+    """A count in the dialect's shape."""
+    if dialect in ("gemini", "code-assist"):
+        return {"totalTokens": tokens}
+    if dialect == "openai-responses":
+        return {"object": "response.input_tokens", "input_tokens": tokens}
+    return {"input_tokens": tokens}

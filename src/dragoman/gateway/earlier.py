@@ -1,0 +1,276 @@
+"""Conversations that go on: what a Responses request refers to is found again, and what is answered is kept.
+
+A request that names an earlier response or a conversation gets its turns from the store, whatever upstream serves it.
+An answer is kept before its last byte leaves, so that the next request finds it at once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ..canon.events import Fault
+from ..codec import jsontext
+from .config import REHEARSAL
+from .exchanges import Exchange
+from .refusal import Refused
+from .routes import Choice
+from .server import Reply
+from .stored import Conversation, Kept, Stored
+from .wrapped import Wrapped
+
+_END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
+_NATIVE = "openai-responses"
+_NAMED = b'"response":{"id":"'
+_STARTS = {"message": "msg", "function_call": "fc", "function_call_output": "fco", "reasoning": "rs"}
+"""How the ids of items begin."""
+
+
+class Asked(NamedTuple):
+    """What a request says about what is kept."""
+
+    items: tuple[Raw, ...]
+    """Its own input."""
+    previous: str
+    """The response that it goes on from."""
+    talk: str
+    """The conversation that it belongs to."""
+    store: bool
+
+
+class _Body(Struct):
+    input: Raw = Raw()
+    previous_response_id: str | None = None
+    conversation: Any = None
+    store: bool | None = None
+
+
+_body = msgspec.json.Decoder(_Body).decode
+_items = msgspec.json.Decoder(list[Raw]).decode
+
+
+def asked(body: bytes) -> Asked | None:
+    """None for a body that is no request: the reader of the dialect will say what is wrong, and where."""
+    try:
+        found = _body(body)
+        talk = found.conversation.get("id") if isinstance(found.conversation, dict) else found.conversation
+        said = bytes(found.input)
+        if said.startswith(b'"'):
+            items = [jsontext.raw({"type": "message", "role": "user", "content": found.input})]
+        else:
+            items = _items(said) if said not in (b"", b"null") else []
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    return Asked(
+        tuple(items), found.previous_response_id or "", talk if isinstance(talk, str) else "", found.store is not False
+    )
+
+
+class Earlier:
+    """The turns before a request's own. It is the library's resolver: what it does not know, it refuses."""
+
+    def __init__(self, body: bytes, known: Asked, named: dict[str, tuple[Raw, ...]], holder: str) -> None:
+        self._body = body
+        self._known = known
+        self._named = named
+        self._holder = holder
+
+    def __call__(self, name: str, /) -> Sequence[Mapping[str, Any]]:
+        return [jsontext.plain(item) for item in self._items(name)]
+
+    def _items(self, name: str) -> tuple[Raw, ...]:
+        found = self._named.get(name)
+        if found is not None:
+            return found
+        why = f"{name!r} is not kept here: what was asked with store false is not, and what is old is forgotten"
+        if name == self._known.talk:
+            raise Refused(Fault("not_found", why, 404, "conversation_not_found", "conversation"))
+        raise Refused(Fault("invalid_request", why, 400, "previous_response_not_found", "previous_response_id"))
+
+    def body_for(self, choice: Choice) -> bytes:
+        """The request as it goes to a place: with the earlier turns in it where nobody else puts them in.
+
+        An upstream that speaks the dialect itself and gave the last answer has the turns before it, and one that is
+        asked for what was never kept here may.
+        """
+        native = choice.upstream.dialect == _NATIVE
+        if not (native or choice.upstream.dialect == REHEARSAL):
+            return self._body
+        if native and (choice.name == self._holder or not all(name in self._named for name in self._names())):
+            return self._body
+        return self.whole()
+
+    def _names(self) -> list[str]:
+        return [name for name in (self._known.talk, self._known.previous) if name]
+
+    def whole(self) -> bytes:
+        """The request with the earlier turns in it."""
+        fields = jsontext.fields(self._body)
+        fields.pop("previous_response_id", None)
+        fields.pop("conversation", None)
+        before = [item for name in self._names() for item in self._items(name) if _alone(item)]
+        fields["input"] = jsontext.raw([*before, *self._known.items])
+        return jsontext.encode(fields)
+
+
+def _alone(item: Raw) -> bool:
+    """Whether an item means anything to an upstream that did not write it: a thought without its seal does not."""
+    return jsontext.kind(item) != "reasoning" or "encrypted_content" in jsontext.fields(item)
+
+
+async def recall(stored: Stored, body: bytes, known: Asked) -> Earlier | None:
+    """What a request refers to; None for most, which refer to nothing."""
+    if not known.talk and not known.previous:
+        return None
+    named: dict[str, tuple[Raw, ...]] = {}
+    holder = ""
+    talk = await stored.get(known.talk) if known.talk else None
+    if isinstance(talk, Conversation):
+        named[talk.id] = talk.items
+    if known.previous:
+        items, holder = await chain(stored, known.previous)
+        if items is not None:
+            named[known.previous] = items
+    return Earlier(body, known, named, holder)
+
+
+async def chain(stored: Stored, name: str) -> tuple[tuple[Raw, ...] | None, str]:
+    """All items up to a response, its own included, and who answered; None when one of them is forgotten."""
+    pieces: list[tuple[Raw, ...]] = []
+    seen: set[str] = set()
+    holder = ""
+    while name and name not in seen:  # an upstream may give one name twice
+        seen.add(name)
+        found = await stored.get(name)
+        if not isinstance(found, Kept):
+            return None, holder
+        holder = holder or found.upstream
+        pieces.append(found.input + output(found.response))
+        name = found.previous
+    return tuple([item for piece in reversed(pieces) for item in piece]), holder
+
+
+class _Output(Struct):
+    id: str = ""
+    output: list[Raw] = []
+
+
+def output(response: bytes) -> tuple[Raw, ...]:
+    """The items of an answer."""
+    return tuple(msgspec.json.decode(response, type=_Output).output)
+
+
+class Keeping(Wrapped):
+    """A reply that is kept: its end waits until the store has it (`finish`).
+
+    What another dialect calls an answer is not sure to be the name of this one alone, and may be made up; under such
+    a name nobody is given a conversation. So a response that is kept gets a name that nobody guesses.
+    """
+
+    __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_old", "_whole")
+
+    def __init__(self, inner: Reply, exchange: Exchange) -> None:
+        super().__init__(inner)
+        self._exchange = exchange
+        self._fresh = f"resp_{os.urandom(16).hex()}"
+        self._old = b""
+        self._final = b""  # the response, once it is there
+        self._frame = b""  # of a stream, what has gone out since the last frame ended
+        self._held: list[bytes] = []
+        self._whole: list[tuple[str, str]] | None = None
+        self._end = False
+
+    @property
+    def _name(self) -> str:
+        """The response's name; "" where it keeps the one it has."""
+        return self._fresh if self._exchange.upstream_dialect != _NATIVE else ""
+
+    def send(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+        if status != 200:
+            super().send(status, headers, body)
+            return
+        self.started = self._ended = True
+        self.status = status
+        if self._name:
+            body = jsontext.encode({**jsontext.fields(body), "id": self._name})
+        self._whole, self._final = list(headers), body
+
+    def write(self, data: bytes) -> None:
+        if self._name and _NAMED in data:
+            data = self._renamed(data)
+        if not self._final:
+            self._frame += data.replace(b"\r\n", b"\n")
+            self._final = _last(self._frame)
+            if not self._final:
+                self._frame = self._frame[self._frame.rfind(b"\n\n") + 2 :] if b"\n\n" in self._frame else self._frame
+                super().write(data)
+                return
+        self._held.append(data)
+
+    def _renamed(self, data: bytes) -> bytes:
+        """Frames of ours: each comes whole, and the response in it begins with its id."""
+        if not self._old:
+            self._old = data.partition(_NAMED)[2].partition(b'"')[0]
+        return data.replace(_NAMED + self._old + b'"', _NAMED + self._name.encode() + b'"')
+
+    def end(self) -> None:
+        self._ended = self._end = True
+        if not self._final:
+            self.inner.end()
+
+    async def finish(self, stored: Stored, known: Asked) -> None:
+        """Keep the answer, and let go what was held back."""
+        if self._final:
+            await keep(stored, known, self._final, self._exchange.upstream)
+        if self._whole is not None:
+            self.inner.send(200, self._whole, self._final)
+        elif self._final:
+            self.inner.write(b"".join(self._held))
+            if self._end:
+                self.inner.end()
+
+
+def _last(frames: bytes) -> bytes:
+    """The response in the event that ends a stream, when all of that event is there."""
+    found = _END.search(frames)
+    if found is None:
+        return b""
+    data = b"\n".join([line[5:].strip() for line in found[1].split(b"\n") if line.startswith(b"data:")])
+    try:
+        return bytes(jsontext.fields(data).get("response", b""))
+    except msgspec.DecodeError:
+        return b""
+
+
+async def keep(stored: Stored, known: Asked, response: bytes, upstream: str) -> None:
+    try:
+        name = msgspec.json.decode(response, type=_Output).id
+    except msgspec.DecodeError:
+        return  # an upstream of the same dialect said something else; the client has it as it is
+    if not name:
+        return
+    if known.talk:
+        talk = await stored.get(known.talk)
+        if isinstance(talk, Conversation):
+            more = known.items + output(response)
+            items = [*talk.items, *[with_id(item, f"{name}_{i}").copy() for i, item in enumerate(more)]]
+            await stored.put(msgspec.structs.replace(talk, items=tuple(items)))
+    # Copies: an item that was read is a view of the whole request.
+    await stored.put(Kept(name, response, tuple([item.copy() for item in known.items]), known.previous, upstream))
+
+
+def with_id(item: Raw, name: str) -> Raw:
+    """An item under an id of its own, or as it is when it has one."""
+    fields = jsontext.fields(item)
+    if fields.get("id") and bytes(fields["id"]) != b"null":
+        return item
+    kind = jsontext.plain(fields["type"]) if "type" in fields else "message"
+    start = {"message": "msg", "function_call": "fc", "function_call_output": "fco", "reasoning": "rs"}.get(
+        kind, "item"
+    )
+    return jsontext.raw({"id": f"{start}_{name.partition('_')[2] or name}", **fields})

@@ -1,0 +1,107 @@
+"""Google's credentials: access tokens for Vertex and Code Assist, by the google-auth library, refreshed in time.
+
+Tokens are fetched in a thread, since google-auth waits for the network; one fetch at a time for each set of
+credentials. A token that will soon be too old is still used while its successor is on the way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from ..errors import ConfigError
+
+SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
+EARLY = 300.0
+"""Seconds before a token's end at which its successor is fetched."""
+LATE = 20.0
+"""Seconds before a token's end at which it is used no more."""
+
+Fetch = Callable[[], tuple[str, float]]
+"""Gives a token and when it ends, in seconds since 1970. It may take its time."""
+
+
+class NoToken(ConfigError):
+    """There are no credentials, or they give no token."""
+
+    def __init__(self, file: str, why: str) -> None:
+        super().__init__("credentials", file)
+        self.args = (f"Google credentials{f' of {file}' if file else ''}: {why}",)
+
+
+class Tokens:
+    """The tokens of a gateway, by the file that its credentials are in ("" for the application's default)."""
+
+    def __init__(self, now: Callable[[], float], fetcher: Callable[[str], Fetch] | None = None) -> None:
+        self._now = now
+        self._fetcher = fetcher or credentials
+        self._fetch: dict[str, Fetch] = {}
+        self._known: dict[str, tuple[str, float]] = {}
+        self._under_way: dict[str, asyncio.Task[str]] = {}
+
+    async def get(self, file: str) -> str:
+        """A token that is good for now. NoToken when there is none to be had."""
+        token, end = self._known.get(file, ("", 0.0))
+        left = end - self._now()
+        if left > EARLY:
+            return token
+        task = self._under_way.get(file)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._fetched(file))
+            task.add_done_callback(_looked_at)
+            self._under_way[file] = task
+        return token if left > LATE else await asyncio.shield(task)
+
+    async def _fetched(self, file: str) -> str:
+        try:
+            token, end = await asyncio.to_thread(self._blocking, file)
+        finally:
+            del self._under_way[file]
+        self._known[file] = (token, end)
+        return token
+
+    def _blocking(self, file: str) -> tuple[str, float]:
+        if file not in self._fetch:
+            self._fetch[file] = self._fetcher(file)
+        return self._fetch[file]()
+
+
+def _looked_at(task: asyncio.Task[str]) -> None:
+    """A fetch ahead of time that failed is tried again with the next request; those who wait are told."""
+    if not task.cancelled():
+        task.exception()
+
+
+def credentials(file: str) -> Fetch:
+    """How tokens are fetched with the credentials of a file, or with the application's default ones.
+
+    A file may hold a service account, a user's own credentials (`authorized_user`), or a federated identity.
+    """
+    try:
+        import google.auth
+        from google.auth.exceptions import GoogleAuthError
+        from google.auth.transport.requests import Request
+    except ModuleNotFoundError as error:
+        raise NoToken(file, f"they need {error.name}: pip install 'dragoman[google]'") from None
+    try:
+        if file:
+            path = os.path.expanduser(file)
+            found: Any = google.auth.load_credentials_from_file(path, scopes=list(SCOPES))[0]  # type: ignore[no-untyped-call]
+        else:
+            found = google.auth.default(scopes=list(SCOPES))[0]
+    except (GoogleAuthError, OSError, ValueError) as error:
+        raise NoToken(file, str(error)) from None
+
+    def fetch() -> tuple[str, float]:
+        try:
+            found.refresh(Request())
+        except GoogleAuthError as error:
+            raise NoToken(file, str(error)) from None
+        end = found.expiry
+        # google-auth writes times of UTC without saying so.
+        return str(found.token), end.replace(tzinfo=UTC).timestamp() if isinstance(end, datetime) else float("inf")
+
+    return fetch

@@ -1,0 +1,137 @@
+"""A stream to the client: when its head is sent, signs of life while the upstream is silent, and how it ends.
+
+The head is sent with the first event, not before: until then a fault has its own status, and other places can be
+tried. A client, or a proxy before it, that hears nothing for a minute gives up, though; so after `bounds.patience`
+seconds the head goes out with a sign of life, and a fault that comes then is an event of the stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from ..canon.events import Fault
+from ..canon.losses import Loss
+from ..crossing import Crossing
+from ..dialects import get
+from ..errors import TransportError, WireError
+from ..transport.client import Answer
+from .config import Bounds
+from .exchanges import Tape
+from .framing import array_frames, keep_alive, media_type
+from .paths import Call
+from .server import Reply
+
+
+class Translator(Protocol):
+    """Bytes of the upstream in, bytes for the client out."""
+
+    fault: Fault | None
+
+    @property
+    def losses(self) -> tuple[Loss, ...]: ...
+
+    def feed(self, chunk: bytes, /) -> bytes: ...
+
+    def close(self, fault: Fault | None = None) -> bytes: ...
+
+
+def transport_fault(error: TransportError) -> Fault:
+    """What a client is told when an upstream cannot be reached, or gives up."""
+    if error.kind == "timeout":
+        return Fault("timeout", str(error), 504)
+    return Fault("upstream_bad", str(error), 502)
+
+
+class Pouring:
+    """The stream of one exchange, through all its attempts."""
+
+    def __init__(
+        self, call: Call, reply: Reply, bounds: Bounds, headers: Callable[[str], list[tuple[str, str]]]
+    ) -> None:
+        self._dialect = call.dialect
+        self._reply = reply
+        self._bounds = bounds
+        self._headers = headers
+        self._media = media_type(call.dialect, array=call.array)
+        self._frame = array_frames() if call.array else None
+        self._beat = b"" if call.array else keep_alive(call.dialect)
+        self._loop = asyncio.get_running_loop()
+        self._silent = False
+        self._timer: asyncio.TimerHandle | None = None
+        if self._beat and bounds.patience:
+            self._timer = self._loop.call_later(bounds.patience, self._out_of_patience)
+
+    async def pour(self, answer: Answer, translator: Translator, answered: Tape, told: Tape) -> Fault | None:
+        """The upstream's stream, as it comes: all events of one read in one write.
+
+        Gives the fault that it broke off with, of which the client knows if anything has been sent to it.
+        """
+        reply, frame, feed = self._reply, self._frame, translator.feed
+        left = self._bounds.answer
+        try:
+            async for piece in answer.pieces(self._bounds.idle):
+                answered.add(piece)
+                left -= len(piece)
+                if left < 0:
+                    raise TransportError("upstream_bad", f"the stream is longer than {self._bounds.answer} bytes")
+                out = feed(piece)
+                if out:
+                    if not reply.started:
+                        if translator.fault is not None:
+                            return translator.fault
+                        self.open()
+                    self._silent = False
+                    if frame is not None:
+                        out = frame.feed(out)
+                    told.add(out)
+                    reply.write(out)
+                    await reply.drain()
+            rest = translator.close()
+        except TransportError as error:
+            rest = translator.close(transport_fault(error))
+        except WireError as error:
+            rest = translator.close(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
+        if translator.fault is None or reply.started:
+            self.finish(rest, told)
+        return translator.fault
+
+    def open(self) -> None:
+        """The head goes out, with whatever is written next. Nothing can be tried any more."""
+        self.stop()
+        self._reply.start(200, self._headers(self._media))
+        if self._beat and self._bounds.keep_alive:
+            self._timer = self._loop.call_later(self._bounds.keep_alive / 2, self._tick)
+
+    def finish(self, rest: bytes, told: Tape) -> None:
+        """The last bytes."""
+        self.stop()
+        if not self._reply.started:
+            self._reply.start(200, self._headers(self._media))
+        if self._frame is not None:
+            rest = self._frame.feed(rest) + self._frame.close()
+        told.add(rest)
+        self._reply.write(rest)
+        self._reply.end()
+
+    def fail(self, fault: Fault, told: Tape) -> None:
+        """End a stream that has only been opened."""
+        self.finish(get(self._dialect).writer(Crossing(self._dialect, self._dialect)).send(fault), told)
+
+    def stop(self) -> None:
+        """No more signs of life."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _out_of_patience(self) -> None:
+        self.open()
+        self._reply.write(self._beat)
+
+    def _tick(self) -> None:
+        # Twice in the time that may pass, so that nothing has to be written down for each piece but that it came.
+        if self._silent:
+            self._reply.write(self._beat)
+        self._silent = True
+        self._timer = self._loop.call_later(self._bounds.keep_alive / 2, self._tick)

@@ -1,0 +1,76 @@
+"""How an exchange ends that is not served: the fault for the client, in its dialect, and when to ask again."""
+
+from __future__ import annotations
+
+import random
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from ..canon.events import Fault, FaultKind
+from ..dialects import get
+from .breaker import Breaker
+from .config import REHEARSAL, Config
+
+RETRIED: frozenset[FaultKind] = frozenset({"rate_limit", "overloaded", "server", "upstream_bad", "timeout"})
+"""Faults after which the same place may be asked again."""
+
+
+class Refused(Exception):
+    """The exchange ends with a fault for the client."""
+
+    def __init__(self, fault: Fault, body: bytes = b"", status: int = 0) -> None:
+        """`body` and `status`: an upstream of the client's dialect said it so."""
+        self.fault = fault
+        self.body = body
+        self.status = status
+        super().__init__(fault.message)
+
+    def reply(self, dialect: str) -> tuple[int, list[tuple[str, str]], bytes]:
+        """Status, headers and body for the client."""
+        status, told, body = fault_reply(dialect, self.fault)
+        return (self.status, told, self.body) if self.body else (status, told, body)
+
+
+def wait(fault: Fault, backoff: float, attempt: int) -> float:
+    """Seconds until a place is asked again: what it says, else longer each time. Never the same for all who wait."""
+    if fault.retry_after is not None:
+        return fault.retry_after * random.uniform(1.0, 1.1)
+    return backoff * float(2**attempt) * random.uniform(0.5, 1.0)
+
+
+def until(date: str, now: float) -> float | None:
+    """Seconds until an HTTP date."""
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - now) if date else None
+    except ValueError:
+        return None
+
+
+def resting(name: str, breaker: Breaker, now: float) -> Fault:
+    wait = breaker.wait(now)
+    why = f"{name} is left alone for {wait:.0f} seconds after {breaker.failures} failures, the last: {breaker.last}"
+    return Fault("overloaded", why, 503, "upstream_resting", retry_after=max(1.0, round(wait)))
+
+
+def named(path: str) -> str:
+    """A place as faults name one: `messages[0].content` for the pointer `/messages/0/content`."""
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+    return "".join([f"[{step}]" if step.isdigit() else f".{step}" for step in steps]).lstrip(".")
+
+
+def no_model(model: str, config: Config) -> Fault:
+    known = ", ".join([name for name in config.upstreams if name != REHEARSAL]) or REHEARSAL
+    if not model:
+        return Fault("invalid_request", "the request names no model", 400, "model_required", "model")
+    why = f"no upstream serves the model {model!r}; say upstream/model (upstreams: {known}) or add a route"
+    return Fault("not_found", why, 404, "model_not_found", "model")
+
+
+def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:
+    """A fault in the client's dialect."""
+    body, status, told = get(dialect).write_fault(fault)
+    return status, [("content-type", "application/json"), *told.items()], body
+
+
+def unknown_path(path: str) -> dict[str, Any]:
+    return {"error": {"message": f"there is nothing at {path}", "type": "not_found"}}

@@ -1,0 +1,33 @@
+"""An answer that came in the other shape than the client asked for: a stream to a whole answer, and the reverse.
+
+Both within the upstream's own dialect: what comes out is what it would have said, and is translated as that.
+"""
+
+from __future__ import annotations
+
+from ..canon.events import Fault
+from ..canon.fold import fold, unfold
+from ..crossing import Crossing
+from ..dialects import get
+from ..errors import FaultError, WireError
+
+
+def whole(stream: bytes, dialect: str) -> bytes:
+    """The answer that a stream tells. FaultError if it ends in one."""
+    reader = get(dialect).reader(Crossing(dialect, dialect))
+    told = fold([*reader.feed(stream), *reader.close()])
+    if isinstance(told, Fault):
+        raise FaultError(told)
+    return get(dialect).write_response(told, Crossing(dialect, dialect))
+
+
+def streamed(body: bytes, dialect: str) -> bytes:
+    """The stream that tells an answer, all of it at once. FaultError if it is none."""
+    try:
+        response = get(dialect).read_response(body, Crossing(dialect, dialect))
+    except WireError:
+        if b'"error"' not in body:
+            raise
+        raise FaultError(get(dialect).read_fault(body, 502, {}), body) from None
+    writer = get(dialect).writer(Crossing(dialect, dialect))
+    return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()

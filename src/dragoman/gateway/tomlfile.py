@@ -1,0 +1,182 @@
+"""A TOML file as a typed value. Whatever is wrong with it is said with the file, the line, the key and the nearest
+valid word. Knows nothing of what the file is about: the shape is given."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+import msgspec
+
+from ..errors import ConfigError
+
+Place = tuple[str | int, ...]
+"""Where something stands: keys and, in lists, numbers."""
+
+T = TypeVar("T")
+
+_HEADER = re.compile(r"\s*\[(\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?\Z")
+_KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_WORD = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+_TAIL = re.compile(r" - at `\$[^`]*`\Z")
+
+
+class FileError(ConfigError):
+    """Something in a configuration file is wrong: where, what, and what it may have meant."""
+
+    def __init__(self, file: str, text: str, at: Place, what: str, got: str = "", valid: Sequence[str] = ()) -> None:
+        self.file = file
+        self.line = line_of(text, at)
+        self.key = spelled(at)
+        super().__init__("key", self.key, tuple(valid))
+        near = difflib.get_close_matches(got, valid, 1, 0.5) if got else []
+        where = f"{file}, line {self.line}" if self.line else file
+        hint = f"; did you mean {near[0]}?" if near else ""
+        hint += f" (valid: {', '.join(valid)})" if valid else ""
+        self.args = (f"{where}: {self.key + ': ' if self.key else ''}{what}{hint}",)
+
+
+def read(text: str, shape: type[T], file: str) -> T:
+    """The value that the text of a file spells. ConfigError for whatever does not fit."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(file, "", (), f"not TOML: {error}") from None
+    found: T = _Reader(file, text).value(data, shape, ())
+    return found
+
+
+class _Reader:
+    def __init__(self, file: str, text: str) -> None:
+        self._file = file
+        self._text = text
+
+    def value(self, value: Any, shape: Any, at: Place) -> Any:
+        inner = get_args(shape)
+        if isinstance(shape, type) and issubclass(shape, msgspec.Struct):
+            return self._struct(value, shape, at)
+        if get_origin(shape) is dict:
+            return {key: self.value(one, inner[1], (*at, key)) for key, one in self._table(value, at).items()}
+        if get_origin(shape) is tuple and hasattr(inner[0], "from_word"):
+            many = value if isinstance(value, list) else [value]
+            return tuple([self.value(one, inner[0], (*at, i)) for i, one in enumerate(many)])
+        if get_origin(shape) is tuple and isinstance(value, list):
+            return tuple([self.value(one, inner[0], (*at, i)) for i, one in enumerate(value)])
+        try:
+            return msgspec.convert(value, shape)
+        except msgspec.ValidationError as error:
+            words = _words(shape)
+            said = f"{value!r} is none of the words" if words else _TAIL.sub("", str(error)).replace("`", "")
+            got = value if isinstance(value, str) else ""
+            raise FileError(self._file, self._text, at, said, got, words) from None
+
+    def _struct(self, value: Any, shape: Any, at: Place) -> Any:
+        if isinstance(value, str) and hasattr(shape, "from_word"):
+            return shape.from_word(value)
+        fields = {field.name: field for field in msgspec.structs.fields(shape)}
+        table = self._table(value, at)
+        for key in table:
+            if key not in fields:
+                raise FileError(self._file, self._text, (*at, key), "there is no such key", key, tuple(fields))
+        for name, field in fields.items():
+            if field.required and name not in table:
+                raise FileError(self._file, self._text, at, f"{name} is missing")
+        return shape(**{key: self.value(one, fields[key].type, (*at, key)) for key, one in table.items()})
+
+    def _table(self, value: Any, at: Place) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise FileError(self._file, self._text, at, f"a table is expected, not {value!r}")
+        return value
+
+
+def _words(shape: Any) -> tuple[str, ...]:
+    """The words that a field may have; none when it takes others too."""
+    if get_origin(shape) is Literal:
+        return tuple([word for word in get_args(shape) if isinstance(word, str)])
+    return ()
+
+
+def spelled(at: Place) -> str:
+    """A place as people write it: `routes[0].to[1].model`."""
+    return "".join([f"[{step}]" if isinstance(step, int) else f".{step}" for step in at]).lstrip(".")
+
+
+def line_of(text: str, at: Place) -> int | None:
+    """The line in which a place stands, or the nearest one around it. tomllib does not tell: found by looking."""
+    best, found = 0, None
+    table: Place = ()
+    counts: dict[Place, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.match(line)
+        if header is not None:
+            table = _indexed(_path(header[2]), counts)
+            if header[1]:
+                counts[table] = counts.get(table, -1) + 1
+                table = (*table, counts[table])
+            place = table
+        else:
+            key = _KEY.match(line)
+            if key is None:
+                continue
+            place = (*table, *_path(key[1]))
+        same = _common(place, at)
+        if same > best and (same == len(place) or same == len(at)):
+            best, found = same, number
+    return found
+
+
+def _path(words: str) -> Place:
+    return tuple([word.strip("\"'") for word in _WORD.findall(words)])
+
+
+def _indexed(path: Place, counts: dict[Place, int]) -> Place:
+    """A header's path, with the number of the last member behind each list of tables that it goes through."""
+    out: Place = ()
+    for step in path[:-1]:
+        out = (*out, step)
+        if out in counts:
+            out = (*out, counts[out])
+    return (*out, path[-1])
+
+
+def _common(one: Place, other: Place) -> int:
+    same = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        same += 1
+    return same
+
+
+def written(value: Any, at: str = "") -> str:
+    """A typed value as TOML: plain fields first, then its tables."""
+    plain, tables = [], []
+    for key, one in value.items():
+        name = key if re.fullmatch(r"[\w-]+", key) else _text(key)
+        path = f"{at}.{name}" if at else name
+        if isinstance(one, dict):
+            inner = written(one, path)
+            if inner:
+                tables.append(inner if inner.startswith(f"[{path}.") else f"[{path}]\n{inner}")
+        elif isinstance(one, list | tuple) and one and all(isinstance(member, dict) for member in one) and not at:
+            tables += [f"[[{path}]]\n{written(member, path)}" for member in one]
+        else:
+            plain.append(f"{name} = {_inline(one)}\n")
+    return "\n".join(["".join(plain), *tables] if plain else tables)
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join([f"{key} = {_inline(one)}" for key, one in value.items()]) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _text(value) if isinstance(value, str) else repr(value)
+
+
+def _text(value: str) -> str:
+    return msgspec.json.encode(value).decode()

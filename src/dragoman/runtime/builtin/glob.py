@@ -1,0 +1,90 @@
+"""glob: the files whose paths match a pattern, newest first."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import confine, filtering, globs, walk
+from ..confine import Place
+from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
+from ..walk import Entry, Ignores
+
+ALWAYS_OUT = (".git/", "node_modules/")
+
+
+class Glob(Tool):
+    name = "glob"
+    description = (
+        "Finds the files of the workspace that match a glob pattern (such as **/*.py or src/*.{ts,tsx}). Returns their "
+        "absolute paths, the newest first."
+    )
+    kind: Kind = "read"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "pattern": {"type": "string", "description": "The pattern, seen from the folder that is searched."},
+            "path": {"type": "string", "description": "The folder to search; the whole workspace if not said."},
+            "case_sensitive": {"type": "boolean", "description": "Whether case counts. False unless said."},
+            "respect_git_ignore": {
+                "type": "boolean",
+                "description": "Leave out what .gitignore names. True unless said.",
+            },
+        },
+        "required": ["pattern"],
+    }
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        pattern = arguments["pattern"]
+        if not pattern.strip():
+            return "The pattern is empty."
+        if ".." in pattern.split("/"):
+            return "The pattern must not lead out of the folder that is searched."
+        globs.compiled(pattern, arguments.get("case_sensitive", False))
+        confine.place(arguments.get("path") or ".", around.workspace)
+        return None
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        pattern, given = arguments["pattern"], arguments.get("path")
+        folders = [given] if given else [str(root) for root in around.workspace]
+        places = [confine.place(folder, around.workspace) for folder in folders]
+        for where in places:
+            if confine.status(where) is None:
+                raise ToolError("file_not_found", f"Search path does not exist: {where.path}")
+        options = {"respect_git_ignore": arguments.get("respect_git_ignore", True)}
+        matched: list[Entry] = []
+        skipped: list[Entry] = []
+        for where in places:
+            found = filtering.ignores(where, options).also(where.path, ALWAYS_OUT)
+            base, wanted = _from(pattern, where, arguments.get("case_sensitive", False))
+            matched += await asyncio.to_thread(_matched, where, base, wanted, found, around.workspace, skipped)
+        within = ", ".join([str(where.path) for where in places])
+        left_out = filtering.counted(skipped)
+        if not matched:
+            said = f"No files found matching pattern '{pattern}' within {within} {left_out}".rstrip()
+            return Outcome(said, "No files found")
+        paths = [str(entry.path) for entry in sorted(matched, key=lambda entry: (-entry.modified, entry.path))]
+        text = "\n".join([f"Found {len(paths)} file(s) matching '{pattern}' within {within}: ", *paths])
+        return Outcome(f"{text}\n{left_out}" if left_out else text, f"Found {len(paths)} matching file(s)")
+
+
+def _from(pattern: str, where: Place, case_sensitive: bool) -> tuple[Path, re.Pattern[str]]:
+    """What a pattern matches, seen from which folder."""
+    if pattern.startswith("/"):
+        return Path("/"), globs.compiled(pattern[1:], case_sensitive)
+    return where.path, globs.compiled(pattern.removeprefix("./"), case_sensitive)
+
+
+def _matched(
+    where: Place,
+    base: Path,
+    pattern: re.Pattern[str],
+    found: Ignores,
+    workspace: Sequence[Path],
+    skipped: list[Entry],
+) -> list[Entry]:
+    entries = walk.files(where, found, workspace, skipped)
+    return [entry for entry in entries if pattern.fullmatch(entry.path.relative_to(base).as_posix())]

@@ -1,0 +1,89 @@
+"""google_web_search: a search of the web, by the upstream's own search or by a configured endpoint, with sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from ..fetch import fetch
+from ..sources import Source, cited, listed
+from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
+
+MAX_RESULTS = 10
+
+
+class Endpoint(Struct, frozen=True):
+    """A search service that answers in JSON. It is the user's choice, so it may be anywhere."""
+
+    url: str
+    """With `{query}` where the query stands, such as https://host/search?format=json&q={query}"""
+    headers: Mapping[str, str] = {}
+
+
+class GoogleWebSearch(Tool):
+    name = "google_web_search"
+    description = "Searches the web and returns what was found, with numbers in the text that lead to its sources."
+    kind: Kind = "fetch"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {"query": {"type": "string", "description": "What to search for."}},
+        "required": ["query"],
+    }
+
+    def __init__(self, endpoint: Endpoint | None = None) -> None:
+        self.endpoint = endpoint
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        return None if arguments["query"].strip() else "The 'query' parameter cannot be empty."
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        query = arguments["query"]
+        if self.endpoint is not None:
+            text, sources = await _searched(self.endpoint, query)
+        elif around.ask is not None and "web_search" in around.hosted:
+            text, sources = cited(await around.ask(query, hosted=("web_search",)))
+        else:
+            said = "There is no web search here: the upstream has none, and no search endpoint is configured."
+            raise ToolError("web_search_failed", said)
+        if not text.strip():
+            return Outcome(f'No search results or information found for query: "{query}"', "No information found.")
+        said = listed(f'Web search results for "{query}":\n{text}', sources)
+        return Outcome(said, f'Search results for "{query}" returned.')
+
+
+async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:
+    """What a search service found: an excerpt of each page, with its number."""
+    page = await fetch(
+        endpoint.url.replace("{query}", quote(query)), headers=endpoint.headers, public=lambda address: True
+    )
+    if page.status != 200:
+        raise ToolError("web_search_failed", f"The search endpoint answered with status {page.status}.")
+    try:
+        found = _results(msgspec.json.decode(page.body))
+    except msgspec.DecodeError as error:
+        raise ToolError("web_search_failed", f"The search endpoint did not answer in JSON: {error}") from error
+    sources = [Source(_word(row, "url", "link"), _word(row, "title", "name")) for row in found]
+    lines = [
+        f"{_word(row, 'title', 'name')}: {_word(row, 'content', 'snippet', 'description')}[{i}]"
+        for i, row in enumerate(found, 1)
+    ]
+    return "\n".join(lines), sources
+
+
+def _results(answer: Any) -> list[dict[str, Any]]:
+    """The list of results, wherever services put it."""
+    for name in ("results", "items", "organic", "organic_results", "value", "web", "webPages", "data"):
+        found = answer.get(name) if isinstance(answer, dict) else None
+        if isinstance(found, list):
+            return [row for row in found if isinstance(row, dict) and _word(row, "url", "link")][:MAX_RESULTS]
+        if isinstance(found, dict):
+            return _results(found)
+    return []
+
+
+def _word(row: dict[str, Any], *names: str) -> str:
+    return next((value for name in names if isinstance(value := row.get(name), str) and value), "")

@@ -1,0 +1,55 @@
+"""list_directory: the names in a folder, folders first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from .. import confine, filtering, globs, walk
+from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
+
+
+class ListDirectory(Tool):
+    name = "list_directory"
+    description = "Lists the files and folders in a folder of the workspace, without those that ignore files leave out."
+    kind: Kind = "read"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "The folder's absolute path."},
+            "ignore": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Glob patterns of names to leave out.",
+            },
+            "file_filtering_options": filtering.OPTIONS,
+        },
+        "required": ["path"],
+    }
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        confine.place(arguments["path"], around.workspace)
+        for pattern in arguments.get("ignore", ()):
+            globs.compiled(pattern)
+        return None
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        where = confine.place(arguments["path"], around.workspace)
+        if confine.status(where) is None:
+            raise ToolError("file_not_found", f"Directory not found or inaccessible: {where.path}")
+        found = filtering.ignores(where, arguments.get("file_filtering_options"))
+        entries = await asyncio.to_thread(walk.listed, where, found, around.workspace)
+        patterns = [globs.compiled(pattern) for pattern in arguments.get("ignore", ())]
+        shown = [entry for entry in entries if not any(pattern.fullmatch(entry.path.name) for pattern in patterns)]
+        skipped = [entry for entry in shown if entry.ignored]
+        shown = sorted([entry for entry in shown if not entry.ignored], key=lambda entry: not entry.is_folder)
+        left_out = filtering.counted(skipped)
+        if not shown:
+            said = f"Directory {where.path} is empty."
+            return Outcome(f"{said} {left_out}".rstrip(), "Directory is empty.")
+        lines = [f"[DIR] {entry.path.name}" if entry.is_folder else entry.path.name for entry in shown]
+        text = "\n".join([f"Directory listing for {where.path}: ", *lines])
+        return Outcome(
+            f"{text}\n\n{left_out}" if left_out else text, f"Listed {len(shown)} item(s). {left_out}".rstrip()
+        )

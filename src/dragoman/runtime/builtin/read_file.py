@@ -1,0 +1,63 @@
+"""read_file: a file's text, whole or in part, or its picture, sound, film or document."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from ...canon.parts import Media
+from .. import confine, reading
+from ..tool import Kind, Outcome, Surroundings, Tool
+
+
+class ReadFile(Tool):
+    name = "read_file"
+    description = (
+        "Reads a file of the workspace. Text is returned as it is; a long file is cut, and the answer then says which "
+        "lines are shown and with which 'offset' to read on. Images, PDF, audio and video are returned as media."
+    )
+    kind: Kind = "read"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "absolute_path": {"type": "string", "description": "The file's absolute path."},
+            "offset": {"type": "number", "description": "For text: how many lines to pass over before reading."},
+            "limit": {"type": "number", "description": "For text: how many lines to read at most."},
+        },
+        "required": ["absolute_path"],
+    }
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        path, offset, limit = arguments["absolute_path"], arguments.get("offset", 0), arguments.get("limit", 1)
+        if not path.startswith("/"):
+            return f"File path must be absolute, but was relative: {path}. You must provide an absolute path."
+        if offset < 0 or offset != int(offset):
+            return "Offset must be a whole number, and not negative."
+        if limit < 1 or limit != int(limit):
+            return "Limit must be a whole number, and positive."
+        confine.place(path, around.workspace)
+        return None
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        where = confine.place(arguments["absolute_path"], around.workspace)
+        limit = arguments.get("limit")
+        count = None if limit is None else int(limit)
+        found = await asyncio.to_thread(reading.read, where, int(arguments.get("offset", 0)), count)
+        if isinstance(found, Media):
+            return Outcome((found,), f"Read {found.kind} file: {where.path}")
+        if found.whole:
+            return Outcome(found.text, f"Read {where.path}")
+        return Outcome(_excerpt(found), f"Read lines {found.start + 1}-{found.end} of {found.total} from {where.path}")
+
+
+def _excerpt(found: reading.Lines) -> str:
+    """A piece of a file, with where it stands and how to read on."""
+    if found.start >= found.total:
+        return f"[The file has {found.total} lines; there is nothing from offset {found.start} on.]"
+    said = f"The content is truncated: lines {found.start + 1}-{found.end} of {found.total} total lines are shown."
+    if found.cut:
+        said += f" Lines of more than {reading.MAX_LINE} characters are cut."
+    if found.end < found.total:
+        said += f" To read on, call read_file with offset: {found.end}."
+    return f"[{said}]\n{found.text}"

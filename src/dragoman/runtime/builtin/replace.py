@@ -1,0 +1,74 @@
+"""replace: a text in a file for another, to the letter, and only if it stands there as often as expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import confine, edits, matching, textfile
+from ..edits import Edit
+from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
+
+
+class Replace(Tool):
+    name = "replace"
+    description = (
+        "Replaces text in a file of the workspace. 'old_string' must be the exact text, with its whitespace and enough "
+        "lines around it to be unique; it must occur once, or as often as 'expected_replacements' says. With an empty "
+        "'old_string' a new file is made."
+    )
+    kind: Kind = "edit"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "The file's absolute path."},
+            "old_string": {"type": "string", "description": "The exact text to replace; empty to make a new file."},
+            "new_string": {"type": "string", "description": "The exact text to put in its place."},
+            "expected_replacements": {
+                "type": "number",
+                "description": "How often the text occurs, if not once; all of them are replaced.",
+                "minimum": 1,
+            },
+        },
+        "required": ["file_path", "old_string", "new_string"],
+    }
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        expected = arguments.get("expected_replacements", 1)
+        if expected != int(expected):
+            return "expected_replacements must be a whole number."
+        return edits.checked(arguments, around)
+
+    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+        return edits.confirmation(_planned(arguments, around))
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        edit = _planned(arguments, around)
+        path = arguments["file_path"]
+        if edit.creates:
+            return edits.made(edit, around, f"Created new file: {path} with provided content.")
+        return edits.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
+
+
+def _planned(arguments: Mapping[str, Any], around: Surroundings) -> Edit:
+    where = confine.place(arguments["file_path"], around.workspace)
+    path, old, new = where.path, arguments["old_string"], arguments["new_string"]
+    expected = int(arguments.get("expected_replacements", 1))
+    was = textfile.read(where)
+    if was.was is None:
+        if old:
+            raise ToolError("file_not_found", f"File not found: {path}. Use an empty old_string to create a new file.")
+        return Edit(where, was, new)
+    if not old:
+        raise ToolError("attempt_to_create_existing_file", f"File already exists, cannot create: {path}")
+    changed, count = matching.exact(was.text, old, new, was.end)
+    if count == 0:
+        said = f"Failed to edit, 0 occurrences found for old_string in {path}. The exact text was not found."
+        raise ToolError("edit_no_occurrence_found", f"{said} Read the file again, and mind whitespace and indentation.")
+    if count != expected:
+        noun = "occurrence" if expected == 1 else "occurrences"
+        said = f"Failed to edit, expected {expected} {noun} but found {count} for old_string in file: {path}"
+        raise ToolError("edit_expected_occurrence_mismatch", said)
+    if changed == was.text:
+        raise ToolError("edit_no_change", f"No changes to apply: old_string and new_string are the same in {path}")
+    return Edit(where, was, changed, count)

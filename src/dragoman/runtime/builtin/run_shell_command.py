@@ -1,0 +1,112 @@
+"""run_shell_command: a command by `bash -c`, in a process group of its own, and eight lines on what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import confine, processes
+from ..commands import roots
+from ..processes import Ended, Left
+from ..tool import Confirmation, Failure, Kind, Outcome, Surroundings, Tool
+
+SECONDS = 120.0
+MAX_OUTPUT = 400_000
+"""Bytes of what a command says that are kept: from its beginning, and from its end."""
+QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+"""Nobody can turn pages, or answer."""
+
+
+class RunShellCommand(Tool):
+    name = "run_shell_command"
+    description = (
+        "Runs a command as `bash -c <command>` in the workspace. Commands may go to the background with `&`; all of one "
+        "command's processes are a group, which can be ended with `kill -- -PGID`.\n"
+        "Returns: Command, Directory, Output (stdout), Error (stderr, or why it did not run to its end), Exit Code, "
+        "Signal, Background PIDs, Process Group PGID."
+    )
+    kind: Kind = "run"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "description": "The exact command."},
+            "description": {"type": "string", "description": "What the command does, in a few words for the user."},
+            "directory": {
+                "type": "string",
+                "description": "The folder to run it in, seen from the workspace's root; the root if not said.",
+            },
+        },
+        "required": ["command"],
+    }
+
+    def __init__(self, seconds: float = SECONDS, interval: float = 1.0) -> None:
+        self.seconds = seconds
+        self.interval = interval
+        self._left: list[Left] = []
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        if not arguments["command"].strip():
+            return "Command cannot be empty."
+        if "\0" in arguments["command"]:
+            return "Command cannot hold a zero byte."
+        where = confine.place(arguments.get("directory") or ".", around.workspace)
+        if not where.path.is_dir():
+            return f"Directory does not exist: {where.path}"
+        return None
+
+    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+        names, hidden = roots(arguments["command"])
+        title = arguments.get("description") or "Run a command"
+        return Confirmation(title, "run", command=arguments["command"], roots=names, hidden=hidden)
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        ended = await processes.run(
+            ["bash", "-c", arguments["command"]],
+            folder=confine.place(arguments.get("directory") or ".", around.workspace).path,
+            environment={**around.environment, **QUIET},
+            seconds=self.seconds,
+            limit=MAX_OUTPUT,
+            report=around.report,
+            interval=self.interval,
+        )
+        if ended.left.processes:
+            self._left.append(ended.left)
+        error = ended.error.rstrip("\n")
+        failure = None
+        if ended.late:
+            said = f"The command took longer than {self.seconds:g} seconds and was ended, with all it had started."
+            error = f"{error}\n{said}".lstrip("\n")
+            failure = Failure(said, "shell_timeout")
+        return Outcome(_said(arguments, ended, error), _shown(ended, error), failure)
+
+    async def close(self) -> None:
+        """End what commands left in the background."""
+        left, self._left = self._left, []
+        for group in left:
+            await group.end()
+
+
+def _said(arguments: Mapping[str, Any], ended: Ended, error: str) -> str:
+    pids = sorted(pid for pid, _ in ended.left.processes)
+    return "\n".join(
+        [
+            f"Command: {arguments['command']}",
+            f"Directory: {arguments.get('directory') or '(root)'}",
+            f"Output: {ended.output.rstrip(chr(10)) or '(empty)'}",
+            f"Error: {error or '(none)'}",
+            f"Exit Code: {'(none)' if ended.code is None else ended.code}",
+            f"Signal: {ended.sign or '(none)'}",
+            f"Background PIDs: {', '.join(map(str, pids)) or '(none)'}",
+            f"Process Group PGID: {ended.left.group}",
+        ]
+    )
+
+
+def _shown(ended: Ended, error: str) -> str:
+    """For the person: what the command said; if it said nothing, how it ended."""
+    said = "\n".join([text for text in (ended.output.rstrip("\n"), error) if text])
+    if said:
+        return said
+    if ended.sign:
+        return f"Command ended by signal: {ended.sign}"
+    return f"Command exited with code: {ended.code}" if ended.code else ""

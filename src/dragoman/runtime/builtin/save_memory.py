@@ -1,0 +1,93 @@
+"""save_memory: a fact for later conversations, in the user's own file, in a section that is ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .. import confine, edits, textfile
+from ..confine import Place
+from ..edits import Edit
+from ..tool import Confirmation, Failure, Kind, Outcome, Surroundings, Tool, ToolError
+
+FILE = "memory.md"
+SECTION = "## Added memories"
+
+
+class SaveMemory(Tool):
+    name = "save_memory"
+    description = (
+        "Saves a fact for later conversations. Use it when the user asks for something to be remembered, or states a "
+        "lasting preference; not for what only matters now."
+    )
+    kind: Kind = "remember"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {"fact": {"type": "string", "description": "The fact, as a sentence that stands by itself."}},
+        "required": ["fact"],
+    }
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        return None if _line(arguments["fact"]) else 'Parameter "fact" must be a non-empty string.'
+
+    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+        edit = _planned(arguments["fact"], around)
+        diff = textfile.difference(edit.where, edit.was, edit.new)
+        return Confirmation(f"Remember: {_line(arguments['fact'])}", "remember", diff)
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        fact = arguments["fact"]
+        try:
+            made = edits.made(_planned(fact, around), around, "")
+        except ToolError as error:
+            said = f'{{ "success": false, "error": {_quoted(f"Failed to save memory. {error.message}")} }}'
+            return Outcome(said, f"Error saving memory: {error.message}", Failure(error.message, "memory_failed"))
+        message = f'Okay, I\'ve remembered that: "{fact}"'
+        if around.wanted is not None:
+            message = "Okay, I've updated the memory file with what the user made of it."
+        return Outcome(f'{{ "success": true, "message": {_quoted(message)} }}', made.display)
+
+
+def remembered(config: Path) -> str:
+    """All that is to be remembered, for a new conversation; "" for nothing."""
+    return textfile.shown(textfile.read(_place(config)).text)
+
+
+def _place(config: Path) -> Place:
+    return Place(confine.real(config), (FILE,))
+
+
+def _planned(fact: str, around: Surroundings) -> Edit:
+    if around.config is None:
+        raise ToolError("memory_failed", "There is no folder for what is to be remembered.")
+    around.config.mkdir(parents=True, exist_ok=True)
+    where = _place(around.config)
+    was = textfile.read(where)
+    return Edit(where, was, with_fact(was.text, fact))
+
+
+def with_fact(text: str, fact: str) -> str:
+    """A memory file with one more fact at the end of our section; the section is made where there is none."""
+    line = f"- {_line(fact)}\n"
+    head = re.search(rf"^{re.escape(SECTION)}[ \t]*\r?$\n?", text, re.MULTILINE)
+    if head is None:
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        return f"{text}{gap}{SECTION}\n{line}"
+    following = re.compile(r"^## ", re.MULTILINE).search(text, head.end())
+    end = following.start() if following else len(text)
+    body = text[head.start() : end].rstrip()
+    rest = text[end:]
+    return text[: head.start()] + f"{body}\n{line}" + (f"\n{rest}" if rest else "")
+
+
+def _line(fact: str) -> str:
+    """A fact in one line, without the sign of a list before it."""
+    return re.sub(r"\s+", " ", fact).strip().lstrip("-").strip()
+
+
+def _quoted(text: str) -> str:
+    return msgspec.json.encode(text).decode()

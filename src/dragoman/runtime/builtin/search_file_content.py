@@ -1,0 +1,225 @@
+"""search_file_content: the lines of files that match a regular expression, by ripgrep where it is, else by our own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from .. import confine, filtering, globs, grep, processes, textfile, walk
+from ..confine import Place
+from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
+
+MAX_MATCHES = 20_000
+MAX_LINE = 2000
+SECONDS = 60.0
+_PIECE = 1 << 20
+
+
+class Match(NamedTuple):
+    """A line, and where it stands."""
+
+    path: Path
+    line: int
+    text: str
+
+
+class SearchFileContent(Tool):
+    name = "search_file_content"
+    description = (
+        "Searches the files of the workspace for a regular expression, without regard to case. Returns the lines that "
+        f"match with their numbers, file by file; {MAX_MATCHES} at most."
+    )
+    kind: Kind = "read"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "pattern": {"type": "string", "description": "The regular expression."},
+            "path": {"type": "string", "description": "The folder to search; the whole workspace if not said."},
+            "include": {"type": "string", "description": "A glob pattern of the files to search, such as *.py."},
+            "max_matches": {"type": "number", "minimum": 1, "description": "How many matches to return at most."},
+        },
+        "required": ["pattern"],
+    }
+
+    def __init__(self, ripgrep: str | None = None) -> None:
+        self.ripgrep = shutil.which("rg") if ripgrep is None else ripgrep
+        """Where ripgrep is; "" or None: search without it."""
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        if not arguments["pattern"]:
+            return "The pattern is empty."
+        if arguments.get("include"):
+            globs.compiled(arguments["include"])
+        where = confine.place(arguments.get("path") or ".", around.workspace)
+        if not where.path.is_dir():
+            return f"Path is not a directory: {where.path}"
+        return None
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        pattern, given = arguments["pattern"], arguments.get("path")
+        limit = min(int(arguments.get("max_matches", MAX_MATCHES)), MAX_MATCHES)
+        include = arguments.get("include") or ""
+        folders = [given] if given else [str(root) for root in around.workspace]
+        matches: list[Match] = []
+        for folder in folders:
+            where = confine.place(folder, around.workspace)
+            matches += await self._searched(where, pattern, include, limit + 1 - len(matches), around)
+        head = f"for pattern '{pattern}' in path \"{given or '.'}\"" + (f' (filter: "{include}")' if include else "")
+        if not matches:
+            return Outcome(f"No matches found {head}.", "No matches found")
+        cut = len(matches) > limit
+        matches = sorted(matches[:limit])
+        noun = "match" if len(matches) == 1 else "matches"
+        said = f"Found {len(matches)} {noun} {head}" + (f" (results limited to {limit} matches)" if cut else "")
+        base = confine.place(folders[0], around.workspace).path
+        return Outcome(
+            "\n".join([f"{said}:", "---", *_grouped(matches, base)]),
+            f"Found {len(matches)} {noun}" + (" (limited)" if cut else ""),
+        )
+
+    async def _searched(
+        self, where: Place, pattern: str, include: str, limit: int, around: Surroundings
+    ) -> list[Match]:
+        """The matches below a place, `limit` at most."""
+        if limit <= 0:
+            return []
+        wanted = globs.compiled(include if "/" in include else f"**/{include}") if include else None
+        if self.ripgrep:
+            kept = _Kept(where, around.workspace)
+            command = [self.ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
+            return await _listen(command, where.path, b"", limit, kept, around)
+        found = await asyncio.to_thread(
+            lambda: [entry.path for entry in walk.files(where, walk.ignores(where), around.workspace)]
+        )
+        if wanted is not None:
+            found = [path for path in found if wanted.fullmatch(path.relative_to(where.path).as_posix())]
+        paths = b"".join([os.fsencode(path) + b"\0" for path in found])
+        command = [sys.executable, "-I", str(Path(grep.__file__)), pattern]
+        return await _listen(command, where.path, paths, limit, None, around)
+
+
+_OPTIONS = ("--json", "--no-config", "--ignore-case", "--hidden", "--no-require-git", "--no-ignore-dot",
+            "--no-ignore-global", "--no-messages", "--glob", "!.git")  # fmt: skip
+
+
+class _Kept:
+    """Which of the files that ripgrep finds count: those that our own way through the workspace would come to."""
+
+    def __init__(self, where: Place, workspace: Sequence[Path]) -> None:
+        self._where = where
+        self._workspace = workspace
+        self._found = walk.ignores(Place(where.root, ()))
+        self._known: dict[Path, bool] = {}
+
+    def __call__(self, path: Path) -> bool:
+        known = self._known.get(path)
+        if known is None:
+            steps = path.relative_to(self._where.root).parts
+            known = not walk.reason(Place(self._where.root, steps), self._found)
+            self._known[path] = known = known and confine.inside(path, self._workspace)
+        return known
+
+
+async def _listen(
+    command: Sequence[str], folder: Path, given: bytes, limit: int, kept: _Kept | None, around: Surroundings
+) -> list[Match]:
+    """The matches that a searching program writes, until there are enough."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=folder,
+        env={**around.environment, "LC_ALL": "C.UTF-8"},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        limit=_PIECE,
+        start_new_session=True,
+    )
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    matches: list[Match] = []
+    feeding = asyncio.ensure_future(_feed(process.stdin, given))
+    complaining = asyncio.ensure_future(process.stderr.read(4096))
+    try:
+        async with asyncio.timeout(SECONDS):
+            async for line in _lines(process.stdout):
+                found = _match(line, folder)
+                if found is not None and (kept is None or kept(found.path)):
+                    matches.append(found)
+                    if len(matches) >= limit:
+                        return matches
+            code = await process.wait()
+            complaint = (await complaining).decode("utf-8", "replace").strip()
+    except TimeoutError:
+        raise ToolError("search_timeout", f"The search took longer than {SECONDS:g} seconds.") from None
+    finally:
+        feeding.cancel()
+        complaining.cancel()
+        await processes.end(process.pid) if process.returncode is None else None
+        await process.wait()
+    if code > 1 and not matches:
+        raise ToolError("search_failed", f"Error during the search: {complaint or f'exit code {code}'}")
+    return matches
+
+
+async def _feed(stdin: asyncio.StreamWriter, given: bytes) -> None:
+    try:
+        stdin.write(given)
+        await stdin.drain()
+    except (BrokenPipeError, ConnectionResetError):
+        return  # it has enough, or has ended
+    finally:
+        stdin.close()
+
+
+async def _lines(stdout: asyncio.StreamReader) -> Any:
+    """Lines, without those that are longer than anybody would read."""
+    while True:
+        try:
+            line = await stdout.readuntil(b"\n")
+        except asyncio.IncompleteReadError as rest:
+            if rest.partial:
+                yield rest.partial
+            return
+        except asyncio.LimitOverrunError as over:
+            await stdout.readexactly(over.consumed)
+            continue
+        yield line
+
+
+def _match(line: bytes, folder: Path) -> Match | None:
+    try:
+        record = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None  # the rest of a line that was too long
+    if not isinstance(record, dict) or record.get("type") != "match":
+        return None
+    data = record["data"]
+    if "text" not in data["path"] or "text" not in data["lines"]:
+        return None  # a name or a line that is no text
+    text = data["lines"]["text"].rstrip("\r\n")
+    if len(text) > MAX_LINE:
+        text = f"{text[:MAX_LINE]}... [truncated]"
+    return Match(
+        Path(os.path.normpath(folder / data["path"]["text"])), data["line_number"], textfile.shown(text.strip())
+    )
+
+
+def _grouped(matches: list[Match], base: Path) -> list[str]:
+    """Matches file by file, as lines of text."""
+    out: list[str] = []
+    last: Path | None = None
+    for match in matches:
+        if match.path != last:
+            if last is not None:
+                out.append("---")
+            last = match.path
+            shown = match.path.relative_to(base) if base in match.path.parents else match.path
+            out.append(f"File: {shown.as_posix()}")
+        out.append(f"L{match.line}: {match.text}")
+    return [*out, "---"]

@@ -1,0 +1,133 @@
+"""smart_edit: a text in a file for another, found also where whitespace differs, and with a model's help where not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ...canon.parts import Text
+from ...errors import DragomanError
+from .. import confine, edits, matching, textfile
+from ..confine import Place
+from ..edits import Edit
+from ..textfile import TextFile
+from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
+
+REMEMBERED = 32
+MAX_ASKED = 200_000
+"""Characters of a file that are put before a model."""
+
+
+class Correction(Struct, frozen=True):
+    """What a model says the edit should have been."""
+
+    search: str
+    replace: str
+    explanation: str = ""
+
+
+class SmartEdit(Tool):
+    name = "smart_edit"
+    description = (
+        "Replaces text in a file of the workspace. 'old_string' is looked for to the letter first, then with other "
+        "whitespace; it must lead to one place. 'instruction' says in words what the change is and why. With an empty "
+        "'old_string' a new file is made."
+    )
+    kind: Kind = "edit"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "The file's absolute path."},
+            "instruction": {"type": "string", "description": "What is to be changed, where, and why."},
+            "old_string": {"type": "string", "description": "The text to replace; empty to make a new file."},
+            "new_string": {"type": "string", "description": "The text to put in its place."},
+        },
+        "required": ["file_path", "instruction", "old_string", "new_string"],
+    }
+
+    def __init__(self) -> None:
+        self._corrections: dict[tuple[str, str, str, str], Correction] = {}
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        return edits.checked(arguments, around)
+
+    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+        return edits.confirmation(await self._planned(arguments, around))
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        edit = await self._planned(arguments, around)
+        path = arguments["file_path"]
+        if edit.creates:
+            return edits.made(edit, around, f"Created new file: {path} with provided content.")
+        return edits.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
+
+    async def _planned(self, arguments: Mapping[str, Any], around: Surroundings) -> Edit:
+        where = confine.place(arguments["file_path"], around.workspace)
+        old, new = arguments["old_string"], arguments["new_string"]
+        was = textfile.read(where)
+        if was.was is None:
+            if old:
+                said = f"File not found: {where.path}. Use an empty old_string to create a new file."
+                raise ToolError("file_not_found", said)
+            return Edit(where, was, new)
+        if not old:
+            raise ToolError("attempt_to_create_existing_file", f"File already exists, cannot create: {where.path}")
+        try:
+            return _found(where, was, old, new)
+        except ToolError:
+            correction = await self._corrected(arguments, was, around)
+            if correction is None:
+                raise
+        return _found(where, was, correction.search, correction.replace)
+
+    async def _corrected(self, arguments: Mapping[str, Any], was: TextFile, around: Surroundings) -> Correction | None:
+        """What a model makes of an edit that leads nowhere; the same when it is asked again to run what was shown."""
+        if around.ask is None or len(was.text) > MAX_ASKED:
+            return None
+        key = (was.text, arguments["instruction"], arguments["old_string"], arguments["new_string"])
+        known = self._corrections.get(key)
+        if known is not None:
+            return known
+        try:
+            answer = await around.ask(_question(arguments, was))
+        except DragomanError:
+            return None  # then the edit's own failure is what to say
+        text = "".join([part.text for part in answer.parts if isinstance(part, Text)])
+        try:
+            found = msgspec.json.decode(text[text.find("{") : text.rfind("}") + 1], type=Correction)
+        except msgspec.DecodeError:
+            return None
+        while len(self._corrections) >= REMEMBERED:
+            del self._corrections[next(iter(self._corrections))]
+        self._corrections[key] = found
+        return found
+
+
+def _found(where: Place, was: TextFile, old: str, new: str) -> Edit:
+    changed, count = matching.replaced(was.text, old, new, was.end) if old else (was.text, 0)
+    path = where.path
+    if count == 0:
+        said = f"Failed to edit, 0 occurrences found for old_string in {path}. The text was not found, nor one that"
+        raise ToolError("edit_no_occurrence_found", f"{said} differs in whitespace only. Read the file again.")
+    if count != 1:
+        said = f"Failed to edit, expected 1 occurrence but found {count} for old_string in file: {path}"
+        raise ToolError("edit_expected_occurrence_mismatch", said)
+    if changed == was.text:
+        raise ToolError("edit_no_change", f"No changes to apply: the new content is the same in {path}")
+    return Edit(where, was, changed, count)
+
+
+def _question(arguments: Mapping[str, Any], was: TextFile) -> str:
+    return (
+        "An edit of a file failed, because the text to be replaced was not found in it exactly once. Say what should be "
+        "replaced instead: `search`, which must be an exact excerpt of the file that occurs in it exactly once, and "
+        "`replace`, the text to put there, so that the instruction is followed.\n"
+        'Answer with one JSON object and nothing else: {"search": "...", "replace": "...", "explanation": "..."}\n\n'
+        f"<instruction>\n{arguments['instruction']}\n</instruction>\n"
+        f"<search>\n{arguments['old_string']}\n</search>\n"
+        f"<replace>\n{arguments['new_string']}\n</replace>\n"
+        f"<file>\n{textfile.shown(was.text)}\n</file>\n"
+    )

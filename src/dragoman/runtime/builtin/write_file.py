@@ -1,0 +1,48 @@
+"""write_file: a file with this content, new or in the place of the old one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import confine, edits, textfile
+from ..edits import Edit
+from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool
+
+
+class WriteFile(Tool):
+    name = "write_file"
+    description = (
+        "Writes a file of the workspace, with folders on the way to it where they are missing. What was in the file "
+        "before is replaced; its line ends and its mode are kept. The user may change the content before it is written."
+    )
+    kind: Kind = "edit"
+    schema: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "The file's absolute path."},
+            "content": {"type": "string", "description": "All that the file is to hold."},
+        },
+        "required": ["file_path", "content"],
+    }
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        return edits.checked(arguments, around)
+
+    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+        return edits.confirmation(_planned(arguments, around))
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        edit = _planned(arguments, around)
+        path = arguments["file_path"]
+        new = f"Successfully created and wrote to new file: {path}."
+        return edits.made(edit, around, new if edit.creates else f"Successfully overwrote file: {path}.")
+
+
+def _planned(arguments: Mapping[str, Any], around: Surroundings) -> Edit:
+    where = confine.place(arguments["file_path"], around.workspace)
+    was = textfile.read(where)
+    content = arguments["content"]
+    if was.end == "\r\n" and "\r" not in content:
+        content = content.replace("\n", "\r\n")
+    return Edit(where, was, content)

@@ -1,0 +1,64 @@
+"""An edit of one file, planned, shown and made: what the tools that change files have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from . import confine, textfile
+from .confine import Place
+from .textfile import TextFile
+from .tool import Confirmation, Outcome, Surroundings, ToolError
+
+
+class Edit(Struct, frozen=True):
+    """A file as it is, and the text it is to have."""
+
+    where: Place
+    was: TextFile
+    new: str
+    count: int = 1
+    """Places that are changed."""
+
+    @property
+    def creates(self) -> bool:
+        return self.was.was is None
+
+
+def checked(arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    """What is wrong with the path of an edit."""
+    path = arguments["file_path"]
+    if not path.startswith("/"):
+        return f"File path must be absolute: {path}"
+    confine.place(path, around.workspace)
+    return None
+
+
+def confirmation(edit: Edit) -> Confirmation:
+    """What a person is asked before."""
+    word = "Create" if edit.creates else "Change"
+    return Confirmation(f"{word} {edit.where.path}", "edit", textfile.difference(edit.where, edit.was, edit.new))
+
+
+def made(edit: Edit, around: Surroundings, said: str) -> Outcome:
+    """Write it, and say so. What a person was shown must be what is done."""
+    shown = around.shown
+    if shown is not None and (shown.original, shown.new) != _seen(edit):
+        raise ToolError("file_changed", f"{edit.where.path} has changed since the edit was shown; nothing was written.")
+    new = edit.new
+    if around.wanted is not None:
+        new = around.wanted
+        said += f" The user changed the new text before it was written; the file now reads:\n{around.wanted}"
+    try:
+        data = edit.was.encoded(new)
+    except UnicodeEncodeError as error:
+        raise ToolError("file_write_failure", f"The text cannot be written as {edit.was.encoding}: {error}") from error
+    confine.write(edit.where, data, edit.was.was)
+    proposed = edit.new if around.wanted is not None else None
+    return Outcome(said, textfile.difference(edit.where, edit.was, new, proposed))
+
+
+def _seen(edit: Edit) -> tuple[str | None, str]:
+    return None if edit.creates else textfile.shown(edit.was.text), textfile.shown(edit.new)

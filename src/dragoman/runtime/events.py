@@ -1,0 +1,167 @@
+"""What a run of the loop tells, step by step: Thought, Content, ToolCallRequest, ToolCallResponse, Finished; and what
+else a person wants to know while it goes on. Each can be written as a line of JSON (`as_line`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.events import Fault
+from ..canon.losses import Loss
+from ..canon.parts import Part
+from ..canon.response import Usage
+from .tool import Confirmation, FileDiff
+from .toolbox import Decision
+
+Reason = Literal[
+    "stop",
+    "length",
+    "content_filter",
+    "refusal",
+    "empty",
+    "turns",
+    "seconds",
+    "tokens",
+    "loop",
+    "fault",
+    "paused",
+    "approval",
+    "cancelled",
+]
+"""Why a run ended. The first five are the model's affair; turns, seconds and tokens are limits; after paused, approval
+and fault it can be taken up where it was."""
+
+
+class _Told(Struct, frozen=True, tag_field="type", tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()):
+    pass
+
+
+class Thought(_Told, frozen=True):
+    """What the model thinks: the line in bold that models begin a thought with, and the rest."""
+
+    subject: str
+    description: str
+
+
+class Content(_Told, frozen=True):
+    """More of the model's text."""
+
+    value: str
+
+
+class ToolCallRequest(_Told, frozen=True, rename={"call_id": "callId", "is_client_initiated": "isClientInitiated"}):
+    """A call that will be run, if it may. `args` is the text itself where it is no JSON."""
+
+    call_id: str
+    name: str
+    args: Any
+    is_client_initiated: bool = False
+    prompt_id: str = ""
+
+
+class ToolCallProgress(_Told, frozen=True, rename={"call_id": "callId"}):
+    """Output of a tool that is still at work."""
+
+    call_id: str
+    output: str
+
+
+class ToolCallResponse(
+    _Told,
+    frozen=True,
+    rename={
+        "call_id": "callId",
+        "response_parts": "responseParts",
+        "result_display": "resultDisplay",
+        "error_type": "errorType",
+    },
+):
+    """What came of a call: for the model, and for who watches."""
+
+    call_id: str
+    name: str
+    response_parts: tuple[Part, ...]
+    result_display: str | FileDiff = ""
+    error: str | None = None
+    error_type: str | None = None
+    decision: Decision | None = None
+    duration_ms: int = 0
+
+
+class Waiting(_Told, frozen=True, rename={"call_id": "callId"}):
+    """A call waits for a person's word, and the run ends here until there is one."""
+
+    call_id: str
+    name: str
+    asked: Confirmation
+
+
+class Lost(_Told, frozen=True):
+    """What did not cross to the upstream or back; each loss is told once in a conversation."""
+
+    losses: tuple[Loss, ...]
+
+
+class Retrying(_Told, frozen=True):
+    """The upstream failed, and is asked again after a while."""
+
+    fault: Fault
+    seconds: float
+
+
+class Failed(_Told, frozen=True):
+    """The upstream failed for good."""
+
+    fault: Fault
+
+
+class Compressed(_Told, frozen=True):
+    """The earlier turns were replaced by a summary of them."""
+
+    tokens_before: int
+    tokens_after: int
+
+
+class Finished(_Told, frozen=True, rename={"finish_reason": "finishReason"}):
+    """The run is over. `usage` is that of the whole run, as far as the upstreams told it."""
+
+    finish_reason: Reason
+    usage: Usage = Usage()
+    detail: str = ""
+
+
+Happening = (
+    Thought
+    | Content
+    | ToolCallRequest
+    | ToolCallProgress
+    | ToolCallResponse
+    | Waiting
+    | Lost
+    | Retrying
+    | Failed
+    | Compressed
+    | Finished
+)
+
+_BOLD = re.compile(r"^\s*\*\*(.+?)\*\*[ \t]*\n?", re.MULTILINE)
+
+
+def thoughts(text: str) -> Iterator[Thought]:
+    """A text of the model's thinking, cut where a line in bold begins a new thought."""
+    places = [*_BOLD.finditer(text)]
+    before = text[: places[0].start()] if places else text
+    if before.strip():
+        yield Thought("", before.strip())
+    for place, found in enumerate(places):
+        end = places[place + 1].start() if place + 1 < len(places) else len(text)
+        yield Thought(found[1].strip(), text[found.end() : end].strip())
+
+
+def as_line(happening: Happening) -> bytes:
+    """The event as one line of JSON."""
+    return msgspec.json.encode(happening) + b"\n"

@@ -1,0 +1,202 @@
+"""Fetching a page from the public web, and from nowhere else: a model chooses the address, and what is behind it.
+
+A name is looked up once and the connection goes to the address that was looked at, so it cannot become another one in
+between; every redirect is looked at like the first address. Size and time are bounded. Not done by the upstreams' client
+on purpose: that one keeps connections, and goes wherever it is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+import zlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+import httptools
+
+from ..errors import DragomanError
+from .tool import Page
+
+MAX_SIZE = 5 * 1024 * 1024
+MAX_HEAD = 64 * 1024
+MAX_REDIRECTS = 5
+SECONDS = 20.0
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+Tell = Callable[[str], bool]
+
+
+class FetchError(DragomanError):
+    """Nothing came from an address, or it is none to go to."""
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is one of the internet; one that holds another counts as that one."""
+    found: Any = ipaddress.ip_address(address.partition("%")[0])
+    if found.version == 6:
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
+        if inner is None and found in _NAT64:
+            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+    return bool(found.is_global and not found.is_multicast and not found.is_reserved)
+
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+async def resolved(host: str, port: int) -> list[str]:
+    """The addresses of a name."""
+    try:
+        rows = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise FetchError(f"{host} was not found: {error.strerror or error}") from error
+    return [str(row[4][0]) for row in rows]
+
+
+async def fetch(
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    resolve: Resolve = resolved,
+    public: Tell = is_public,
+    tls: ssl.SSLContext | None = None,
+    seconds: float = SECONDS,
+    limit: int = MAX_SIZE,
+) -> Page:
+    """What is at an address, after redirects. `public` says which addresses may be gone to."""
+    try:
+        async with asyncio.timeout(seconds):
+            for _ in range(MAX_REDIRECTS + 1):
+                page, onward = await _once(url, headers or {}, resolve, public, tls, limit)
+                if not onward:
+                    return page
+                url = onward
+    except TimeoutError:
+        raise FetchError(f"{url} did not answer within {seconds:g} seconds") from None
+    raise FetchError(f"{url} redirects more than {MAX_REDIRECTS} times")
+
+
+async def _once(
+    url: str, headers: Mapping[str, str], resolve: Resolve, public: Tell, tls: ssl.SSLContext | None, limit: int
+) -> tuple[Page, str]:
+    """A page, and where it redirects to."""
+    parts, host, port = _split(url)
+    addresses = await resolve(host, port)
+    for address in addresses:
+        if not public(address):
+            raise FetchError(f"{url} leads to {address}, which is not on the public internet")
+    if not addresses:
+        raise FetchError(f"{host} has no address")
+    secure = parts.scheme == "https"
+    context = (tls or ssl.create_default_context()) if secure else None
+    try:
+        reader, writer = await asyncio.open_connection(
+            addresses[0], port, ssl=context, server_hostname=host if secure else None
+        )
+        try:
+            writer.write(_request(parts, headers))
+            answer = _Answer(limit)
+            while not answer.done and (data := await reader.read(65536)):
+                answer.feed(data)
+            if not answer.headed:
+                raise FetchError(f"{url}: the connection was closed before an answer came")
+        finally:
+            writer.transport.abort()
+    except (OSError, ssl.SSLError) as error:
+        raise FetchError(f"{url}: {error.strerror or error}") from error
+    except httptools.HttpParserError as error:
+        raise FetchError(f"{url}: the answer is no HTTP: {error}") from error
+    onward = urljoin(url, answer.headers.get("location", "")) if answer.status in _REDIRECTS else ""
+    return answer.page(url), onward if answer.headers.get("location") else ""
+
+
+def _split(url: str) -> tuple[SplitResult, str, int]:
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError as error:
+        raise FetchError(f"{url} is no address: {error}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise FetchError(f"{url} is no address of the web")
+    if "@" in parts.netloc or any(char <= " " or char == "\x7f" for char in url):
+        raise FetchError(f"{url} holds a user's name, or signs that no address has")
+    try:
+        host = parts.hostname.encode("idna").decode() if not parts.hostname.isascii() else parts.hostname
+    except UnicodeError as error:
+        raise FetchError(f"{url} is no address: {error}") from error
+    return parts, host, port
+
+
+def _request(parts: SplitResult, headers: Mapping[str, str]) -> bytes:
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    netloc = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
+    lines = [f"GET {target} HTTP/1.1", f"host: {netloc}", "connection: close", "accept-encoding: identity"]
+    given = {"user-agent": "dragoman", "accept": "text/html,text/plain,application/json;q=0.9,*/*;q=0.5", **headers}
+    lines += [f"{name}: {value}" for name, value in given.items()]
+    return "".join([line.replace("\r", "").replace("\n", "") + "\r\n" for line in lines] + ["\r\n"]).encode()
+
+
+class _Answer:
+    """An answer as its parser tells it."""
+
+    def __init__(self, limit: int) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.headed = False
+        self.done = False
+        self._limit = limit
+        self._body = bytearray()
+        self._head = 0
+        self._inflate: Any = None
+        self._parser = httptools.HttpResponseParser(self)
+
+    def feed(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserCallbackError as error:
+            if isinstance(error.__context__, FetchError):
+                raise error.__context__ from None
+            raise
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._head += len(name) + len(value)
+        if self._head > MAX_HEAD:
+            raise FetchError("the answer's head is too long")
+        self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        if self.status < 200:
+            self.headers.clear()
+            return
+        self.headed = True
+        encoding = self.headers.get("content-encoding", "identity").lower()
+        if encoding in ("gzip", "deflate"):
+            self._inflate = zlib.decompressobj(47)
+        elif encoding != "identity":
+            raise FetchError(f"the answer is compressed in a way that was not asked for: {encoding}")
+
+    def on_body(self, data: bytes) -> None:
+        room = self._limit - len(self._body) + 1
+        try:
+            piece = data if self._inflate is None else self._inflate.decompress(data, room)
+        except zlib.error as error:
+            raise FetchError(f"the answer cannot be decompressed: {error}") from error
+        self._body += piece[:room]
+        if len(self._body) > self._limit:
+            raise FetchError(f"the answer is longer than {self._limit} bytes")
+
+    def on_message_complete(self) -> None:
+        if self.status >= 200:
+            self.done = True
+
+    def page(self, url: str) -> Page:
+        mime, _, rest = self.headers.get("content-type", "").partition(";")
+        charset = rest.partition("charset=")[2].partition(";")[0].strip(" \"'")
+        return Page(url, self.status, mime.strip().lower(), bytes(self._body), charset)

@@ -1,0 +1,309 @@
+"""The loop: ask the model, run its calls, give it their results, until it stops or a limit is reached.
+
+It is a machine over a Session: each step changes the session, hands it to `save`, and goes on from what it says. So a
+run can end anywhere (the consumer leaves, the process dies) and another one takes the session up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.events import Fault
+from ..canon.losses import Loss
+from ..canon.parts import Text, ToolCall
+from ..canon.request import Request, Settings
+from ..canon.response import Response, Usage
+from ..canon.tools import Choice
+from ..canon.turns import Turn
+from ..errors import FaultError
+from ..transport.retry import RETRIED, wait
+from . import compress, repeats, telemetry
+from .asking import Answer, Aside, OutOfTime, truncated, whole_answer
+from .calling import Calling, Desk
+from .events import Compressed, Failed, Finished, Happening, Lost, Reason, Retrying
+from .history import appended, curated, placed, says_something, sealed, text_of
+from .model import Model, Models
+from .policy import Policy
+from .session import Session
+from .tool import Surroundings
+from .toolbox import Approve, Toolbox
+
+
+class Limits(Struct, frozen=True):
+    """Where a run ends. 0: nowhere."""
+
+    turns: int = 100
+    """How often the model is asked for one prompt of the user's."""
+    seconds: float = 0.0
+    tokens: int = 0
+    """Read and written, in all."""
+    window: int = 200_000
+    """Tokens that a model takes, where it is not known better: at a part of them the history is compressed."""
+    retries: int = 3
+    backoff: float = 1.0
+    patience: float = 60.0
+    """The longest wait before an upstream is asked again."""
+    same_calls: int = repeats.CALLS
+    """Steps in a row with the same calls."""
+
+
+def _unsaved(session: Session) -> None:
+    """Nobody keeps it."""
+
+
+class Loop:
+    """Runs sessions, one at a time."""
+
+    def __init__(
+        self,
+        models: Models,
+        toolbox: Toolbox,
+        around: Surroundings,
+        policy: Policy,
+        *,
+        approve: Approve | None = None,
+        defer: bool = False,
+        settings: Settings | None = None,
+        limits: Limits | None = None,
+        save: Callable[[Session], None] = _unsaved,
+        telemetry: telemetry.Telemetry | None = None,
+        words: bool = False,
+    ) -> None:
+        """`approve` asks a person. With `defer` nobody is asked: the run ends, and goes on once `session.approvals` has
+        the answer. `words`: telemetry may tell what was said."""
+        self._models, self._around = models, around
+        self._telemetry, self._words = telemetry, words
+        self._desk = Desk(toolbox, policy, approve, defer, save, self._note)
+        self._settings = settings or Settings(thoughts=True)
+        self._limits = limits or Limits()
+        self._pausing = False
+
+    def pause(self) -> None:
+        """Have the run end after the step under way."""
+        self._pausing = True
+
+    async def run(self, session: Session) -> AsyncGenerator[Happening, None]:
+        """Go on with a session until it is the user's turn. Ends with Finished, unless it is left before."""
+        self._pausing = False
+        clock = asyncio.get_running_loop().time
+        while session.step != "idle":
+            reason: Reason | None = "paused" if self._pausing else self._beyond(session)
+            if reason is not None:
+                yield self._ended(session, reason)
+                return
+            began = clock()
+            deadline = began + self._limits.seconds - session.seconds if self._limits.seconds else None
+            step = self._calls(session, deadline) if session.step == "calls" else self._ask(session, deadline)
+            try:
+                async with aclosing(step):
+                    async for happening in step:
+                        yield happening
+                        if isinstance(happening, Finished):
+                            return
+            except OutOfTime:
+                reason = "seconds"
+            finally:
+                session.seconds += clock() - began
+                self._desk.save(session)
+            if reason is not None:
+                yield self._ended(session, reason)
+                return
+
+    def _beyond(self, session: Session) -> Reason | None:
+        """The limit that was reached."""
+        limits, spent = self._limits, session.spent
+        if limits.seconds and session.seconds >= limits.seconds:
+            return "seconds"
+        if limits.tokens and (spent.input or 0) + (spent.output or 0) >= limits.tokens:
+            return "tokens"
+        return "turns" if limits.turns and session.step == "ask" and session.asked >= limits.turns else None
+
+    def _ended(self, session: Session, reason: Reason, detail: str = "") -> Finished:
+        """The run is over. Unless it shall be taken up again, the history is brought to an end too."""
+        if reason not in ("paused", "approval", "fault"):
+            session.interrupt()
+        self._desk.save(session)
+        return Finished(reason, session.spent, detail)
+
+    async def _calls(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
+        lost: list[Loss] = []
+        around = self._around
+        if around.ask is None:
+            model = self._models(session.model)
+            around = msgspec.structs.replace(around, ask=Aside(model, lost), hosted=model.hosted)
+        calling = Calling(session, self._desk, around, deadline)
+        async with aclosing(calling.run()) as happenings:
+            async for happening in happenings:
+                yield happening
+        for told in _untold(session, lost):
+            yield told
+        if calling.waiting:
+            yield self._ended(session, "approval")
+
+    async def _ask(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
+        model = self._models(session.model)
+        window = model.window or self._limits.window
+        if window and max(session.held, compress.tokens(session.turns)) > compress.THRESHOLD * window:
+            async for happening in self._compressed(session, model, deadline):
+                yield happening
+        attempt, shortened = 0, False
+        while True:
+            answer = Answer()
+            async with aclosing(self._listened(session, model, answer, deadline)) as happenings:
+                async for happening in happenings:
+                    yield happening
+            fault = answer.fault
+            if fault is None:
+                break
+            if fault.kind == "context_too_long" and not shortened:
+                shortened, before = True, session.turns
+                async for happening in self._compressed(session, model, deadline):
+                    yield happening
+                if session.turns is not before:
+                    continue
+            pause = self._again(fault, attempt)
+            if pause is None or answer.said:  # what was shown cannot be taken back
+                yield Failed(fault)
+                yield self._ended(session, "fault", fault.message)
+                return
+            yield Retrying(fault, pause)
+            await asyncio.sleep(pause)
+            attempt += 1
+        for happening in self._answered(session, answer):
+            yield happening
+
+    def _again(self, fault: Fault, attempt: int) -> float | None:
+        """Seconds until the upstream is asked again; None: it is not."""
+        if fault.kind not in RETRIED or attempt >= self._limits.retries:
+            return None
+        seconds = wait(fault, self._limits.backoff, attempt)
+        return seconds if seconds <= self._limits.patience else None
+
+    async def _listened(
+        self, session: Session, model: Model, answer: Answer, deadline: float | None
+    ) -> AsyncGenerator[Happening, None]:
+        """Ask once."""
+        request = self._request(session, model)
+        clock, prompt = asyncio.get_running_loop().time, session.prompt_id
+        text = text_of(session.turns[-1].parts) if self._words else None
+        self._note(telemetry.ApiRequestEvent(prompt_id=prompt, model=model.name, request_text=text))
+        began, lost = clock(), list[Loss]()
+        try:
+            async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:
+                async for happening in told:
+                    yield happening
+        finally:
+            session.said = answer.said
+        for losses in _untold(session, lost):
+            yield losses
+        if answer.fault is not None:
+            self._note(telemetry.api_error(answer.fault, model.name, clock() - began, prompt))
+        elif answer.response is not None:
+            seconds = clock() - began
+            self._note(telemetry.api_response(answer.response, model.name, seconds, prompt, words=self._words))
+
+    def _request(self, session: Session, model: Model) -> Request:
+        system = (Turn("system", (Text(session.system),)),) if session.system else ()
+        tools = self._desk.toolbox.declarations()
+        name = model.name.partition("/")[2]
+        return Request((*system, *session.turns), name, tools, settings=self._settings, stream=True)
+
+    def _answered(self, session: Session, answer: Answer) -> Iterator[Happening]:
+        """Write the answer down, and say what follows."""
+        session.asked += 1
+        if answer.chanting:
+            yield self._ended(session, "loop", "the model says the same again and again")
+            return
+        response = answer.response
+        assert response is not None
+        session.said = ""
+        session.spent = _sum(session.spent, response.usage)
+        session.held = _tokens(response.usage) if response.usage is not None else 0
+        whole, cut = answer.whole()
+        parts = curated(whole, sealed)
+        if says_something(parts):
+            session.turns = appended(session.turns, Turn("assistant", parts))
+        yield from _untold(session, list(truncated(cut)))
+        session.step = "calls" if any(isinstance(part, ToolCall) for part in parts) else "idle"
+        if session.step == "idle" or cut:
+            yield self._ended(session, _why(response, says_something(parts)), response.stop.detail)
+            return
+        most = self._limits.same_calls
+        again = repeats.same_calls(session.turns, most) if most else None
+        if again is not None:
+            yield self._ended(session, "loop", f"{again.name} is called in the same way again and again")
+
+    async def _compressed(
+        self, session: Session, model: Model, deadline: float | None
+    ) -> AsyncGenerator[Happening, None]:
+        """Put a summary in place of the earlier turns, if that makes the history shorter."""
+        parted = compress.cut(session.turns)
+        before = compress.tokens(session.turns)
+        if parted is None or compress.tokens(parted.early) < before / 4:
+            return
+        tools = self._desk.toolbox.declarations()
+        name = model.name.partition("/")[2]
+        choice = Choice("none") if tools else None
+        lost: list[Loss] = []
+        request = Request(compress.question(parted.early), name, tools, choice, stream=True)
+        try:
+            summary = text_of((await whole_answer(model, request, lost, deadline)).parts)
+        except FaultError:
+            return  # the model is asked with the whole history: if that is too long, it says so
+        for told in _untold(session, lost):
+            yield told
+        turns = placed(compress.begun_anew(summary, parted))
+        after = compress.tokens(turns)
+        if summary.strip() and after < before:
+            session.turns, session.held = turns, 0
+            yield Compressed(before, after)
+
+    def _note(self, event: telemetry.Noted) -> None:
+        if self._telemetry is not None:
+            self._telemetry.note(event)
+
+
+def _untold(session: Session, losses: list[Loss]) -> Iterator[Lost]:
+    """Losses that were not told in this conversation: a history is sent again and again, with the same ones."""
+    new: list[Loss] = []
+    for loss in losses:
+        key = (loss.code, loss.path, loss.detail)
+        if key not in session.told:
+            session.told.append(key)
+            new.append(loss)
+    if new:
+        yield Lost(tuple(new))
+
+
+def _why(response: Response, said: bool) -> Reason:
+    reason = response.stop.reason
+    if reason in ("length", "context_full"):
+        return "length"
+    if reason == "refusal" or reason == "content_filter":
+        return reason
+    return "stop" if said else "empty"
+
+
+def _tokens(usage: Usage) -> int:
+    return (usage.input or 0) + (usage.output or 0)
+
+
+def _sum(one: Usage, other: Usage | None) -> Usage:
+    if other is None:
+        return one
+    return Usage(
+        _both(one.input, other.input),
+        _both(one.output, other.output),
+        _both(one.cache_read, other.cache_read),
+        _both(one.cache_write, other.cache_write),
+        _both(one.reasoning, other.reasoning),
+    )
+
+
+def _both(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)

@@ -1,0 +1,95 @@
+"""Finding the text that an edit is to replace: to the letter, then by lines whatever their indentation, then by words.
+
+Only what is found is written anew: everything else in the text stays as it is, line ends included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+Found = tuple[str, int]
+"""The changed text, and in how many places it was."""
+
+Way = Callable[[str, str, str, str], Found]
+
+
+def exact(text: str, old: str, new: str, end: str) -> Found:
+    """To the letter; but a line's end is a line's end. `end` is how the lines of the text end, or most of them."""
+    pattern = r"\r?\n".join([re.escape(line) for line in _lines(old)])
+    return re.subn(pattern, lambda found: _ended(_lines(new), _end(found[0], end)), text)
+
+
+def by_lines(text: str, old: str, new: str, end: str) -> Found:
+    """Whole lines that are the same but for whitespace at their ends; the new ones are indented like the old."""
+    wanted = [line.strip() for line in _trimmed(_lines(old))]
+    if not any(wanted):
+        return text, 0
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    out: list[str] = []
+    count = i = 0
+    while i < len(lines):
+        window = lines[i : i + len(wanted)]
+        if [line.strip() for line in window] == wanted:
+            last = re.search(r"\r?\n?$", window[-1])
+            block = _indented(_trimmed(_lines(new)), _trimmed(_lines(old))[0], window[0])
+            out.append(_ended(block, _end("".join(window), end)) + (last[0] if last and block else ""))
+            count += 1
+            i += len(window)
+        else:
+            out.append(lines[i])
+            i += 1
+    return "".join(out), count
+
+
+def by_words(text: str, old: str, new: str, end: str) -> Found:
+    """The same words and signs with any whitespace between them, from the beginning of a line on."""
+    words = re.findall(r"[()\[\]{}:<>=,;]|[^\s()\[\]{}:<>=,;]+", old)
+    if not words:
+        return text, 0
+    pattern = r"^([ \t]*)" + r"\s*".join([re.escape(word) for word in words])
+    first = _trimmed(_lines(old))[0]
+
+    def changed(found: re.Match[str]) -> str:
+        return _ended(_indented(_trimmed(_lines(new)), first, found[1]), _end(found[0], end))
+
+    return re.subn(pattern, changed, text, flags=re.MULTILINE)
+
+
+WAYS: tuple[Way, ...] = (exact, by_lines, by_words)
+
+
+def replaced(text: str, old: str, new: str, end: str) -> Found:
+    """By the first way that finds it."""
+    for way in WAYS:
+        changed, count = way(text, old, new, end)
+        if count:
+            return changed, count
+    return text, 0
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").split("\n")
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    """Without the empty line after a last line's end."""
+    return lines[:-1] if len(lines) > 1 and not lines[-1] else lines
+
+
+def _end(found: str, usual: str) -> str:
+    return "\r\n" if "\r\n" in found else "\n" if "\n" in found else usual
+
+
+def _ended(lines: list[str], end: str) -> str:
+    return end.join(lines)
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _indented(lines: list[str], was: str, now: str) -> list[str]:
+    """Lines written beside one that is indented like `was`, for a place where it is indented like `now`."""
+    old, new = _indent(was), _indent(now)
+    return [new + line.removeprefix(old) if line.strip() else line for line in lines] if lines != [""] else []

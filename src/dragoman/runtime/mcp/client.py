@@ -1,0 +1,300 @@
+"""One MCP server, as we are connected to it: reached, asked for its tools, called, found dead, reached anew.
+
+A connection lives in a task of its own, because what the SDK opens must be closed by the task that opened it. Whatever
+becomes of it, those who call get an answer or a ToolError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+import mcp_types as wire
+from mcp import Client, InputRequiredRoundsExceededError, MCPError
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.inbound import find_invalid_x_mcp_header
+from msgspec import Struct
+from pydantic import ValidationError
+
+from ... import __version__
+from ..tool import ToolError
+from .config import ServerConfig
+from .streams import Notes, transport
+
+CONNECT_SECONDS = 60.0
+"""How long a server may take to be ready; some are downloaded first."""
+_PAGES = 100
+"""Of a list of tools. A server that always names a next page would be listed for ever."""
+_PAUSES = (1.0, 5.0, 30.0)
+"""Seconds before listening for changes again."""
+
+MODERN = "2026-07-28"
+
+
+class Offered(Struct, frozen=True):
+    """A tool as its server describes it."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    title: str = ""
+
+
+class Skipped(Struct, frozen=True):
+    """A tool that is not offered, or not under all circumstances, and why."""
+
+    name: str
+    why: str
+
+
+class Connection:
+    """A server by its name and configuration. Whether it is connected shows when it is used."""
+
+    def __init__(self, name: str, config: ServerConfig, workspace: tuple[Path, ...] = ()) -> None:
+        self.name = name
+        self.config = config
+        self.workspace = workspace
+        self.tools: tuple[Offered, ...] = ()
+        self.refused: tuple[Skipped, ...] = ()
+        """Tools whose declaration breaks the protocol."""
+        self.version = ""
+        """Of the protocol, as agreed."""
+        self.failure = ""
+        """Why it is not connected; "" if it is, or was never tried."""
+        self.changed: Callable[[], None] = lambda: None
+        """Called when the tools are others than they were."""
+        self._life: _Life | None = None
+        self._lock = asyncio.Lock()
+
+    @property
+    def connected(self) -> bool:
+        return self._life is not None and self._life.client is not None
+
+    async def connect(self) -> None:
+        """Reach it, if that is not so already, and ask for its tools. Raises ToolError."""
+        async with self._lock:
+            if self.connected:
+                return
+            await self._end()
+            self._life = life = _Life(self)
+            limit = min(CONNECT_SECONDS, self.config.seconds)
+            await asyncio.wait({life.task, life.ready}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if life.client is not None:
+                self.failure = ""
+                return
+            late = not life.task.done()
+            await self._end()
+            why = f"it was not ready after {limit:g} s" if late else _why(life.task)
+            self.failure = f"{why} ({life.notes})" if str(life.notes) else why
+            raise ToolError("mcp_unreachable", f"The MCP server {self.name!r} cannot be reached: {self.failure}")
+
+    async def call(
+        self, tool: str, arguments: Mapping[str, Any], report: Callable[[str], None] = lambda text: None
+    ) -> wire.CallToolResult:
+        """Call one of its tools. Raises ToolError for all that can go wrong on the way there and back."""
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            report(message or (f"{progress:g} of {total:g}" if total else f"{progress:g}"))
+
+        async def once() -> wire.CallToolResult:
+            await self.connect()
+            assert self._life is not None and self._life.client is not None
+            self._life.notes.status = 0
+            return await self._life.client.call_tool(tool, dict(arguments), progress_callback=told)
+
+        try:
+            async with asyncio.timeout(self.config.seconds):
+                try:
+                    return await once()
+                except MCPError as error:
+                    if not self._forgotten(error):
+                        raise
+                    await self.close()
+                    return await once()
+        except TimeoutError:
+            message = f"{tool!r} of the MCP server {self.name!r} took longer than {self.config.seconds:g} s."
+            raise ToolError("mcp_timeout", message) from None
+        except MCPError as error:
+            raise self._failed(tool, error) from error
+        except (ValidationError, InputRequiredRoundsExceededError, RuntimeError, ValueError) as error:
+            # What the SDK refuses of an answer: one that breaks the protocol, or the tool's own output schema.
+            message = f"The MCP server {self.name!r} gave no valid answer for {tool!r}: {_first_line(error)}"
+            raise ToolError("mcp_invalid", message) from error
+
+    async def close(self) -> None:
+        """End it, with the process that was started for it. It can be reached anew."""
+        async with self._lock:
+            await self._end()
+
+    async def _end(self) -> None:
+        if self._life is not None:
+            life, self._life = self._life, None
+            await life.end()
+
+    def _forgotten(self, error: MCPError) -> bool:
+        """Whether the server no longer knows our session, because it was started anew: then nothing was called."""
+        session = self._life is not None and self._life.notes.status == 404 and self.version < MODERN
+        return session and "session" in error.message.lower()
+
+    def _failed(self, tool: str, error: MCPError) -> ToolError:
+        if error.code == wire.CONNECTION_CLOSED and (self._life is None or self._life.over or self._life.task.done()):
+            message = (
+                f"The MCP server {self.name!r} went away during the call of {tool!r}, which may have had its effect."
+            )
+            return ToolError("mcp_lost", f"{message} The next call reaches for it anew.")
+        message = f"The MCP server {self.name!r} refused the call of {tool!r}: {error.message} ({error.code})"
+        return ToolError("mcp_error", message)
+
+
+class _Life:
+    """A connection from its opening to its end."""
+
+    def __init__(self, of: Connection) -> None:
+        self._of = of
+        self.notes = Notes()
+        self.client: Client | None = None
+        """While it can be used."""
+        self.over = False
+        self._stale = False
+        self._woken = asyncio.Event()
+        self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.task = asyncio.create_task(self._run(), name=f"mcp {of.name}")
+        self.task.add_done_callback(_looked_at)
+
+    async def end(self) -> None:
+        """Over, when this returns. Cancelled only while it is still opening: closing must not be disturbed."""
+        if self.client is None and not self.over:
+            self.task.cancel()
+        self._finish()
+        await asyncio.wait({self.task})
+        self.ready.cancel()
+
+    def _finish(self) -> None:
+        self.over = True
+        self.client = None
+        self._woken.set()
+
+    def _change(self) -> None:
+        self._stale = True
+        self._woken.set()
+
+    async def _run(self) -> None:
+        of = self._of
+        client = Client(
+            transport(of.config, self.notes, self._finish),
+            client_info=wire.Implementation(name="dragoman", version=__version__),
+            message_handler=self._heard,
+            list_roots_callback=self._roots if of.workspace and of.config.command else None,
+            cache=None,  # the tools are kept here, and asked for again when they change
+        )
+        try:
+            async with client:
+                await self._look(client)
+                if self.over:
+                    raise MCPError(wire.CONNECTION_CLOSED, "Connection closed")
+                self.client = client
+                self.ready.set_result(None)
+                listening = asyncio.create_task(self._listen(client))
+                try:
+                    await self._wait(client)
+                finally:
+                    listening.cancel()
+                    await asyncio.wait({listening})
+        finally:
+            self._finish()
+
+    async def _wait(self, client: Client) -> None:
+        """Until it is over; when the tools have changed, look at them again."""
+        while not self.over:
+            await self._woken.wait()
+            self._woken.clear()
+            if self._stale and not self.over:
+                self._stale = False
+                await self._look(client)
+                self._of.changed()
+
+    async def _look(self, client: Client) -> None:
+        """Ask for the tools. The SDK leaves out, with no more than a log line, those with headers that the newer
+        protocol forbids, so these are asked for before it looks at them."""
+        of, refused = self._of, []
+        of.version = client.protocol_version
+        if client.server_capabilities.tools is None:
+            of.tools, of.refused = (), ()
+            return
+        if of.version >= MODERN:
+            for tool in await _pages(
+                lambda cursor: client.session.send_request(_listing(cursor), wire.ListToolsResult)
+            ):
+                why = find_invalid_x_mcp_header(tool.input_schema)
+                refused += [Skipped(tool.name, f"x-mcp-header: {why}")] if why is not None else []
+        found = await _pages(lambda cursor: client.list_tools(cursor=cursor))
+        of.tools = tuple([_offered(tool) for tool in found])
+        of.refused = tuple(refused)
+
+    async def _heard(self, message: Any) -> None:
+        if isinstance(message, wire.ToolListChangedNotification):
+            self._change()
+
+    async def _listen(self, client: Client) -> None:
+        """In the newer protocol, changes are told to those who listen."""
+        tools = client.server_capabilities.tools
+        if client.protocol_version < MODERN or tools is None or not tools.list_changed:
+            return
+        for pause in chain(_PAUSES, repeat(_PAUSES[-1])):
+            try:
+                async with client.listen(tools_list_changed=True) as changes:
+                    async for _ in changes:
+                        self._change()
+            except MCPError:
+                return  # it does not want to
+            except (SubscriptionLost, TimeoutError):
+                pass  # what was missed is seen when the tools are looked at, below
+            await asyncio.sleep(pause)
+            self._change()
+
+    async def _roots(self, context: Any) -> wire.ListRootsResult:
+        roots = [wire.Root(uri=folder.resolve().as_uri(), name=folder.name) for folder in self._of.workspace]  # type: ignore[arg-type]
+        return wire.ListRootsResult(roots=roots)
+
+
+def _listing(cursor: str | None) -> wire.ListToolsRequest:
+    return wire.ListToolsRequest(params=wire.PaginatedRequestParams(cursor=cursor))
+
+
+async def _pages(page: Callable[[str | None], Any]) -> list[wire.Tool]:
+    found: list[wire.Tool] = []
+    cursor = None
+    for _ in range(_PAGES):
+        answer: wire.ListToolsResult = await page(cursor)
+        found += answer.tools
+        cursor = answer.next_cursor
+        if not cursor:
+            return found
+    raise ValueError(f"its list of tools has more than {_PAGES} pages")
+
+
+def _offered(tool: wire.Tool) -> Offered:
+    title = tool.title or (tool.annotations.title if tool.annotations is not None else None) or ""
+    return Offered(tool.name, tool.description or title, tool.input_schema, title)
+
+
+def _looked_at(task: asyncio.Task[None]) -> None:
+    """A failure nobody asks for any more is no reason for a complaint of the event loop."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _why(task: asyncio.Task[None]) -> str:
+    error = None if task.cancelled() else task.exception()
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if error is None:
+        return "it ended at once"
+    return _first_line(error)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

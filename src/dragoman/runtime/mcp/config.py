@@ -1,0 +1,130 @@
+"""The file that names MCP servers, as other agents have it: `{"mcpServers": {"name": {"command": ...} or {"url": ...}}}`.
+
+Keys that we do not know are told, not refused: such files are shared between programs. `${NAME}`, `${NAME:-otherwise}`,
+and `$NAME` where it is all there is, stand for variables of the environment, so that no secret need stand in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ...errors import ConfigError
+from .gate import Gate
+
+SECTION = "mcpServers"
+_SAME = {"httpUrl": "url", "includedTools": "includeTools", "excludedTools": "excludeTools"}
+"""Other programs' words for ours."""
+_HTTP = ("http", "streamable-http", "streamableHttp", "streamable_http")
+_TOLD = frozenset({"type", "description", "name"})
+"""Keys that need no note: we have what they say, or it is for people."""
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}|\A\$(\w+)\Z")
+
+
+class BadConfig(ConfigError):
+    """The file, or what stands in it for a server, does not hold."""
+
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__("MCP server", where)
+        self.args = (f"{where}: {what}",)
+
+
+class ServerConfig(Struct, frozen=True, rename="camel", kw_only=True):
+    """One server: how to reach it, and what is to be had of it."""
+
+    command: str = ""
+    """stdio: the program to run."""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    """Variables it gets beside the harmless ones (PATH, HOME, ...). No others reach it."""
+    cwd: str = ""
+    url: str = ""
+    """Streamable HTTP."""
+    headers: dict[str, str] = {}
+    timeout: float = 600_000
+    """Milliseconds that a call may take."""
+    trust: bool = False
+    """Its tools are run without asking."""
+    include_tools: tuple[str, ...] | None = None
+    exclude_tools: tuple[str, ...] = ()
+    disabled: bool = False
+    schema_gate: Gate = "skip"
+    unknown: tuple[str, ...] = ()
+    """Keys of the file that mean nothing to us."""
+
+    @property
+    def seconds(self) -> float:
+        return self.timeout / 1000
+
+
+def load(file: Path, environ: Mapping[str, str]) -> dict[str, ServerConfig]:
+    """The servers that a file names, in its order. Raises ConfigError."""
+    try:
+        return read(file.read_bytes(), environ, str(file))
+    except OSError as error:
+        raise BadConfig(str(file), error.strerror or str(error)) from error
+
+
+def read(text: bytes | str, environ: Mapping[str, str], file: str = "the configuration") -> dict[str, ServerConfig]:
+    """The servers that the text of a file names. Raises ConfigError."""
+    try:
+        whole = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadConfig(file, f"not JSON: {error}") from None
+    named = whole.get(SECTION) if isinstance(whole, dict) else None
+    if not isinstance(named, dict):
+        raise BadConfig(file, f'expected {{"{SECTION}": {{"name": {{...}}}}}}')
+    return {name: _server(value, environ, f"{file}: {name}") for name, value in named.items()}
+
+
+def _server(value: Any, environ: Mapping[str, str], where: str) -> ServerConfig:
+    if not isinstance(value, dict):
+        raise BadConfig(where, "expected an object")
+    given = {_SAME.get(key, key): each for key, each in value.items()}
+    known = set(ServerConfig.__struct_encode_fields__) - {"unknown"}
+    told = {key: each for key, each in given.items() if key in known}
+    if not told.get("disabled"):
+        told = {key: _filled(each, environ, f"{where}: {key}") for key, each in told.items()}
+    try:
+        found = msgspec.convert({**told, "unknown": sorted(given.keys() - known - _TOLD)}, ServerConfig)
+    except msgspec.ValidationError as error:
+        raise BadConfig(where, str(error).replace("`$.", "`")) from None
+    kind = given.get("type", "stdio" if found.command else "http")
+    if kind == "sse":
+        raise BadConfig(where, "the old SSE transport is not spoken; give the address for streamable HTTP")
+    if kind != "stdio" and kind not in _HTTP:
+        raise BadConfig(where, f"type is stdio or http, not {kind!r}")
+    if bool(found.command) == bool(found.url):
+        raise BadConfig(where, "a server has a command or a url, one of them")
+    if bool(found.command) != (kind == "stdio"):
+        raise BadConfig(where, f"type {kind} needs {'command' if kind == 'stdio' else 'url'}")
+    if found.timeout <= 0:
+        raise BadConfig(where, "timeout is a number of milliseconds")
+    return found
+
+
+def _filled(value: Any, environ: Mapping[str, str], where: str) -> Any:
+    """The value with variables of the environment in place of their names."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(_variable(environ, where), value)
+    if isinstance(value, list):
+        return [_filled(each, environ, where) for each in value]
+    if isinstance(value, dict):
+        return {key: _filled(each, environ, where) for key, each in value.items()}
+    return value
+
+
+def _variable(environ: Mapping[str, str], where: str) -> Callable[[re.Match[str]], str]:
+    def fill(found: re.Match[str]) -> str:
+        name, otherwise = found[1] or found[3], found[2]
+        value = environ.get(name) or otherwise
+        if value is None:
+            raise BadConfig(where, f"the variable {name} is not set")
+        return value
+
+    return fill

@@ -1,0 +1,81 @@
+"""What an MCP server answers, as what our tools give: blocks become text and media, for the model and for who watches.
+
+Knows the SDK's types by their fields only, so that it need not be imported for this.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...canon.parts import Media, Text
+from ...codec.media import kind_of
+from ..tool import Failure, Outcome
+
+FAILED = "mcp_tool_error"
+_UNKNOWN_TYPE = "application/octet-stream"
+
+
+def outcome(tool: str, result: Any) -> Outcome:
+    """A CallToolResult of the tool, which the server calls so."""
+    parts: list[Text | Media] = []
+    shown: list[str] = []
+    for block in result.content:
+        _add(tool, block, parts, shown)
+    if result.structured_content is not None and not _mirrored(result.structured_content, parts):
+        text = msgspec.json.encode(result.structured_content).decode()
+        parts.append(Text(text))
+        shown.append(text)
+    display = "\n".join(shown)
+    content: str | tuple[Text | Media, ...] = tuple(parts)
+    if len(parts) == 1 and isinstance(parts[0], Text):
+        content = parts[0].text
+    if not result.is_error:
+        return Outcome(content, display)
+    message = display or f"The tool {tool!r} failed and did not say why."
+    return Outcome(content or message, message, Failure(message, FAILED))
+
+
+def _add(tool: str, block: Any, parts: list[Text | Media], shown: list[str]) -> None:
+    if block.type == "text":
+        parts.append(Text(block.text))
+        shown.append(block.text)
+    elif block.type in ("image", "audio"):
+        _add_media(tool, f"{block.type} data", block.mime_type, block.data, parts)
+        shown.append(f"[{block.type.capitalize()}: {block.mime_type}]")
+    elif block.type == "resource_link":
+        label = block.title or block.name
+        parts.append(Text(f"Resource Link: {label} at {block.uri}"))
+        shown.append(f"[Link to {label}: {block.uri}]")
+    elif (text := getattr(block.resource, "text", None)) is not None:
+        parts.append(Text(text))
+        shown.append(text)
+    else:
+        mime = block.resource.mime_type or _UNKNOWN_TYPE
+        _add_media(tool, "embedded resource", mime, block.resource.blob, parts)
+        shown.append(f"[Embedded Resource: {mime}]")
+
+
+def _add_media(tool: str, what: str, mime: str, data: str, parts: list[Text | Media]) -> None:
+    parts.append(Text(f"[Tool '{tool}' provided the following {what} with mime-type: {mime}]"))
+    parts.append(Media(kind_of(mime), mime, data))
+
+
+def _mirrored(value: Any, parts: list[Text | Media]) -> bool:
+    """Whether the texts say already what the structured content says. Servers should say it in both, as JSON; some wrap
+    a value that is no object as `result`, and give a list's items as one text each."""
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    wrapped = [value["result"]] if isinstance(value, dict) and value.keys() == {"result"} else []
+    read = [_read(text) for text in texts]
+    for one in (value, *wrapped):
+        if one in read or one in texts or (isinstance(one, list) and one and one in (read, texts)):
+            return True
+    return False
+
+
+def _read(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return text

@@ -1,0 +1,192 @@
+"""The MCP servers of a session, and their tools as tools of the runtime: named, let in or not, kept up to date."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from msgspec import Struct
+
+from ...errors import ConfigError
+from ..tool import Confirmation, Kind, Outcome, Surroundings, ToolError
+from ..toolbox import Toolbox
+from . import content, names
+from .client import Connection, Offered, Skipped
+from .config import ServerConfig
+from .gate import untyped
+
+
+class RemoteTool:
+    """A tool that an MCP server runs. Whether it may be run is the user's affair: hints of a server decide nothing."""
+
+    kind: Kind = "other"
+
+    def __init__(self, name: str, connection: Connection, offered: Offered) -> None:
+        self.name = name
+        self.description = offered.description
+        self.schema = offered.schema
+        self.offered = offered
+        self._connection = connection
+
+    @property
+    def server(self) -> str:
+        return self._connection.name
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Server and tool, as they call themselves."""
+        return self.server, self.offered.name
+
+    def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+        return None
+
+    async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
+        title = f"Run {self.offered.title or self.offered.name} of the MCP server {self.server}"
+        trusted = self._connection.config.trust
+        return Confirmation(title, self.kind, server=self.server, tool=self.offered.name, trusted=trusted)
+
+    async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        return content.outcome(
+            self.offered.name, await self._connection.call(self.offered.name, arguments, around.report)
+        )
+
+
+class Status(Struct, frozen=True):
+    """How it stands with a server."""
+
+    name: str
+    connected: bool
+    failure: str
+    version: str
+    tools: tuple[RemoteTool, ...]
+    skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...]
+
+
+class Servers:
+    """All servers of a configuration. Open it (`async with`), then `join` a toolbox: tools come and go from then on.
+
+    A server that cannot be reached has no tools, and a failure that says why; the others are not disturbed by it.
+    """
+
+    def __init__(self, configs: Mapping[str, ServerConfig], workspace: tuple[Path, ...] = ()) -> None:
+        self._connections = {
+            name: Connection(name, config, workspace) for name, config in configs.items() if not config.disabled
+        }
+        self._toolbox = Toolbox()
+        self._mine: dict[str, RemoteTool] = {}
+        """Our tools in the toolbox, by their names."""
+        self._names: dict[tuple[str, str], str] = {}
+        """Names once given are kept: a model has seen them."""
+        self._skipped: dict[str, tuple[Skipped, ...]] = {}
+        for connection in self._connections.values():
+            connection.changed = self._sync
+
+    async def __aenter__(self) -> Servers:
+        await self.connect()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def connect(self) -> None:
+        """Reach those that are not reached, all at once; tried again, this may bring back one that was down."""
+        await asyncio.gather(*[_reach(connection) for connection in self._connections.values()])
+        self._sync()
+
+    async def close(self) -> None:
+        """End all connections, and the processes that were started for them."""
+        await asyncio.gather(*[connection.close() for connection in self._connections.values()])
+
+    def join(self, toolbox: Toolbox) -> None:
+        """Offer the tools in this toolbox, beside those that are in it."""
+        for name in self._mine:
+            self._toolbox.remove(name)
+        self._mine, self._toolbox = {}, toolbox
+        self._sync()
+
+    def __getitem__(self, name: str) -> Connection:
+        """Raises ConfigError where none has the name."""
+        if name not in self._connections:
+            raise ConfigError("MCP server", name, tuple(self._connections))
+        return self._connections[name]
+
+    def status(self) -> tuple[Status, ...]:
+        """How it stands with every server, in the order of the configuration."""
+        return tuple([self._status(connection) for connection in self._connections.values()])
+
+    def _status(self, of: Connection) -> Status:
+        tools = tuple([tool for tool in self._mine.values() if tool.server == of.name])
+        notes = [f"the key {key} means nothing here" for key in of.config.unknown]
+        if of.config.schema_gate == "warn":
+            found = [(tool.offered.name, untyped(tool.schema)) for tool in tools]
+            notes += [f"{name}: its schema says no type at {at}" for name, at in found if at is not None]
+        skipped = self._skipped.get(of.name, ())
+        return Status(of.name, of.connected, of.failure, of.version, tools, skipped, tuple(notes))
+
+    def _sync(self) -> None:
+        """Make the toolbox hold the tools that the servers have now."""
+        wanted: list[tuple[Connection, Offered]] = []
+        for connection in self._connections.values():
+            skipped = list(connection.refused)
+            seen: set[str] = set()
+            for offered in connection.tools:
+                why = _barred(connection.config, offered, seen)
+                seen.add(offered.name)
+                if why is None:
+                    wanted.append((connection, offered))
+                else:
+                    skipped.append(Skipped(offered.name, why))
+            self._skipped[connection.name] = tuple(skipped)
+        have = {tool.key: tool for tool in self._mine.values()}
+        same = {(of.name, offered.name) for of, offered in wanted if _holds(have.get((of.name, offered.name)), offered)}
+        for key in have.keys() - same:
+            self._toolbox.remove(have[key].name)
+            del self._mine[have[key].name]
+        for connection, offered in wanted:
+            if (connection.name, offered.name) not in same:
+                self._add(connection, offered)
+
+    def _add(self, connection: Connection, offered: Offered) -> None:
+        key = (connection.name, offered.name)
+        name = self._names.get(key)
+        if name is None or name in self._toolbox:
+            name = names.chosen(*key, self._toolbox)
+        tool = RemoteTool(name, connection, offered)
+        try:
+            self._toolbox.add(tool)
+        except ConfigError as error:
+            self._skipped[connection.name] += (Skipped(offered.name, str(error)),)
+        else:
+            self._mine[name] = tool
+            self._names[key] = name
+
+
+def _barred(config: ServerConfig, offered: Offered, seen: set[str]) -> str | None:
+    """Why a tool is not let in."""
+    if not offered.name:
+        return "it has no name"
+    if offered.name in seen:
+        return "another tool of the server has the same name"
+    if offered.name in config.exclude_tools:
+        return "excluded by the configuration (excludeTools)"
+    if config.include_tools is not None and offered.name not in config.include_tools:
+        return "not included by the configuration (includeTools)"
+    at = untyped(offered.schema) if config.schema_gate == "skip" else None
+    return f'its schema says no type at {at}; "schemaGate": "warn" lets it in' if at is not None else None
+
+
+def _holds(tool: RemoteTool | None, offered: Offered) -> bool:
+    return tool is not None and tool.offered == offered
+
+
+async def _reach(connection: Connection) -> None:
+    try:
+        await connection.connect()
+    except ToolError:
+        return  # it is in connection.failure, for who asks

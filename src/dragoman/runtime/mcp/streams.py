@@ -1,0 +1,123 @@
+"""What a connection to a server is made of: its streams, watched for their end, and the last words of a process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, TextIO
+
+import httpx2
+from mcp import StdioServerParameters, stdio_client
+from mcp.client import Transport
+from mcp.client.streamable_http import streamable_http_client
+
+from .config import ServerConfig
+
+_KEPT = 2_000
+"""Bytes of what a process says on standard error."""
+
+
+class Notes:
+    """What went past on the way, for who must explain a failure."""
+
+    def __init__(self) -> None:
+        self.said = b""
+        self.status = 0
+        """The last HTTP status that was no success."""
+
+    def __str__(self) -> str:
+        if self.status:
+            return f"HTTP {self.status}"
+        lines = self.said.decode(errors="replace").strip().splitlines()
+        return " | ".join(line.strip() for line in lines[-4:] if line.strip())
+
+
+def transport(config: ServerConfig, notes: Notes, ended: Callable[[], None]) -> Transport:
+    """The streams to and from a server, not yet opened. `ended` is called when no more can come."""
+    return _process(config, notes, ended) if config.command else _http(config, notes)
+
+
+@asynccontextmanager
+async def _process(config: ServerConfig, notes: Notes, ended: Callable[[], None]) -> AsyncIterator[Any]:
+    how = StdioServerParameters(
+        command=config.command,
+        args=list(config.args),
+        env=config.env,
+        cwd=config.cwd or None,
+        encoding_error_handler="replace",
+    )
+    async with _overheard(notes) as errors, stdio_client(how, errors) as (reading, writing):
+        yield _Watched(reading, ended), writing
+
+
+@asynccontextmanager
+async def _http(config: ServerConfig, notes: Notes) -> AsyncIterator[Any]:
+    async def note(response: httpx2.Response) -> None:
+        if response.status_code >= 400:
+            notes.status = response.status_code
+
+    limits = httpx2.Timeout(30, read=max(300.0, config.seconds))  # who listens for changes hears nothing for long
+    async with (
+        httpx2.AsyncClient(headers=config.headers, timeout=limits, event_hooks={"response": [note]}) as http,
+        streamable_http_client(config.url, http_client=http) as streams,
+    ):
+        yield streams
+
+
+@asynccontextmanager
+async def _overheard(notes: Notes) -> AsyncIterator[TextIO]:
+    """A file to write errors to, of which the end is kept."""
+    loop = asyncio.get_running_loop()
+    reading, writing = os.pipe()
+    way, _ = await loop.connect_read_pipe(lambda: _Ear(notes), os.fdopen(reading, "rb", 0))
+    file = os.fdopen(writing, "w")
+    try:
+        yield file
+    finally:
+        file.close()
+        way.close()
+
+
+class _Ear(asyncio.Protocol):
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+
+    def data_received(self, data: bytes) -> None:
+        self._notes.said = (self._notes.said + data)[-_KEPT:]
+
+
+class _Watched:
+    """A stream that tells when it ends. The SDK tells those who wait for an answer, and nobody else."""
+
+    def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
+        self._stream = stream
+        self._ended = ended
+
+    async def receive(self) -> Any:
+        return await self._stream.receive()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def __aiter__(self) -> _Watched:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._stream.__anext__()
+        except StopAsyncIteration:
+            self._ended()
+            raise
+
+    async def __aenter__(self) -> _Watched:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        found: bool | None = await self._stream.__aexit__(kind, error, trace)
+        return found

@@ -1,0 +1,126 @@
+"""What tools may do without asking, as data: a mode, what is allowed, what is denied; and what a person said for good.
+
+An entry of `allow` and `deny` is one of
+    replace                     the tool
+    run_shell_command           any command
+    run_shell_command(git)      commands that run only such programs
+    server/tool   server/*      a tool of an MCP server, or all of them
+Denied beats allowed, allowed beats the mode.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Literal
+
+from msgspec import Struct
+
+from .tool import Confirmation, Kind
+
+Mode = Literal["ask", "edits", "all"]
+"""ask: before everything that changes something. edits: files may be changed. all: nothing is asked (yolo)."""
+
+Said = Literal["once", "always", "always_server", "no"]
+"""What a person says: now, also next time, also next time and to every tool of that server, no."""
+
+Word = Literal["run", "ask", "refuse"]
+
+SHELL = "run_shell_command"
+
+PLAIN = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|PWD|LANG|LANGUAGE|LC_\w+|TZ|TERM|COLORTERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR"
+    r"|TMPDIR|TEMP|TMP|HOSTNAME|DISPLAY|WAYLAND_DISPLAY|XDG_\w+|EDITOR|VISUAL|CI|MAKEFLAGS|CC|CXX|CFLAGS|CXXFLAGS"
+    r"|LDFLAGS|LD_LIBRARY_PATH|PKG_CONFIG_PATH|MANPATH|INFOPATH|VIRTUAL_ENV|CONDA_\w+|PYTHON\w*|PYENV_\w+|UV_\w+"
+    r"|NODE_\w+|NVM_\w+|GOPATH|GOROOT|GOCACHE|GOMODCACHE|GOBIN|CARGO_\w+|RUSTUP_\w+|RUST\w+|GEM_\w+|BUNDLE_PATH"
+    r"|DOTNET_\w+|SDKMAN_DIR|\w+_HOME|http_proxy|https_proxy|no_proxy|HTTP_PROXY|HTTPS_PROXY|NO_PROXY|SSL_CERT_\w+"
+)
+"""Variables that a command may see without being listed. Whatever is not known to be harmless may be a secret."""
+
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|PRIVATE", re.IGNORECASE)
+_WITH_PASSWORD = re.compile(r"\w://[^/@\s]*:[^/@\s]+@")
+
+
+class Verdict(Struct, frozen=True):
+    """What becomes of a call: it is run, a person is asked, or it is refused; and why."""
+
+    word: Word
+    reason: str = ""
+
+
+class Policy(Struct):
+    """Who may do what. Can be written to JSON and read again, with everything that was said for good."""
+
+    mode: Mode = "ask"
+    allow: list[str] = []
+    deny: list[str] = []
+    environment: list[str] = []
+    """Variables that commands may see although they may be secrets; `*` at the end stands for anything."""
+
+    def judge(self, name: str, kind: Kind, asked: Confirmation | None) -> Verdict:
+        """Of a call to the tool `name`, which would have a person asked this."""
+        found = self._denied(name, asked)
+        if found:
+            return Verdict("refuse", f"denied by the policy ({found})")
+        if asked is None or asked.trusted or self._allowed(name, asked):
+            return Verdict("run")
+        hiding = asked.hidden and any(entry.startswith(f"{SHELL}(") for entry in self.deny)
+        if self.mode == "all" and hiding:
+            return Verdict("ask", "it cannot be told whether the command runs a program that is denied")
+        if self.mode == "all" or (self.mode == "edits" and kind == "edit"):
+            return Verdict("run")
+        return Verdict("ask")
+
+    def remember(self, name: str, asked: Confirmation, said: Said) -> None:
+        """A person allowed it for good. What a command hides is not allowed by this."""
+        if said == "always_server" and asked.server:
+            new = [f"{asked.server}/*"]
+        elif said not in ("always", "always_server"):
+            return
+        elif asked.server:
+            new = [f"{asked.server}/{asked.tool}"]
+        elif asked.command:
+            new = [f"{SHELL}({root})" for root in asked.roots]
+        else:
+            new = [name]
+        self.allow = [*self.allow, *[entry for entry in new if entry not in self.allow]]
+
+    def passed(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """The variables that commands may see: those known to be harmless, and those listed."""
+        return {name: value for name, value in environ.items() if self._listed(name) or _harmless(name, value)}
+
+    def _listed(self, name: str) -> bool:
+        return any(name == entry or (entry[-1:] == "*" and name.startswith(entry[:-1])) for entry in self.environment)
+
+    def _denied(self, name: str, asked: Confirmation | None) -> str:
+        """The entry by which it is denied, if any."""
+        for entry in self.deny:
+            program = _program(entry)
+            if entry == name or (asked is not None and asked.server and entry in _names(asked)):
+                return entry
+            if program and asked is not None and name == SHELL:
+                if any(program in (root, PurePosixPath(root).name) for root in asked.roots):
+                    return entry
+        return ""
+
+    def _allowed(self, name: str, asked: Confirmation) -> bool:
+        if name in self.allow or (asked.server and not _names(asked).isdisjoint(self.allow)):
+            return True
+        if name != SHELL or asked.hidden or not asked.roots:
+            return False
+        # To the letter: who allows `git` has not allowed `./git`.
+        return {_program(entry) for entry in self.allow}.issuperset(asked.roots)
+
+
+def _program(entry: str) -> str:
+    """What stands in the parentheses of an entry about commands."""
+    return entry[len(SHELL) + 1 : -1].strip() if entry.startswith(f"{SHELL}(") and entry.endswith(")") else ""
+
+
+def _names(asked: Confirmation) -> frozenset[str]:
+    return frozenset((f"{asked.server}/{asked.tool}", f"{asked.server}/*"))
+
+
+def _harmless(name: str, value: str) -> bool:
+    return bool(PLAIN.fullmatch(name)) and not _SECRET.search(name) and not _WITH_PASSWORD.search(value)

@@ -1,0 +1,259 @@
+"""Commands of their own process group: started, listened to, and ended with everything they started.
+
+A group is more than its number: what a command starts may move to a group or a session of its own. So who belongs to it
+is looked up by group, by session and by descent, before anything is ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+GRACE = 0.5
+"""Seconds from being asked to end to being ended."""
+
+
+class _Row(NamedTuple):
+    pid: int
+    parent: int
+    group: int
+    session: int
+    started: int
+    """When, by the system's clock: a number may come again, the two together do not."""
+
+
+def _table() -> list[_Row]:
+    """All processes that live."""
+    if not os.path.isdir("/proc/self"):
+        listing = subprocess.run(["ps", "-axo", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False).stdout
+        found = [line.split() for line in listing.decode("ascii", "replace").splitlines()]
+        return [_Row(int(row[0]), int(row[1]), int(row[2]), 0, 0) for row in found if row[3][:1] != "Z"]
+    rows: list[_Row] = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                fields = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
+                if fields[0] not in (b"Z", b"X"):
+                    rows.append(_Row(int(name), int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19])))
+    return rows
+
+
+def members(group: int) -> list[int]:
+    """The processes of a group, of its session, and whatever descends from one of them."""
+    rows = _table()
+    found = {row.pid for row in rows if group in (row.pid, row.group, row.session)}
+    size = -1
+    while size != len(found):
+        size = len(found)
+        found |= {row.pid for row in rows if row.parent in found}
+    return sorted(found - {os.getpid()})
+
+
+class Left(NamedTuple):
+    """What a command left running: its group, and who was in it."""
+
+    group: int
+    processes: frozenset[tuple[int, int]]
+
+    async def end(self) -> None:
+        """End it, unless it has ended, and its number is another's."""
+        if not self.processes.isdisjoint({(row.pid, row.started) for row in _table()}):
+            await end(self.group)
+
+
+def left(group: int) -> Left:
+    found = frozenset(members(group))
+    return Left(group, frozenset({(row.pid, row.started) for row in _table() if row.pid in found}))
+
+
+def _signal(pids: Sequence[int], sign: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, sign)
+
+
+async def end(group: int) -> None:
+    """End all of a group: first asked to, then made to. Also when this is cancelled itself."""
+    known = members(group)
+    _signal(known, signal.SIGTERM)
+    try:
+        waited = 0.0
+        while waited < GRACE and members(group):
+            await asyncio.sleep(0.02)
+            waited += 0.02
+    finally:
+        for _ in range(100):  # what starts others meanwhile is ended with them
+            known = members(group)
+            if not known:
+                break
+            _signal(known, signal.SIGKILL)
+
+
+class Stream:
+    """What comes out of a pipe, of which the beginning and the end are kept."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit // 2
+        self.read_end, self.write_end = os.pipe()
+        os.set_blocking(self.read_end, False)
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+        self.changed = False
+        self.discarding = False
+
+    def ready(self) -> bool:
+        """Take what is there; False when nothing will come any more."""
+        while True:
+            try:
+                data = os.read(self.read_end, 65536)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            if not self.discarding:
+                self._keep(data)
+
+    def _keep(self, data: bytes) -> None:
+        self.changed = True
+        room = self._limit - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:] if room > 0 else data
+        over = len(self._tail) - self._limit
+        if over > self._limit:  # not with every piece
+            self._dropped += over
+            del self._tail[:over]
+
+    @property
+    def text(self) -> str:
+        over = max(len(self._tail) - self._limit, 0)
+        head, tail = bytes(self._head), bytes(self._tail[over:])
+        dropped = self._dropped + over
+        if dropped:
+            return f"{_text(head)}\n[{dropped} bytes left out]\n{_text(tail)}"
+        return _text(head + tail)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+class Ended(NamedTuple):
+    """How a command came to its end."""
+
+    output: str
+    error: str
+    code: int | None
+    """None: a signal ended it."""
+    sign: str
+    left: Left
+    """What goes on in the background."""
+    late: bool
+    """It was ended because its time was over."""
+
+
+async def started(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], out: int, err: int
+) -> asyncio.subprocess.Process:
+    """A command in a session of its own. Being cancelled just then ends it, with what it has started by then."""
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *command,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        process = await starting
+        await end(process.pid)
+        await process.wait()
+        raise
+
+
+async def run(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    limit: int,
+    report: Callable[[str], None] = lambda text: None,
+    interval: float = 1.0,
+) -> Ended:
+    """Run a command to its end, or to its time's; being cancelled ends it too. What it leaves in the background goes
+    on, and what that says is not kept."""
+    loop = asyncio.get_running_loop()
+    out, err = Stream(limit), Stream(limit)
+    open_ones = {stream.read_end: stream for stream in (out, err)}
+
+    def listen(stream: Stream) -> None:
+        if not stream.ready():
+            loop.remove_reader(stream.read_end)
+            os.close(stream.read_end)
+            del open_ones[stream.read_end]
+
+    try:
+        process = await started(command, folder, environment, out.write_end, err.write_end)
+    except BaseException:
+        os.close(out.read_end)
+        os.close(err.read_end)
+        raise
+    finally:
+        os.close(out.write_end)
+        os.close(err.write_end)
+    for stream in (out, err):
+        loop.add_reader(stream.read_end, listen, stream)
+    late = ended = False
+    try:
+        try:
+            async with asyncio.timeout(seconds):
+                await _watch(process, (out, err), report, interval)
+        except TimeoutError:
+            late = True
+        ended = not late
+    finally:
+        if not ended:
+            await end(process.pid)
+            await process.wait()
+        for stream in list(open_ones.values()):
+            listen(stream)  # what came in the last moment
+        for stream in open_ones.values():
+            stream.discarding = True
+        if not ended:
+            for handle in list(open_ones):
+                loop.remove_reader(handle)
+                os.close(handle)
+    code = process.returncode
+    assert code is not None
+    sign = signal.Signals(-code).name if code < 0 else ""
+    return Ended(out.text, err.text, None if code < 0 else code, sign, left(process.pid), late)
+
+
+async def _watch(
+    process: asyncio.subprocess.Process,
+    streams: tuple[Stream, Stream],
+    report: Callable[[str], None],
+    interval: float,
+) -> None:
+    """Wait for a command's end, and tell now and then what it said."""
+    waiting = asyncio.ensure_future(process.wait())
+    try:
+        while not (await asyncio.wait({waiting}, timeout=interval))[0]:
+            if any(stream.changed for stream in streams):
+                for stream in streams:
+                    stream.changed = False
+                report("\n".join([stream.text for stream in streams if stream.text]))
+    finally:
+        waiting.cancel()

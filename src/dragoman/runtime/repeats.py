@@ -1,0 +1,56 @@
+"""Loop detection: a model that makes the same call again and again, or says the same words again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..canon.parts import ToolCall
+from ..canon.turns import Turn
+
+CALLS = 5
+"""Steps in a row with the very same calls after which it is a loop."""
+PHRASES = 10
+"""Times that the same words follow each other."""
+_SHORTEST, _LONGEST = 12, 200
+_TAIL = PHRASES * _LONGEST
+
+
+def same_calls(turns: Iterable[Turn], most: int = CALLS) -> ToolCall | None:
+    """The first call of the last step, if the last `most` steps since the user spoke made the same calls."""
+    last: list[tuple[str, str]] = []
+    found: ToolCall | None = None
+    count = 0
+    for turn in reversed(tuple(turns)):
+        if turn.role == "user":
+            break
+        if turn.role != "assistant":
+            continue
+        calls = [part for part in turn.parts if isinstance(part, ToolCall)]
+        made = [(call.name, call.arguments) for call in calls]
+        if not made or (found is not None and made != last):
+            break
+        found, last, count = found or calls[0], made, count + 1
+        if count >= most:
+            return found
+    return None
+
+
+class Chant:
+    """Watches a text as it grows."""
+
+    def __init__(self) -> None:
+        self._tail = ""
+        self._new = 0
+
+    def feed(self, text: str) -> bool:
+        """Whether the text has ended in the same words for the tenth time. Rows of dashes and the like are no words."""
+        self._tail = (self._tail + text)[-_TAIL:]
+        self._new += len(text)
+        if self._new < _SHORTEST:  # it is looked at now and then, for it is looked through
+            return False
+        self._new = 0
+        for size in range(_SHORTEST, min(_LONGEST, len(self._tail) // PHRASES) + 1):
+            unit = self._tail[-size:]
+            if self._tail.endswith(unit * PHRASES) and len({char for char in unit if char.isalpha()}) >= 4:
+                return True
+        return False

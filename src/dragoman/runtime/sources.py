@@ -1,0 +1,62 @@
+"""A model's answer with its sources: numbers in the text where it cites, and the list that they lead to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..canon.parts import Text
+from ..canon.response import Response
+
+
+class Source(NamedTuple):
+    """Where something was found."""
+
+    url: str
+    title: str = ""
+
+
+def listed(text: str, sources: list[Source]) -> str:
+    """A text with the list of its sources after it."""
+    if not sources:
+        return text
+    lines = [f"[{i}] {source.title or 'Untitled'} ({source.url})" for i, source in enumerate(sources, 1)]
+    return "\n".join([f"{text}\n", "Sources:", *lines])
+
+
+def cited(response: Response) -> tuple[str, list[Source]]:
+    """The answer's text with a number behind everything that is cited, and the sources in the order of the numbers."""
+    found: dict[str, Source] = {source.url: source for source in _grounding(response)}
+    texts: list[str] = []
+    for part in response.parts:
+        if not isinstance(part, Text):
+            continue
+        marks: dict[int, set[str]] = {}
+        for citation in part.citations:
+            if citation.url:
+                found.setdefault(citation.url, Source(citation.url, citation.title))
+                if citation.end is not None:
+                    marks.setdefault(min(citation.end, len(part.text)), set()).add(citation.url)
+        order = list(found)
+        text = part.text
+        for place in sorted(marks, reverse=True):
+            numbers = "".join([f"[{i}]" for i, url in enumerate(order, 1) if url in marks[place]])
+            text = text[:place] + numbers + text[place:]
+        texts.append(text)
+    return "".join(texts), list(found.values())
+
+
+def _grounding(response: Response) -> list[Source]:
+    """The sources that a search found, also those that the text does not cite: only Gemini's answers tell, and number
+    them so."""
+    for name, value in (response.extra or {}).get("gemini", {}).items():
+        if name.endswith("groundingMetadata"):
+            chunks = msgspec.json.decode(value).get("groundingChunks")
+            return [Source(web["uri"], web.get("title", "")) for chunk in chunks or () if (web := _web(chunk))]
+    return []
+
+
+def _web(chunk: Any) -> dict[str, str] | None:
+    web = chunk.get("web") if isinstance(chunk, dict) else None
+    return web if isinstance(web, dict) and isinstance(web.get("uri"), str) else None

@@ -1,0 +1,189 @@
+"""Telemetry: what tools and upstreams did, as events with fixed fields, for whoever the user sends them to.
+
+`Lines` writes them as lines of JSON, `OpenTelemetry` hands them to the OpenTelemetry API of the process (extra `otel`).
+Nothing is sent anywhere unless one of them is given to a loop.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.events import Fault
+from ..canon.response import Response, Usage
+from ..errors import ConfigError
+from .history import text_of
+from .tool import DiffStat, FileDiff
+from .toolbox import Decision, Done
+
+_TAG = "event.name"
+
+
+class _Event(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field=_TAG,
+    tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "_", name.removesuffix("Event")).lower(),
+):
+    prompt_id: str
+
+
+class ToolCallEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A call reached its end: it was run, it failed, or it was refused."""
+
+    function_name: str
+    function_args: Any
+    duration_ms: int
+    success: bool
+    decision: Decision | None = None
+    error: str | None = None
+    error_type: str | None = None
+    tool_type: Literal["native", "mcp"] = "native"
+    metadata: DiffStat | None = None
+
+
+class ApiRequestEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """An upstream is asked."""
+
+    model: str
+    request_text: str | None = None
+
+
+class ApiResponseEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """An upstream answered."""
+
+    model: str
+    duration_ms: int
+    status_code: int = 200
+    input_token_count: int = 0
+    output_token_count: int = 0
+    cached_content_token_count: int = 0
+    thoughts_token_count: int = 0
+    tool_token_count: int = 0
+    total_token_count: int = 0
+    response_text: str | None = None
+    auth_type: str = ""
+
+
+class ApiErrorEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """An upstream failed."""
+
+    model: str
+    error: str
+    error_type: str
+    status_code: int
+    duration_ms: int
+    auth_type: str = ""
+
+
+Noted = ToolCallEvent | ApiRequestEvent | ApiResponseEvent | ApiErrorEvent
+
+
+class Telemetry(Protocol):
+    """Takes events."""
+
+    def note(self, event: Noted) -> None: ...
+
+
+def tool_call(done: Done, prompt_id: str, *, mcp: bool) -> ToolCallEvent:
+    """The event of a call."""
+    failure, shown = done.outcome.failure, done.outcome.display
+    try:
+        arguments = done.call.input
+    except (ValueError, RecursionError):
+        arguments = done.call.arguments
+    return ToolCallEvent(
+        prompt_id=prompt_id,
+        function_name=done.call.name,
+        function_args=arguments,
+        duration_ms=round(done.seconds * 1000),
+        success=failure is None,
+        decision=done.decision,
+        error=failure.message if failure is not None else None,
+        error_type=failure.kind if failure is not None else None,
+        tool_type="mcp" if mcp else "native",
+        metadata=shown.stat if isinstance(shown, FileDiff) else None,
+    )
+
+
+def api_response(response: Response, model: str, seconds: float, prompt_id: str, *, words: bool) -> ApiResponseEvent:
+    """The event of an answer, with its text if `words` may be told."""
+    usage = response.usage or Usage()
+    # In canon the output counts thinking in.
+    thought = usage.reasoning or 0
+    return ApiResponseEvent(
+        prompt_id=prompt_id,
+        model=model,
+        duration_ms=round(seconds * 1000),
+        input_token_count=usage.input or 0,
+        output_token_count=max(0, (usage.output or 0) - thought),
+        cached_content_token_count=usage.cache_read or 0,
+        thoughts_token_count=thought,
+        total_token_count=(usage.input or 0) + (usage.output or 0),
+        response_text=text_of(response.parts) if words else None,
+    )
+
+
+def api_error(fault: Fault, model: str, seconds: float, prompt_id: str) -> ApiErrorEvent:
+    """The event of a fault."""
+    return ApiErrorEvent(
+        prompt_id=prompt_id,
+        model=model,
+        error=fault.message,
+        error_type=fault.kind,
+        status_code=fault.status,
+        duration_ms=round(seconds * 1000),
+    )
+
+
+class Lines:
+    """A file of JSON lines, each with the time."""
+
+    def __init__(self, file: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._file = file
+        self._now = now
+
+    def note(self, event: Noted) -> None:
+        fields = {"event.timestamp": self._now().isoformat(), **msgspec.to_builtins(event)}
+        with self._file.open("ab") as out:
+            out.write(msgspec.json.encode(fields) + b"\n")
+
+
+class OpenTelemetry:
+    """Events and spans of the OpenTelemetry API, by name, with the fields as attributes. The process says by its own
+    set-up (`OTEL_...`) where they go."""
+
+    def __init__(self, scope: str = "dragoman") -> None:
+        try:
+            from opentelemetry import _logs as logs
+            from opentelemetry import trace
+        except ModuleNotFoundError:
+            raise ConfigError("telemetry", "it needs opentelemetry: pip install 'dragoman[otel]'") from None
+        self._record = logs.LogRecord
+        self._logger = logs.get_logger(scope)
+        self._tracer = trace.get_tracer(scope)
+
+    def note(self, event: Noted) -> None:
+        fields = msgspec.to_builtins(event)
+        name = fields.pop(_TAG)
+        plain = {key: _attribute(value) for key, value in fields.items() if value is not None}
+        self._logger.emit(self._record(event_name=f"dragoman.{name}", body=name, attributes=plain))
+        if not isinstance(event, ApiRequestEvent):  # a span is known when it is over
+            end = time.time_ns()
+            span = self._tracer.start_span(
+                f"dragoman.{name}", attributes=plain, start_time=end - event.duration_ms * 10**6
+            )
+            span.end(end)
+
+
+def _attribute(value: Any) -> str | bool | int | float:
+    """What an attribute may be: whatever is none of these is told in JSON."""
+    return value if isinstance(value, str | bool | int | float) else msgspec.json.encode(value).decode()

@@ -1,0 +1,234 @@
+"""The tools of a session: unique names, declarations in canon, and the way of a call: validate, confirm, run, result.
+
+Whatever goes wrong with a call or in its tool becomes a result with the error flag; only being cancelled does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+import jsonschema_rs
+import msgspec
+from msgspec import Struct
+
+from ..canon import tools as canon
+from ..canon.parts import Media, Part, Text, ToolCall, ToolResult
+from ..codec.media import note
+from ..errors import ConfigError, DragomanError
+from .policy import Policy, Said, Verdict
+from .tool import Confirmation, Failure, Lasting, Outcome, Surroundings, Tool, ToolError
+
+SUCCEEDED = "Tool execution succeeded."
+
+Decision = Literal["auto_accept", "accept", "modify", "reject"]
+"""How a call came to be run, or not: by the policy, by a person, by a person who changed it, not at all."""
+
+
+class Approval(Struct, frozen=True):
+    """What a person said. `wanted` is what they made of an edit's new text, if they changed it."""
+
+    said: Said
+    wanted: str | None = None
+    why: str = ""
+    """For the model, where it is a no."""
+
+
+Approve = Callable[[Confirmation], Awaitable[Approval]]
+
+
+class Plan(Struct, frozen=True):
+    """A call before it is run: valid, and judged by the policy. Can be written to JSON, so that a session may wait."""
+
+    call: ToolCall
+    arguments: dict[str, Any]
+    verdict: Verdict
+    asked: Confirmation | None = None
+
+
+class Done(Struct, frozen=True):
+    """A call after it was run, or refused."""
+
+    call: ToolCall
+    result: ToolResult
+    outcome: Outcome
+    decision: Decision | None = None
+    """None: it did not come to that, because the call was not valid."""
+    seconds: float = 0.0
+    """How long the tool took."""
+
+
+class Toolbox:
+    """Tools by name."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._validators: dict[str, Any] = {}
+        for tool in tools:
+            self.add(tool)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def add(self, tool: Tool) -> None:
+        """Raises ConfigError where the name is taken, or the schema is none."""
+        if tool.name in self._tools:
+            raise ConfigError("tool: there is one already with the name", tool.name)
+        self._validators[tool.name] = _validator(tool)
+        self._tools[tool.name] = tool
+
+    def remove(self, name: str) -> None:
+        del self._tools[name], self._validators[name]
+
+    def declarations(self) -> tuple[canon.Tool, ...]:
+        """What a model is told of the tools, in the order they were added."""
+        return tuple([canon.Tool(tool.name, tool.description, _text(tool.schema)) for tool in self])
+
+    async def run(self, call: ToolCall, around: Surroundings, policy: Policy, approve: Approve | None = None) -> Done:
+        """A call from its validation to its result. Without `approve` there is nobody to ask."""
+        plan = await self.plan(call, around, policy)
+        if isinstance(plan, Done):
+            return plan
+        approval = None
+        if plan.verdict.word == "ask" and plan.asked is not None and approve is not None:
+            approval = await approve(plan.asked)
+            policy.remember(call.name, plan.asked, approval.said)
+        return await self.finish(plan, around, approval)
+
+    async def plan(self, call: ToolCall, around: Surroundings, policy: Policy) -> Plan | Done:
+        """Validate a call and judge it; Done with a failure where it cannot be run."""
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return _failed(
+                call, "tool_not_registered", f'Tool "{call.name}" not found. There are: {", ".join(self._tools)}.'
+            )
+        try:
+            arguments = self._arguments(call)
+            complaint = tool.check(arguments, around)
+        except ToolError as error:
+            return _failed(call, error.kind, error.message)
+        if complaint is not None:
+            return _failed(call, "invalid_tool_params", complaint)
+        asked = await _settled(tool.confirm(arguments, around))
+        if isinstance(asked, Outcome):
+            return _done(call, asked)
+        return Plan(call, arguments, policy.judge(tool.name, tool.kind, asked), asked)
+
+    async def finish(self, plan: Plan, around: Surroundings, approval: Approval | None = None) -> Done:
+        """Run what was planned, if the policy or a person agreed; else say so in the result."""
+        call, word = plan.call, plan.verdict.word
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return _failed(call, "tool_not_registered", f'Tool "{call.name}" not found.')
+        refusal = _refusal(plan, approval)
+        if refusal:
+            return _failed(call, "denied", refusal, "reject")
+        decision: Decision = "auto_accept" if word == "run" else "accept"
+        if plan.asked is not None and word == "ask":
+            wanted = approval.wanted if approval is not None else None
+            decision = "modify" if wanted is not None else "accept"
+            around = msgspec.structs.replace(around, shown=plan.asked.diff, wanted=wanted)
+        began = time.perf_counter()
+        outcome = await _settled(tool.run(plan.arguments, around))
+        assert outcome is not None
+        return _done(call, outcome, decision, time.perf_counter() - began)
+
+    async def close(self) -> None:
+        """End what tools have going on."""
+        for tool in self:
+            if isinstance(tool, Lasting):
+                await tool.close()
+
+    def _arguments(self, call: ToolCall) -> dict[str, Any]:
+        try:
+            arguments = call.input
+        except (ValueError, RecursionError) as error:
+            raise ToolError("invalid_tool_params", f"The arguments are no JSON: {error}") from error
+        if not isinstance(arguments, dict):
+            raise ToolError("invalid_tool_params", "The arguments are no JSON object.")
+        wrong = [f"{_place(error)}{error.message}" for error in self._validators[call.name].iter_errors(arguments)]
+        if wrong:
+            raise ToolError("invalid_tool_params", "The arguments do not fit the schema: " + "; ".join(wrong[:5]))
+        return arguments
+
+
+def as_result(call: ToolCall, outcome: Outcome) -> ToolResult:
+    """An outcome as the model gets it: a string as it is; media with a line before that says so; several parts after a
+    line of status."""
+    content = outcome.content
+    parts: tuple[Part, ...]
+    if isinstance(content, str):
+        parts = (Text(content),)
+    elif len(content) == 1:
+        only = content[0]
+        parts = (Text(note(Media(only.kind, only.mime))), only) if isinstance(only, Media) else (only,)
+    else:
+        parts = (Text(SUCCEEDED), *content) if outcome.failure is None else content
+    return ToolResult(call.id, parts, call.name, outcome.failure is not None, custom=call.custom)
+
+
+async def _settled(work: Awaitable[Any]) -> Any:
+    """What comes of a tool's work; of an exception, an outcome. A tool may be anybody's, so it may raise anything; only
+    that the call is cancelled is not the tool's affair."""
+    found: Any = (await asyncio.gather(work, return_exceptions=True))[0]
+    if isinstance(found, asyncio.CancelledError):
+        return ToolError("cancelled", "The tool was cancelled.").outcome()
+    if isinstance(found, ToolError):
+        return found.outcome()
+    if isinstance(found, BaseException):
+        name = "" if isinstance(found, DragomanError) else f"{type(found).__name__}: "
+        return ToolError("execution_failed", f"{name}{found}").outcome()
+    return found
+
+
+def _refusal(plan: Plan, approval: Approval | None) -> str:
+    """Why a call is not run; "" if it is."""
+    name, reason = plan.call.name, plan.verdict.reason
+    because = f": {reason}" if reason else ""
+    if plan.verdict.word == "refuse":
+        return f'Tool "{name}" was not run{because}.'
+    if plan.verdict.word == "ask" and approval is None:
+        return f'Tool "{name}" was not run: it needs a person\'s approval, and there is nobody to ask{because}.'
+    if approval is not None and approval.said == "no":
+        return f'Tool "{name}" was not run: the user refused it{f": {approval.why}" if approval.why else ""}.'
+    return ""
+
+
+def _done(call: ToolCall, outcome: Outcome, decision: Decision | None = None, seconds: float = 0.0) -> Done:
+    return Done(call, as_result(call, outcome), outcome, decision, seconds)
+
+
+def _failed(call: ToolCall, kind: str, message: str, decision: Decision | None = None) -> Done:
+    return _done(call, Outcome(message, message, Failure(message, kind)), decision)
+
+
+def _validator(tool: Tool) -> Any:
+    try:
+        return jsonschema_rs.validator_for(dict(tool.schema), retriever=_retrieve)
+    except ValueError as error:
+        raise ConfigError(f"schema of the tool {tool.name}:", str(error).partition("\n")[0]) from error
+
+
+def _retrieve(uri: str) -> Any:
+    """A schema may not have others fetched from anywhere."""
+    raise ValueError(f"{uri} is not in the schema itself")
+
+
+def _place(error: Any) -> str:
+    path = "/".join(map(str, error.instance_path))
+    return f"{path}: " if path else ""
+
+
+def _text(schema: Mapping[str, Any]) -> str:
+    return msgspec.json.encode(schema).decode()

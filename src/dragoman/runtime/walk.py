@@ -1,0 +1,177 @@
+"""The files of a workspace, without what its ignore files leave out: .gitignore as git reads it, and our own.
+
+Patterns are pathspec's; which file's patterns count for which path, and that nothing below an ignored folder comes back,
+is decided here. Links to folders are not walked into; links to files count where they lead to one in the workspace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pathspec
+from msgspec import Struct
+
+from . import confine
+from .confine import Place
+from .tool import ToolError
+
+Reason = Literal["", "git", "own"]
+"""Why a path is left out: not at all, by git's patterns, by ours."""
+
+GIT = ".gitignore"
+OWN = (".geminiignore", ".dragomanignore")
+MAX_DEPTH = 200
+MAX_IGNORE = 1_000_000
+
+
+class Patterns(NamedTuple):
+    """The patterns of one ignore file, and the folder they count from."""
+
+    base: Path
+    spec: pathspec.GitIgnoreSpec
+    own: bool
+
+
+class Ignores(Struct, frozen=True):
+    """Which paths are left out. Grows on the way down, by the ignore files of each folder."""
+
+    git: bool = True
+    own: bool = True
+    patterns: tuple[Patterns, ...] = ()
+
+    def reason(self, path: Path, is_folder: bool) -> Reason:
+        """Why a path is left out, if no folder above it is."""
+        if self.git and path.name == ".git":
+            return "git"
+        verdict: dict[bool, bool] = {}
+        for base, spec, own in self.patterns:
+            if base not in path.parents:
+                continue
+            said = spec.check_file(path.relative_to(base).as_posix() + ("/" if is_folder else "")).include
+            if said is not None:
+                verdict[own] = said
+        return "git" if verdict.get(False) else "own" if verdict.get(True) else ""
+
+    def entered(self, folder: Path, handle: int | None = None) -> Ignores:
+        """With the ignore files of a folder, too."""
+        names = ([GIT] if self.git else []) + (list(OWN) if self.own else [])
+        new = [
+            Patterns(folder, spec, name != GIT) for name in names if (spec := _read(folder, name, handle)) is not None
+        ]
+        return Ignores(self.git, self.own, self.patterns + tuple(new)) if new else self
+
+    def also(self, base: Path, lines: Sequence[str]) -> Ignores:
+        """With more patterns, which count from a folder."""
+        more = Patterns(base, pathspec.GitIgnoreSpec.from_lines(lines), True)
+        return Ignores(self.git, self.own, (more, *self.patterns))
+
+
+def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
+    """What counts for the folder at a place, without its own ignore files."""
+    found = Ignores(git, own)
+    root = where.root
+    top = next((above for above in (root, *root.parents) if (above / ".git").exists()), root)
+    if git:
+        spec = _read(top / ".git", "info/exclude", None)
+        found = Ignores(git, own, (Patterns(top, spec, False),)) if spec is not None else found
+    way = [top, *reversed([above for above in where.path.parents if top in above.parents])]
+    for folder in way if where.path != top else []:
+        found = found.entered(folder)
+    return found
+
+
+def reason(where: Place, found: Ignores | None = None) -> Reason:
+    """Why the file at a place is left out: it or a folder above it."""
+    known = found or ignores(Place(where.root, ()))
+    path = where.root
+    for i, step in enumerate(where.steps):
+        known = known.entered(path)
+        path = path / step
+        said = known.reason(path, i + 1 < len(where.steps) or path.is_dir())
+        if said:
+            return said
+    return ""
+
+
+def _read(folder: Path, name: str, handle: int | None) -> pathspec.GitIgnoreSpec | None:
+    try:
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        file = os.open(name if handle is not None else folder / name, flags, dir_fd=handle)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+    with os.fdopen(file, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        lines = opened.read(MAX_IGNORE).decode("utf-8", "replace").splitlines()
+    return pathspec.GitIgnoreSpec.from_lines(lines)
+
+
+class Entry(NamedTuple):
+    """Something in a folder."""
+
+    path: Path
+    is_folder: bool
+    size: int
+    modified: float
+    ignored: Reason
+
+
+def listed(where: Place, found: Ignores, workspace: Sequence[Path]) -> list[Entry]:
+    """What is in the folder at a place, by name; also what is left out, with the reason."""
+    with confine.folder(where) as handle:
+        return _entries(where.path, handle, found.entered(where.path, handle), workspace)
+
+
+def files(
+    where: Place, found: Ignores, workspace: Sequence[Path], skipped: list[Entry] | None = None
+) -> Iterator[Entry]:
+    """All files below a place, by name, folder by folder. What is left out goes to `skipped`: not what is below it."""
+    with confine.folder(where) as handle:
+        yield from _below(where.path, handle, found, workspace, skipped, 0)
+
+
+def _below(
+    path: Path, handle: int, found: Ignores, workspace: Sequence[Path], skipped: list[Entry] | None, depth: int
+) -> Iterator[Entry]:
+    known = found.entered(path, handle)
+    for entry in _entries(path, handle, known, workspace):
+        if entry.ignored:
+            if skipped is not None:
+                skipped.append(entry)
+        elif not entry.is_folder:
+            yield entry
+        elif depth < MAX_DEPTH:
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            try:
+                below = os.open(entry.path.name, flags, dir_fd=handle)
+            except OSError:  # gone, closed to us, or a link by now
+                continue
+            try:
+                yield from _below(entry.path, below, known, workspace, skipped, depth + 1)
+            finally:
+                os.close(below)
+
+
+def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path]) -> list[Entry]:
+    out: list[Entry] = []
+    with os.scandir(handle) as items:
+        for item in sorted(items, key=lambda item: item.name):
+            here = path / item.name
+            with contextlib.suppress(FileNotFoundError, ToolError, PermissionError):
+                is_folder = item.is_dir(follow_symlinks=False)
+                info: os.stat_result | None = item.stat(follow_symlinks=False)
+                if item.is_symlink():
+                    info = confine.status(confine.place(here, workspace))
+                    if info is None or not stat.S_ISREG(info.st_mode):
+                        continue
+                elif not is_folder and not item.is_file(follow_symlinks=False):
+                    continue
+                assert info is not None
+                ignored = found.reason(here, is_folder)
+                out.append(Entry(here, is_folder, info.st_size, info.st_mtime, ignored))
+    return out

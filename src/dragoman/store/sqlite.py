@@ -1,0 +1,110 @@
+"""The store in an SQLite file, which only its owner may read."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from ..errors import ConfigError
+from . import Entry
+
+VERSION = 1
+WAIT = 10.0
+"""Seconds to wait for another process that writes."""
+
+_TABLE = """
+CREATE TABLE entries (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created REAL NOT NULL,
+    updated REAL NOT NULL,
+    labels TEXT NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (kind, id)
+) WITHOUT ROWID;
+CREATE INDEX entries_by_time ON entries (kind, updated DESC);
+"""
+
+_labels = msgspec.json.Decoder(dict[str, str]).decode
+
+
+def usual_file(environment: Mapping[str, str]) -> Path:
+    """Where the store is kept for a user: in the folder for data that outlives a program."""
+    chosen = environment.get("DRAGOMAN_STORE")
+    if chosen:
+        return Path(chosen).expanduser()
+    base = environment.get("XDG_DATA_HOME") or os.path.join(environment.get("HOME") or "~", ".local", "share")
+    return Path(base).expanduser() / "dragoman" / "store.sqlite3"
+
+
+class SqliteStore:
+    """A file. Threads take turns, and so do processes."""
+
+    def __init__(self, file: Path, now: Callable[[], float] = time.time) -> None:
+        self._now = now
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+            self._base = sqlite3.connect(file, timeout=WAIT, isolation_level=None, check_same_thread=False)
+            self._prepare(file)
+        except (OSError, sqlite3.Error) as error:
+            raise ConfigError("store", f"{file} cannot be used: {error}") from None
+
+    def _prepare(self, file: Path) -> None:
+        base = self._base
+        base.execute("PRAGMA journal_mode = WAL")
+        base.execute("BEGIN IMMEDIATE")
+        try:
+            version = base.execute("PRAGMA user_version").fetchone()[0]
+            if version == 0:
+                for statement in _TABLE.split(";"):
+                    base.execute(statement)
+                base.execute(f"PRAGMA user_version = {VERSION}")
+        finally:
+            base.execute("COMMIT")
+        if version > VERSION:
+            base.close()
+            raise ConfigError("store", f"{file} was made by a later version ({version})", (str(VERSION),))
+
+    def put(self, entry: Entry) -> None:
+        now = self._now()
+        self._base.execute(
+            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET"
+            " updated = excluded.updated, labels = excluded.labels, body = excluded.body",
+            (
+                entry.kind,
+                entry.id,
+                entry.created or now,
+                entry.updated or now,
+                msgspec.json.encode(entry.labels, order="sorted").decode(),
+                entry.body,
+            ),
+        )
+
+    def get(self, kind: str, id: str) -> Entry | None:
+        found = self._base.execute(
+            "SELECT body, labels, created, updated FROM entries WHERE kind = ? AND id = ?", (kind, id)
+        ).fetchone()
+        return None if found is None else Entry(kind, id, found[0], _labels(found[1]), found[2], found[3])
+
+    def drop(self, kind: str, id: str) -> bool:
+        done = self._base.execute("DELETE FROM entries WHERE kind = ? AND id = ?", (kind, id))
+        return done.rowcount > 0
+
+    def find(self, kind: str, labels: Mapping[str, str] | None = None, most: int = 100) -> list[Entry]:
+        wanted = labels or {}
+        tests = "".join([" AND json_extract(labels, ?) = ?" for _ in wanted])
+        values = [value for name, said in wanted.items() for value in (f'$."{name}"', said)]
+        rows = self._base.execute(
+            f"SELECT id, labels, created, updated FROM entries WHERE kind = ?{tests} ORDER BY updated DESC, id LIMIT ?",
+            (kind, *values, most),
+        )
+        return [Entry(kind, row[0], b"", _labels(row[1]), row[2], row[3]) for row in rows]
+
+    def close(self) -> None:
+        self._base.close()

@@ -1,0 +1,89 @@
+"""What the gateway asks of a client to upstreams, whoever implements it: `http.py` by hand, `proxied.py` by aiohttp."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from types import TracebackType
+from typing import Literal, NamedTuple, Protocol
+
+Headers = list[tuple[str, str]]
+
+MAX_HEAD = 64 * 1024
+
+Kind = Literal["auto", "own", "aiohttp"]
+"""Who speaks to upstreams. auto: our own client, and aiohttp to those behind a proxy."""
+
+
+class Address(NamedTuple):
+    """Where an upstream listens."""
+
+    secure: bool
+    host: str
+    port: int
+
+
+class Limits(NamedTuple):
+    """Seconds to wait, and connections to keep."""
+
+    connect: float = 10.0
+    first_byte: float = 600.0
+    idle: float = 300.0
+    """Between two pieces of an answer."""
+    keep_alive: float = 60.0
+    """A connection unused for longer is closed."""
+    per_host: int = 1000
+    kept: int = 100
+    """Unused connections kept open for each host."""
+
+
+class Answer(Protocol):
+    """An upstream's answer: its head at once, its body as it comes. Read it to its end, or close it."""
+
+    status: int
+    headers: Headers
+    """Names in lower case."""
+
+    def header(self, name: str) -> str:
+        """The first header of a name, "" where there is none."""
+
+    def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
+        """The body as it comes: everything that has come by now in one piece."""
+
+    async def read(self, limit: int, timeout: float | None = None) -> bytes:
+        """The whole body, of at most `limit` bytes."""
+
+    def within(self, seconds: float, why: str) -> None:
+        """Give it up for that reason when all of it takes longer."""
+
+    def fail(self, kind: str, message: str) -> None:
+        """Give it up for a reason, which its reader is told."""
+
+    def close(self) -> None:
+        """Nobody wants the rest: the connection is closed at once, unless all of it has come."""
+
+    async def __aenter__(self) -> Answer: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Client(Protocol):
+    """Asks upstreams. Raises TransportError where no answer comes."""
+
+    limits: Limits
+
+    async def request(
+        self,
+        address: Address,
+        method: str,
+        target: str,
+        headers: Iterable[tuple[str, str]],
+        body: bytes = b"",
+        *,
+        first_byte: float | None = None,
+    ) -> Answer:
+        """Send a request; gives the answer once its head is there."""
+
+    def close(self) -> None:
+        """Close what is idle; answers under way go on."""

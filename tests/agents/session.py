@@ -1,0 +1,124 @@
+"""One session: an agent, a gateway process, a scripted upstream; and what can be seen of it afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from .agents import AGENTS, Place, program
+from .pictures import PICTURE
+from .upstream import Story, Upstream
+
+PROMPT = "Look at notes.txt and picture.png here, change beta to gamma in the notes, and count their lines."
+MODELS = {
+    "anthropic": "claude-opus-4-8",
+    "code-assist": "gemini-2.5-pro",
+    "gemini": "gemini-3-pro-preview",
+    "ollama": "qwen3",
+    "openai-chat": "gpt-4.1",
+    "openai-responses": "gpt-5.5",
+    "openrouter": "anthropic/claude-sonnet-4.5",
+}
+"""What every model becomes behind an upstream of the dialect."""
+_STORIES = Path(__file__).with_name("stories.toml")
+_SECONDS = 300
+
+
+class Session(NamedTuple):
+    """What came of it."""
+
+    status: int
+    said: str
+    """What the agent printed."""
+    notes: str
+    counted: str
+    upstream: Upstream
+    exchanges: list[dict[str, Any]]
+
+
+def story(name: str, work: Path) -> Story:
+    told = tomllib.loads(_STORIES.read_text())[name]
+    return msgspec.convert(json.loads(json.dumps(told).replace("{work}", str(work))), Story)
+
+
+@contextmanager
+def gateway(folder: Path, *options: str) -> Iterator[str]:
+    """A `dragoman serve` of its own, which knows no upstream but by its options; gives its address."""
+    command = [str(Path(sys.executable).with_name("dragoman")), "serve", "--port", "0", *options]
+    known = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH")}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=known)
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().split()[-1]
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def play(name: str, dialect: str, folder: Path, *, again: bool = False) -> Session:
+    """Let the agent work in `folder`, with a model behind an upstream of `dialect`; `again`: in two sittings."""
+    agent = AGENTS[name]
+    work = _workplace(folder)
+    (work / "picture.png").write_bytes(PICTURE)
+    config = folder / "dragoman.toml"
+    with Upstream(dialect, story(agent.story, work), PROMPT) as upstream:
+        config.write_text(
+            f'upstreams.there = {{ dialect = "{dialect}", base_url = "{upstream.base}", auth = "client" }}\n'
+            f'[[routes]]\nmatch = "*"\nto = "there/{MODELS[dialect]}"\n'
+        )
+        with gateway(folder, "--config", str(config)) as base:
+            status, said = _run(name, PROMPT, base, folder)
+            if again and not status:
+                status, said = _run(name, f"Once more: {PROMPT}", base, folder, again=True)
+            listed = _get(f"{base}/dragoman/exchanges")["exchanges"]
+            exchanges = [_get(f"{base}/dragoman/exchanges/{one['id']}") for one in reversed(listed)]
+    notes, count = work / "notes.txt", work / "count.txt"
+    counted = count.read_text().strip() if count.exists() else ""
+    return Session(status, said, notes.read_text(), counted, upstream, exchanges)
+
+
+def rehearse(name: str, prompt: str, folder: Path) -> tuple[int, str]:
+    """Let the agent work in `folder` on a gateway without upstreams: how it ended, and what it printed."""
+    _workplace(folder)
+    with gateway(folder) as base:
+        return _run(name, prompt, base, folder)
+
+
+def _workplace(folder: Path) -> Path:
+    work = folder / "work"
+    work.mkdir()
+    (folder / "home").mkdir()
+    (work / "notes.txt").write_text("alpha\nbeta\n")
+    return work
+
+
+def _run(name: str, prompt: str, base: str, folder: Path, *, again: bool = False) -> tuple[int, str]:
+    """Start the agent and wait for its end."""
+    work, home = folder / "work", folder / "home"
+    arguments, environment = AGENTS[name].start(Place(base, work, home, again), prompt)
+    done = subprocess.run(
+        [str(program(arguments[0])), *arguments[1:]],
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(folder), **environment},
+        cwd=work,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_SECONDS,
+    )
+    return done.returncode, done.stdout
+
+
+def _get(address: str) -> Any:
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return json.load(answer)

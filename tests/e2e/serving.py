@@ -1,0 +1,44 @@
+"""Owns the gateway as a process of its own: started on a free port, told to stop when the test is over."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_SERVE = "from dragoman.cli.main import main; main()"
+_SAYS = "dragoman listens on "
+
+
+@contextmanager
+def served(config: str, place: Path, *more: str) -> Iterator[str]:
+    """The address of a gateway with this configuration; `more` are further options of `dragoman serve`."""
+    file = place / "dragoman.toml"
+    file.write_text(config, encoding="utf-8")
+    command = [sys.executable, "-c", _SERVE, "serve", "--config", str(file), "--port", "0", *more]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=place)
+    assert process.stdout is not None
+    try:
+        said = process.stdout.readline()
+        assert said.startswith(_SAYS), said + process.stdout.read()
+        yield said.removeprefix(_SAYS).strip()
+    finally:
+        process.terminate()
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+def upstreams(port: int, **dialects: str) -> str:
+    """A table for each upstream, by its name; all at one port of loopback, asked however often they fail."""
+    return "".join([_upstream(name, dialect, port) for name, dialect in dialects.items()])
+
+
+def _upstream(name: str, dialect: str, port: int) -> str:
+    host = f'host = "{name}"\n' if "." in name else ""
+    address = f"http://127.0.0.1:{port}"
+    return f'[upstreams."{name}"]\ndialect = "{dialect}"\nbase_url = "{address}"\nauth = "none"\ntrip = 0\n{host}'

@@ -1,0 +1,34 @@
+"""The conformance cases, all of them, against a gateway that is a process of its own: in every client's dialect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.conform import library, suite
+from dragoman.conform.host import Host, run
+from dragoman.conform.upstream import Upstream
+from dragoman.dialects import names
+from tests.e2e.serving import served, upstreams
+
+SUITE = suite.load(suite.latest())
+HOSTS = {case.host: case.upstream for case in SUITE.cases if case.host}
+"""Upstreams that the cases name by host, each with its dialect."""
+
+CONFIG = "[bounds]\nretry_wait = 0\n"
+"""Faults of the upstream are told at once; whether and when a gateway asks again is not what the cases are about."""
+
+
+def _config(port: int) -> str:
+    return CONFIG + upstreams(port, **{name: name for name in names()}, **HOSTS)
+
+
+@pytest.mark.parametrize("dialect", names())
+def test_the_gateway_conforms(dialect: str, tmp_path: Path) -> None:
+    cases = library.chosen(SUITE.cases, (), dialect)
+    with Upstream(0) as upstream, served(_config(upstream.port), tmp_path) as base:
+        gateway = Host(base, SUITE, upstream, "{host}/{model}")
+        results = [run(case, gateway) for case in cases]
+    assert len(results) > 100
+    assert {one.case.id: one.untested or one.failures for one in results if not one.passed} == {}

@@ -1,0 +1,300 @@
+"""The gateway as a process: one-off, workers, a new configuration, a peaceful end and a quick one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench.streams import frames
+
+from dragoman.gateway.server import Incoming, Reply, Server
+
+from ..unit.gateway.rig import Behind, Told, asking, chunks, read_answer, request, run, whole
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see processes")
+
+STORY = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("openai-chat")]
+
+
+class Process:
+    """`dragoman serve`, started for a test."""
+
+    def __init__(self, process: asyncio.subprocess.Process, port: int) -> None:
+        self.process = process
+        self.port = port
+        self.said = ""
+
+    async def ask(self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Told:
+        reader, writer = await self.open(path, body, headers)
+        try:
+            return await read_answer(reader)
+        finally:
+            writer.close()
+
+    async def open(
+        self, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(request(path, body, headers))
+        return reader, writer
+
+    def children(self) -> list[int]:
+        own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(child) for child in own.read_text().split()] if own.exists() else []
+
+    def tell(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    async def ended(self) -> int:
+        return await asyncio.wait_for(self.process.wait(), 20)
+
+    async def heard(self, words: str) -> None:
+        """Wait until it has said so on its standard error."""
+        assert self.process.stderr is not None
+        while words not in self.said:
+            line = await asyncio.wait_for(self.process.stderr.readline(), 20)
+            assert line, self.said
+            self.said += line.decode()
+
+
+@asynccontextmanager
+async def serving(*options: str, environment: Mapping[str, str] | None = None) -> AsyncIterator[Process]:
+    keep = {name: value for name, value in os.environ.items() if not re.search("API_KEY|BASE_URL|OLLAMA_HOST", name)}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "dragoman", "serve", "--port", "0", *options),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**keep, **(environment or {})},
+        cwd="/",
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        line = (await asyncio.wait_for(process.stdout.readline(), 30)).decode()
+        found = re.search(r":(\d+)$", line.strip())
+        assert found is not None, line + (await process.stderr.read()).decode()
+        yield Process(process, int(found[1]))
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+@asynccontextmanager
+async def upstream(behind: Behind) -> AsyncIterator[str]:
+    server = Server(behind.handle)
+    port = await server.start("127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        await server.stop(0)
+
+
+def slow(release: asyncio.Event) -> Callable[[Incoming, Reply], Any]:
+    """A stream that stops in its midst until it is told to go on."""
+
+    async def step(asked: Incoming, reply: Reply) -> None:
+        reply.start(200, [("content-type", "text/event-stream")])
+        for i, frame in enumerate(STORY):
+            reply.write(frame)
+            if i == 20:
+                await release.wait()
+        reply.end()
+
+    return step
+
+
+def configured(tmp_path: Path, base: str, more: str = "") -> str:
+    file = tmp_path / "dragoman.toml"
+    text = f'environment = false\n[upstreams.up]\ndialect = "openai-chat"\nbase_url = "{base}"\nauth = "none"\n{more}'
+    file.write_text(text)
+    return str(file)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if true():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+def test_one_upstream_from_the_command_line() -> None:
+    behind = Behind(whole("openai-chat"))
+
+    async def doing() -> list[int]:
+        async with upstream(behind) as base:
+            options = ("--upstream", f"{base}/v1", "--dialect", "openai-chat")
+            async with serving(*options, "--upstream-key-env", "MY_KEY", environment={"MY_KEY": "k1"}) as process:
+                first = await process.ask("/v1/messages", asking("anthropic", model="any/name"), {"x-api-key": "mine"})
+                process.tell(signal.SIGINT)
+                code = await process.ended()
+            async with serving(*options) as process:
+                second = await process.ask("/v1/messages", asking("anthropic"), {"x-api-key": "mine"})
+            return [first.status, second.status, code]
+
+    assert run(doing()) == [200, 200, 0]
+    assert [seen.path for seen in behind.seen] == ["/v1/chat/completions"] * 2
+    assert [seen.headers["authorization"] for seen in behind.seen] == ["Bearer k1", "Bearer mine"]
+    assert b'"any/name"' in behind.seen[0].body
+
+
+def test_a_worker_that_dies_is_replaced_and_all_end_together() -> None:
+    async def doing() -> tuple[list[int], int]:
+        async with serving("--workers", "2") as process:
+            workers = process.children()
+            assert len(workers) == 2
+            os.kill(workers[0], signal.SIGKILL)
+            await until(lambda: len(process.children()) == 2 and workers[0] not in process.children())
+            await process.heard("another takes its place")
+            workers = process.children()
+            await asyncio.sleep(2)
+            assert process.children() == workers
+            told = [(await process.ask("/v1/messages", asking("anthropic"))).status for _ in range(10)]
+            after = process.children()
+            process.tell(signal.SIGTERM)
+            code = await process.ended()
+            assert not any(Path(f"/proc/{worker}").exists() for worker in after)
+            return told, code
+
+    assert run(doing()) == ([200] * 10, 0)
+
+
+def test_every_worker_tells_of_all_exchanges() -> None:
+    async def doing() -> tuple[set[str], list[set[str]], set[int]]:
+        async with serving("--workers", "2") as process:
+            told = [await process.ask("/v1/messages", asking("anthropic")) for _ in range(8)]
+            names = {one.headers["dragoman-exchange"] for one in told}
+            listed = [(await process.ask("/dragoman/exchanges")).json()["exchanges"] for _ in range(6)]
+            found = {(await process.ask(f"/dragoman/exchanges/{name}")).status for name in names for _ in range(4)}
+            unknown = await process.ask("/dragoman/exchanges/ex_none")
+            return names, [{one["id"] for one in some} for some in listed], found | {unknown.status}
+
+    names, listed, found = run(doing())
+    assert len(names) == 8
+    assert listed == [names] * 6
+    assert found == {200, 404}
+
+
+def test_workers_end_when_their_supervisor_is_gone() -> None:
+    async def doing() -> None:
+        async with serving("--workers", "2") as process:
+            workers = process.children()
+            process.tell(signal.SIGKILL)
+            await process.ended()
+            await until(lambda: not any(_alive(worker) for worker in workers))
+
+    run(doing())
+
+
+def _alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_told_to_stop_it_says_so_first_and_lets_streams_finish(tmp_path: Path, workers: str) -> None:
+    async def doing() -> tuple[bytes, int, int, bool]:
+        release = asyncio.Event()
+        async with upstream(Behind(slow(release))) as base:
+            file = configured(tmp_path, base, "[listen]\ngrace = 1.5\ndrain = 20.0\n")
+            async with serving("--config", file, "--workers", workers) as process:
+                reader, writer = await process.open("/v1/messages", asking("anthropic", stream=True, model="up/m"))
+                await reader.readuntil(b"\r\n\r\n")
+                process.tell(signal.SIGTERM)
+                await asyncio.sleep(0.3)
+                red = (await process.ask("/readyz")).status
+                served = (await process.ask("/v1/messages", asking("anthropic", model="rehearsal/rules"))).status
+                await asyncio.sleep(2)
+                with pytest.raises(OSError):
+                    await process.ask("/readyz")
+                release.set()
+                body = b"".join([piece async for piece in chunks(reader)])
+                writer.close()
+                assert served == 200
+                return body, red, await process.ended(), True
+
+    body, red, code, _ = run(doing())
+    assert b"message_stop" in body
+    assert (red, code) == (503, 0)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_second_signal_ends_at_once(tmp_path: Path, workers: str) -> None:
+    async def doing() -> int:
+        async with upstream(Behind(slow(asyncio.Event()))) as base:
+            file = configured(tmp_path, base, "[listen]\ngrace = 0\ndrain = 60.0\n")
+            async with serving("--config", file, "--workers", workers) as process:
+                reader, writer = await process.open("/v1/messages", asking("anthropic", stream=True, model="up/m"))
+                await reader.readuntil(b"\r\n\r\n")
+                process.tell(signal.SIGTERM)
+                await asyncio.sleep(0.3)
+                assert process.process.returncode is None
+                process.tell(signal.SIGTERM)
+                code = await process.ended()
+                writer.close()
+                return code
+
+    assert run(doing()) == 1
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_new_configuration_is_taken_by_all_and_drops_no_stream(tmp_path: Path, workers: str) -> None:
+    async def doing() -> tuple[list[int], list[int], list[int], bytes]:
+        release = asyncio.Event()
+        async with upstream(Behind(slow(release), whole("openai-chat"))) as base:
+            file = configured(tmp_path, base)
+            async with serving("--config", file, "--workers", workers) as process:
+
+                async def asked() -> list[int]:
+                    body = asking("anthropic", model="nick")
+                    return [(await process.ask("/v1/messages", body)).status for _ in range(8)]
+
+                reader, writer = await process.open("/v1/messages", asking("anthropic", stream=True, model="up/m"))
+                await reader.readuntil(b"\r\n\r\n")
+                before = await asked()
+                configured(tmp_path, base, '[[routes]]\nmatch = "nick"\nto = "up/real"\n')
+                process.tell(signal.SIGHUP)
+                await process.heard("was read again")
+                await asyncio.sleep(0.3)
+                after = await asked()
+                configured(tmp_path, base, '[[routes]]\nmatch = "nick"\nto = "op/real"\n')
+                process.tell(signal.SIGHUP)
+                await process.heard("did you mean up?")
+                wrong = await asked()
+                release.set()
+                body = b"".join([piece async for piece in chunks(reader)])
+                writer.close()
+                return before, after, wrong, body
+
+    before, after, wrong, body = run(doing())
+    assert (before, after, wrong) == ([404] * 8, [200] * 8, [200] * 8)
+    assert b"message_stop" in body
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    async def doing() -> tuple[int | None, str]:
+        async with upstream(Behind(whole("openai-chat"))) as base:
+            port = base.rpartition(":")[2]
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "dragoman", "serve", "--port", port, "--workers", "2"),
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd="/",
+            )
+            _, said = await asyncio.wait_for(process.communicate(), 30)
+            return process.returncode, said.decode()
+
+    code, said = run(doing())
+    assert code == 1
+    assert "cannot listen" in said

@@ -1,0 +1,128 @@
+"""The rehearsal, as an outside suite for each protocol would ask it: through a gateway that is a process of its own.
+
+Every answer and every stream is judged by the SDKs' types and the published schemas (`tests/judges`), and the same is
+true of both; every mistake is refused with the right status and in the dialect's own shape.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from dragoman.conform import folding
+from dragoman.conform.facts import Outcome, judge
+from dragoman.dialects import get
+from tests.e2e.asked import Doc, Mistake, Question, chat, gemini, messages, ollama, responses
+from tests.e2e.serving import served
+from tests.judges import grammar, official
+
+ASKED: dict[str, list[Question]] = {
+    "openai-chat": [*chat.QUESTIONS, *chat.OPENAI_ONLY],
+    "openrouter": [*chat.QUESTIONS, *chat.ROUTER_ONLY],
+    "openai-responses": responses.QUESTIONS,
+    "anthropic": messages.QUESTIONS,
+    "gemini": gemini.QUESTIONS,
+    "code-assist": gemini.QUESTIONS,
+    "ollama": ollama.QUESTIONS,
+}
+WRONG: dict[str, list[Mistake]] = {
+    "openai-chat": [*chat.MISTAKES, *chat.OPENAI_MISTAKES],
+    "openrouter": chat.MISTAKES,
+    "openai-responses": responses.MISTAKES,
+    "anthropic": messages.MISTAKES,
+    "gemini": gemini.MISTAKES,
+    "code-assist": gemini.MISTAKES,
+    "ollama": ollama.MISTAKES,
+}
+QUESTIONS = [pytest.param(name, one, id=f"{name}-{one.name}") for name, ones in ASKED.items() for one in ones]
+MISTAKES = [pytest.param(name, one, id=f"{name}-{one.name}") for name, ones in WRONG.items() for one in ones]
+
+
+class Told(NamedTuple):
+    """What the gateway answered."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served("", tmp_path_factory.mktemp("gateway")) as address:
+        yield address.removeprefix("http://")
+
+
+def post(base: str, dialect: str, body: Any, *, stream: bool = False, model: str = "rehearsal/rules") -> Told:
+    """One request, as clients of the dialect send it."""
+    endpoint = get(dialect).endpoint
+    path = (endpoint.stream_path if stream else endpoint.path).replace("{model}", model.replace("/", "%2F"))
+    if isinstance(body, dict) and dialect == "code-assist":
+        body = {"model": model, "project": "p", "request": body}
+    elif isinstance(body, dict) and path == endpoint.stream_path and (stream or dialect == "ollama"):
+        body = {**body, "stream": stream}
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    connection = http.client.HTTPConnection(base, timeout=30)
+    try:
+        connection.request("POST", path, data, {"content-type": "application/json", **endpoint.headers})
+        answer = connection.getresponse()
+        return Told(answer.status, {key.lower(): value for key, value in answer.getheaders()}, answer.read())
+    finally:
+        connection.close()
+
+
+def _wrong(dialect: str, document: Any, facts: tuple[Doc, ...]) -> list[str]:
+    if dialect == "code-assist":
+        document = document["response"]
+    return [wrong for fact in facts if (wrong := judge(fact, Outcome(dialect, document, [])))]
+
+
+@pytest.mark.parametrize(("dialect", "question"), QUESTIONS)
+def test_a_question_is_answered(base: str, dialect: str, question: Question) -> None:
+    whole = post(base, dialect, question.body)
+    assert whole.status == 200, whole.body
+    assert official.check_response(dialect, whole.body, extensions=True) == []
+    assert _wrong(dialect, json.loads(whole.body), question.facts) == []
+
+
+@pytest.mark.parametrize(("dialect", "question"), [one for one in QUESTIONS if one.values[1].streams])
+def test_a_question_is_answered_in_a_stream(base: str, dialect: str, question: Question) -> None:
+    body = question.body
+    if dialect in ("openai-chat", "openrouter"):
+        body = {**body, "stream_options": {"include_usage": True}}
+    streamed = post(base, dialect, body, stream=True)
+    assert streamed.status == 200, streamed.body
+    assert grammar.check_stream(dialect, streamed.body, extensions=True) == []
+    folded = folding.fold(dialect, folding.frames_of(dialect, streamed.body))
+    assert _wrong(dialect, folded, question.facts) == []
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize(("dialect", "mistake"), MISTAKES)
+def test_a_mistake_is_refused(base: str, dialect: str, mistake: Mistake, stream: bool) -> None:
+    told = post(base, dialect, mistake.body, stream=stream)
+    assert told.status == mistake.status, told.body
+    assert official.check_fault(dialect, told.body) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1beta/rehearsal/rules:generateContent",  # the AI SDK, which takes a slash for a whole address
+        "/v1beta/models/rehearsal/rules:generateContent",
+        "/v1beta/models/rehearsal%2Frules:generateContent",
+        "/v1/publishers/google/models/rehearsal/rules:generateContent",
+    ],
+)
+def test_a_model_with_a_slash_in_an_address(base: str, path: str) -> None:
+    connection = http.client.HTTPConnection(base, timeout=30)
+    try:
+        connection.request("POST", path, json.dumps({"contents": [gemini.user("Say banana")]}).encode())
+        answer = connection.getresponse()
+        told = json.loads(answer.read())
+    finally:
+        connection.close()
+    assert (answer.status, told["modelVersion"]) == (200, "rehearsal/rules")

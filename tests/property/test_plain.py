@@ -1,0 +1,103 @@
+"""The short way for plain answers (`canon.response.Plain`) gives the same answer and losses as the long one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations
+from typing import Any
+
+import msgspec
+import pytest
+
+import dragoman
+from bench import payloads
+from bench.translate import asked
+from dragoman import translate
+from dragoman.codec.vault import MemoryVault
+from dragoman.dialects import get, names
+from dragoman.sealing import STRATEGIES, Strategy
+from tests.wire.cases import cases
+
+SHORT = [
+    (source, target)
+    for source, target in permutations(names(), 2)
+    if get(source).read_plain is not None and get(target).write_plain is not None
+]
+Outcome = tuple[Any, tuple[dragoman.Loss, ...], object] | str
+
+
+def outcome(body: bytes, source: str, target: str, seals: Strategy, answers: translate.Translation | None) -> Outcome:
+    vault = MemoryVault()
+    try:
+        made = dragoman.translate_response(
+            body, source=source, target=target, seals=seals, vault=vault, answers=answers, created=1_790_000_000
+        )
+    except dragoman.DragomanError as error:
+        return f"{type(error).__name__}: {error}"
+    return made.json(), tuple(sorted(made.losses, key=repr)), dict(vault)
+
+
+@pytest.fixture
+def both(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Outcome, Outcome]]:
+    """The outcome of an answer by the short way and by the long one."""
+    long = {name: msgspec.structs.replace(get(name), read_plain=None) for name in names()}
+
+    def run(*asked: Any) -> tuple[Outcome, Outcome]:
+        short = outcome(*asked)
+        with monkeypatch.context() as patch:
+            patch.setattr(translate, "get", long.__getitem__)
+            return short, outcome(*asked)
+
+    return run
+
+
+@pytest.mark.parametrize(("source", "target"), SHORT)
+def test_recorded_answers_are_the_same_both_ways(
+    source: str, target: str, both: Callable[..., tuple[Outcome, Outcome]]
+) -> None:
+    answers = asked(target, source, stream=False)
+    taken = 0
+    for case in cases(source, "response"):
+        reader = get(source).read_plain
+        taken += reader is not None and reader(case.body) is not None
+        for way, request in (("auto", None), ("auto", answers), ("vault", answers), ("id", None)):
+            short, long = both(case.body, source, target, way, request)
+            assert short == long, (case.id, way)
+    assert taken, "no recorded answer takes the short way"
+
+
+_ODD: tuple[Any, ...] = (None, "", " ", 0, 1, 1.5, -1, True, [], {}, [None], {"a": 1}, "STOP", "toolu_1", "x" * 65, "é")
+
+
+def spoiled(value: Any) -> Iterator[Any]:
+    """The value with every part of it replaced by something odd, left out, repeated, or joined by something unknown."""
+    if isinstance(value, dict):
+        yield value | {"unheard_of": 1}
+        for name, inner in value.items():
+            yield {key: other for key, other in value.items() if key != name}
+            for odd in spoiled(inner):
+                yield value | {name: odd}
+    elif isinstance(value, list):
+        yield []
+        yield value + value[-1:]
+        yield value[::-1]
+        for i, inner in enumerate(value):
+            for odd in spoiled(inner):
+                yield [*value[:i], odd, *value[i + 1 :]]
+    for odd in _ODD:
+        yield odd
+
+
+@pytest.mark.parametrize(("source", "target"), SHORT)
+def test_odd_answers_are_the_same_both_ways(
+    source: str, target: str, both: Callable[..., tuple[Outcome, Outcome]]
+) -> None:
+    whole = payloads.response(source)
+    answers = asked(target, source, stream=False)
+    for way in STRATEGIES:
+        short, long = both(whole, source, target, way, answers)
+        assert short == long, way
+    for odd in spoiled(msgspec.json.decode(whole)):
+        body = msgspec.json.encode(odd)
+        short, long = both(body, source, target, "auto", answers)
+        assert short == long, body.decode()

@@ -1,0 +1,114 @@
+"""`dragoman config`: begin a file, check it, show what it comes to."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dragoman.cli.main import main
+from dragoman.gateway.config import EXAMPLE, load
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No file and no variable of whoever runs the tests."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "OPENROUTER"):
+        monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+    monkeypatch.delenv("OLLAMA_HOST", raising=False)
+
+
+def config(*words: str) -> Result:
+    return CliRunner().invoke(main, ["config", *words])
+
+
+def test_a_file_is_begun_once() -> None:
+    assert config("init").exit_code == 0
+    assert Path("dragoman.toml").read_text() == EXAMPLE
+    again = config("init")
+    assert again.exit_code == 1
+    assert "--force writes over it" in again.stderr
+    assert config("init", "--force").exit_code == 0
+    assert config("init", "none/such.toml").exit_code == 1
+
+
+def test_check_says_what_there_is_and_what_is_odd(monkeypatch: pytest.MonkeyPatch) -> None:
+    config("init")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OLLAMA_HOST", "box")
+    done = config("check")
+    assert done.exit_code == 0
+    assert done.stdout == "dragoman.toml: 4 upstreams (openai, anthropic, gemini, ollama), 1 routes\n"
+    assert "note: upstreams.gemini: the variable GEMINI_API_KEY is empty: it cannot be asked\n" in done.stderr
+    assert "OPENAI_API_KEY" not in done.stderr
+
+
+def test_check_names_the_mistake_and_fails() -> None:
+    Path("own.toml").write_text("[upstreams.a]\ndialect = 'gemni'\n")
+    done = config("check", "own.toml")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(
+        "Error: own.toml, line 2: upstreams.a.dialect: there is no dialect 'gemni'; did you mean gemini?"
+    )
+    assert config("check", "none.toml").exit_code == 1
+
+
+def test_without_anything_it_says_so() -> None:
+    assert config("check").stdout == "the environment: no upstreams: everything is a rehearsal, 0 routes\n"
+
+
+@pytest.mark.parametrize("options", [(), ("--all",)])
+def test_what_is_shown_is_a_file_that_comes_to_the_same(options: tuple[str, ...]) -> None:
+    Path("dragoman.toml").write_text(
+        EXAMPLE
+        + """
+[upstreams."with space"]
+dialect = "openai-chat"
+base_url = "https://h/v1"
+headers = { x-a = "1" }
+stream = "always"
+
+[[routes]]
+match = "a\\"b"
+to = [{ upstream = "openai", weight = 2 }, "rehearsal/rules"]
+retries = 0
+client_key = true
+"""
+    )
+    done = config("show", *options)
+    assert done.exit_code == 0
+    Path("again.toml").write_text(done.stdout)
+    assert load(Path("again.toml"), {}) == load(Path("dragoman.toml"), {})
+
+
+def test_what_is_shown_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "very-secret")
+    Path("dragoman.toml").write_text(
+        """
+[upstreams.a]
+dialect = "openai-chat"
+base_url = "https://user:very-secret@h/v1"
+key_env = "MY_KEY"
+headers = { x-team-key = "very-secret", x-team = "blue" }
+"""
+    )
+    shown = config("show").stdout
+    assert "very-secret" not in shown
+    upstream = tomllib.loads(shown)["upstreams"]["a"]
+    assert upstream == {
+        "dialect": "openai-chat",
+        "base_url": "https://...@h/v1",
+        "key_env": "MY_KEY",
+        "headers": {"x-team-key": "...", "x-team": "blue"},
+    }
+
+
+def test_serve_names_the_mistake_too() -> None:
+    Path("own.toml").write_text("[listen]\nprt = 1\n")
+    done = CliRunner().invoke(main, ["serve", "--config", "own.toml"])
+    assert done.exit_code == 1
+    assert "own.toml, line 2: listen.prt: there is no such key; did you mean port?" in done.stderr
+    assert CliRunner().invoke(main, ["serve", "--workers", "many"]).exit_code == 2

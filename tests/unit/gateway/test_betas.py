@@ -1,0 +1,41 @@
+"""Headers that a translated request wants go to the upstream with it, beside those of the configuration."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dragoman.gateway.upstreams import beside
+
+from .rig import Behind, between, run, whole
+
+ASKED: dict[str, Any] = {
+    "model": "m",
+    "input": "Hi",
+    "tools": [
+        {"type": "mcp", "server_label": "s", "server_url": "https://mcp.example/", "require_approval": "never"},
+    ],
+}
+
+
+def test_lists_are_joined() -> None:
+    assert beside([("a", "1"), ("anthropic-beta", "x")], {"anthropic-beta": "y,z"}) == [
+        ("a", "1"),
+        ("anthropic-beta", "x,y,z"),
+    ]
+    assert beside([("a", "1")], {"anthropic-beta": "y"}) == [("a", "1"), ("anthropic-beta", "y")]
+
+
+def test_an_upstream_is_asked_for_the_beta_that_an_mcp_server_needs() -> None:
+    behind = Behind(whole("anthropic"), whole("anthropic"), dialect="anthropic")
+
+    async def doing() -> None:
+        async with between(behind) as front:
+            assert (await front.ask("/v1/responses", json.dumps(ASKED).encode())).status == 200
+            plain = {name: value for name, value in ASKED.items() if name != "tools"}
+            assert (await front.ask("/v1/responses", json.dumps(plain).encode())).status == 200
+
+    run(doing())
+    first, second = behind.seen
+    assert first.headers["anthropic-beta"] == "mcp-client-2025-11-20"
+    assert "anthropic-beta" not in second.headers

@@ -1,0 +1,61 @@
+"""Who only looks, or has lost the way: probes, the front page, and faults that say which places there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from dragoman.gateway.config import Config
+
+from .loopback import Told, ask, through
+
+
+def rehearsing(places: list[str]) -> Config:
+    return Config()
+
+
+def told(method: str, path: str, **headers: str) -> Told:
+    found: Told = through(lambda base: ask(base, method, path, headers=headers), rehearsing)
+    return found
+
+
+def test_the_front_page_says_what_this_is() -> None:
+    page = told("GET", "/")
+    assert page.status == 200
+    assert page.body.startswith(b"dragoman ")
+    assert b"POST /v1/messages" in page.body
+
+
+@pytest.mark.parametrize(("path", "status"), [("/", 200), ("/healthz", 200), ("/api/tags", 200), ("/nowhere", 404)])
+def test_a_probe_gets_no_body(path: str, status: int) -> None:
+    answer = told("HEAD", path)
+    assert (answer.status, answer.body) == (status, b"")
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "where", "named"),
+    [
+        ("/v1/embeddings", {}, ("error", "message"), "POST /v1/chat/completions"),
+        ("/v1/files", {"anthropic-version": "1"}, ("error", "message"), "POST /v1/messages"),
+        ("/v1beta/files", {}, ("error", "message"), "POST /v1beta/models/MODEL:generateContent"),
+        ("/v1internal/x:y/z", {}, ("error", "message"), "POST /v1internal:generateContent"),
+        ("/api/generate", {}, ("error",), "POST /api/chat"),
+        ("/api/v1/embeddings", {}, ("error", "message"), "POST /api/v1/chat/completions"),
+    ],
+)
+def test_who_is_lost_is_told_the_way_in_the_own_dialect(
+    path: str, headers: dict[str, str], where: tuple[str, ...], named: str
+) -> None:
+    answer = told("POST", path, **headers)
+    assert answer.status == 404
+    said = answer.json()
+    for name in where:
+        said = said[name]
+    assert f"there is nothing at POST {path}" in said
+    assert named in said
+
+
+def test_a_wrong_method_is_told_the_right_one() -> None:
+    answer = told("GET", "/v1/chat/completions")
+    assert (answer.status, answer.headers["allow"]) == (405, "POST")
+    assert answer.json()["error"]["message"] == "/v1/chat/completions takes POST, not GET"
+    assert told("GET", "/v1beta/models/m:generateContent").status == 404

@@ -1,0 +1,109 @@
+"""Answers in another shape than the one that was asked for, and answers that are none."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from bench import payloads
+from bench.streams import frames
+
+from dragoman.canon.parts import Text, ToolCall
+from dragoman.crossing import Crossing
+from dragoman.dialects import get
+from dragoman.gateway.server import Incoming, Reply
+
+from .rig import DIALECTS, Behind, Told, between, message_of, run, streaming, whole
+
+GOOD = whole("openai-chat")
+
+
+def told_by(*behind: Behind, dialect: str = "anthropic", stream: bool = False, **settings: Any) -> Told:
+    async def doing() -> Told:
+        async with between(*behind, **settings) as front:
+            return await front.generate(dialect, stream=stream)
+
+    told: Told = run(doing())
+    return told
+
+
+def told_in_canon(dialect: str, told: Told) -> tuple[Any, ...]:
+    """What an answer comes to. The streams of the bench have the first of its two calls, and some say all twice."""
+    response = get(dialect).read_response(told.body, Crossing(dialect, dialect))
+    text = "".join([part.text for part in response.parts if isinstance(part, Text)])
+    calls = [(part.name, json.loads(part.arguments)) for part in response.parts if isinstance(part, ToolCall)]
+    assert response.usage is not None
+    return text[:300], calls[0], response.stop.reason, bool(response.usage.input), bool(response.usage.output)
+
+
+@pytest.mark.parametrize("upstream", DIALECTS)
+@pytest.mark.parametrize("client", DIALECTS)
+def test_a_stream_for_a_client_that_wants_none(client: str, upstream: str) -> None:
+    """Some upstreams only stream."""
+    pieces = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)]
+    behind = Behind(streaming(pieces), dialect=upstream)
+    told = told_by(behind, dialect=client, upstream={"stream": "always"})
+    straight = told_by(Behind(whole(upstream), dialect=upstream), dialect=client)
+    assert told.status == straight.status == 200
+    assert told.headers["content-type"] == "application/json"
+    assert told_in_canon(client, told) == told_in_canon(client, straight)
+    assert b"stream" in behind.seen[0].body or "stream" in behind.seen[0].path
+
+
+@pytest.mark.parametrize("upstream", DIALECTS)
+@pytest.mark.parametrize("client", ["anthropic", "openai-responses", "gemini", "ollama"])
+def test_a_whole_answer_for_a_client_that_wants_a_stream(client: str, upstream: str) -> None:
+    """Some upstreams answer in one piece, asked or not."""
+    for setting in ("never", "auto"):
+        behind = Behind(whole(upstream), dialect=upstream)
+        told = told_by(behind, dialect=client, stream=True, upstream={"stream": setting})
+        assert told.status == 200
+        kind = "application/x-ndjson" if client == "ollama" else "text/event-stream; charset=utf-8"
+        assert told.headers["content-type"] == kind
+        name = json.loads(payloads.request("openai-chat"))["tools"][0]["function"]["name"]
+        assert name.encode() in told.body or b"tool" in told.body or b"functionCall" in told.body
+
+
+# Answers that are none.
+
+SORRY = b'{"error": {"message": "sorry", "type": "server_error", "code": 500}}'
+
+
+def said(body: bytes, kind: str = "application/json") -> Any:
+    async def step(request: Incoming, reply: Reply) -> None:
+        reply.send(200, [("content-type", kind)], body)
+
+    return step
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
+def test_a_fault_with_a_good_status_is_a_fault(client: str, stream: bool) -> None:
+    for body, words in ((SORRY, "sorry"), (b"<html>", "is not openai-chat")):
+        told = told_by(Behind(said(body)), dialect=client, stream=stream)
+        assert told.status in (500, 502)
+        assert words in message_of(client, told.body)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_of_another_shape_is_the_upstreams_fault(stream: bool) -> None:
+    for body in (b'{"choices": 7}', b"", b"[]"):
+        told = told_by(Behind(said(body)), stream=stream)
+        assert told.status == 502
+        assert "is not openai-chat" in message_of("anthropic", told.body)
+
+
+def test_after_a_fault_with_a_good_status_the_next_place_is_asked() -> None:
+    behind = Behind(GOOD)
+    assert told_by(Behind(said(SORRY)), behind, dialect="openai-chat").status == 200
+    assert len(behind.seen) == 1
+
+
+def test_a_stream_that_fails_is_a_fault_for_a_client_that_wants_none() -> None:
+    broken = [b'data: {"id":"x","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', b"data: " + SORRY + b"\n\n"]
+    told = told_by(Behind(streaming(broken)), upstream={"stream": "always"})
+    assert told.status in (500, 502)
+    assert "sorry" in message_of("anthropic", told.body)
+    cut = told_by(Behind(streaming(broken[:1])), dialect="openai-chat", upstream={"stream": "always"})
+    assert cut.status == 502

@@ -1,0 +1,44 @@
+"""A stream that breaks off for a known reason says that reason, once; one that was complete stays complete."""
+
+from __future__ import annotations
+
+import pytest
+from bench import payloads
+from bench.streams import frames
+
+import dragoman
+from dragoman.canon.events import Fault, Finish
+from dragoman.crossing import Crossing
+from dragoman.dialects import get
+
+LATE = Fault("timeout", "the upstream fell silent", 504)
+DIALECTS = tuple(payloads.names())
+
+
+def told(dialect: str, body: bytes) -> list[object]:
+    reader = get(dialect).reader(Crossing(dialect, dialect))
+    return [*reader.feed(body), *reader.close()]
+
+
+@pytest.mark.parametrize("target", DIALECTS)
+def test_the_reason_is_told(target: str) -> None:
+    source = "openai-chat" if target != "openai-chat" else "anthropic"
+    story = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(source)]
+    translator = dragoman.StreamTranslator(source=source, target=target)
+    out = b"".join([translator.feed(frame) for frame in story[:30]])
+    assert translator.fault is None
+    out += translator.close(LATE)
+    assert translator.fault == LATE
+    events = told(target, out)
+    assert [type(event) for event in events].count(Fault) == 1
+    last = events[-1]
+    assert isinstance(last, Fault)
+    assert last.message == LATE.message
+
+
+def test_an_answer_that_was_complete_stays_so() -> None:
+    story = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames("gemini")]
+    translator = dragoman.StreamTranslator(source="gemini", target="anthropic")
+    out = b"".join([translator.feed(frame) for frame in story]) + translator.close(LATE)
+    assert translator.fault is None
+    assert isinstance(told("anthropic", out)[-1], Finish)
