@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: help setup run test lint types layers unit format conform golden docs bench bench-gateway bench-peers e2e-older clean
+.PHONY: help setup run show test lint types layers unit format conform golden docs agents bench bench-gateway bench-peers e2e-older clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -19,7 +19,10 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-run: $(READY)  ## Show one agent conversation in all dialects, with its losses
+run: $(READY)  ## Start the gateway on the built-in rehearsal: clients can be pointed at it, browsers too
+	@$(BIN)/dragoman serve
+
+show: $(READY)  ## Show one agent conversation in all dialects, with its losses
 	@$(BIN)/dragoman show
 
 test: lint types layers unit  ## Set up, then lint, types, layers and tests
@@ -66,6 +69,11 @@ e2e-older: $(READY)  ## Install one older major of each SDK into an environment 
 	$(PYTHON) -m venv .venv-older
 	.venv-older/bin/python -m pip install --quiet --disable-pip-version-check -r tests/e2e/older.txt
 	$(BIN)/python -m pytest tests/e2e/test_sessions.py
+
+agents: $(READY)  ## Install coding agents by npm into build/agents (1.5 GB) and let them work through the gateway
+	mkdir -p build/agents && cp tests/agents/package.json build/agents/
+	npm install --prefix build/agents --no-audit --no-fund
+	DRAGOMAN_AGENTS=build/agents $(BIN)/python -m pytest tests/agents -n $(JOBS) --dist worksteal
 
 clean:  ## Remove what the other commands made
 	rm -rf $(VENV) .venv-bench .venv-older build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

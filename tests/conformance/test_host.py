@@ -240,17 +240,6 @@ def test_an_open_stream_is_cut_like_a_broken_connection() -> None:
     assert cut.value.partial == b'{"message":{"content":"It"},"done":false}\n'
 
 
-def test_the_name_of_a_model_tells_whose_the_upstream_is() -> None:
-    (case,) = _some("echoed-reasoning.deepseek.gemini-to-openai-chat")
-    assert case.host == "api.deepseek.com"
-    with gateway() as asked:
-        asked.model = "{host}/{model}"
-        result = host.run(case, asked)  # this gateway knows dialects only
-        asked.model = MODEL
-        assert host.run(case, asked).passed
-    assert "api.deepseek.com" in "".join([result.untested, *result.failures])
-
-
 def test_a_fault_with_a_status_ends_a_stream_that_has_to_end_with_one() -> None:
     (case,) = _some("broken-streams.fault.openai-chat-to-anthropic")
     (sound,) = _some("stream-usage.openai-chat-to-anthropic")

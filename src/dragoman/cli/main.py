@@ -14,12 +14,15 @@ except ModuleNotFoundError:  # the library alone needs no click
 from .. import __version__
 
 _VERBS = {
+    "ask": "ask.ask",
     "config": "config.config",
     "conform": "conform.conform",
     "dialects": "dialects.dialects",
     "lint": "lint.lint",
+    "log": "log.log",
     "loss": "loss.loss",
     "matrix": "matrix.matrix_command",
+    "mcp": "mcp.mcp",
     "repair": "repair.repair",
     "rule": "rule.rule",
     "serve": "serve.serve",

@@ -34,8 +34,8 @@ class Host(Struct):
     suite: Suite
     upstream: Upstream | None = None
     model: str = "{model}"
-    """The model's name to ask it for; {model} stands for the case's model, {upstream} for the upstream's dialect, {host}
-    for whose the upstream is where the case says so, else for the dialect too."""
+    """The model's name to ask it for; {model} stands for the case's model, {upstream} for the upstream's dialect,
+    {host} for whose the upstream is where the case says so, else for the dialect too."""
     key: str = ""
     timeout: float = 30.0
 

@@ -13,6 +13,8 @@ from typing import Any
 from ..canon.events import Fault, FaultKind
 from ..codec import jsontext
 from ..transport.client import Limits
+from ..transport.google import Tokens
+from ..transport.projects import Projects
 from ..transport.proxies import client
 from .breaker import Breakers
 from .clients import from_page, key_in, keys
@@ -20,11 +22,9 @@ from .config import Bounds, Config
 from .earlier import Keeping, recall
 from .earlier import asked as refers
 from .exchanges import Exchange, Exchanges
-from .google import Tokens
 from .looks import Looks, nothing
 from .paths import Call, match, nearest
 from .peers import Peers
-from .projects import Projects
 from .relay import Desk, Refused, Relay, fault_reply, unknown_path
 from .reports import report, summary
 from .routes import Routes

@@ -1,8 +1,8 @@
 """The gateway's configuration: one typed value, from a TOML file, from the usual environment variables, or both.
 
 Everything a user can set is a field here, with its default. Errors name the file, the line, the key and the nearest
-valid one (`tomlfile.py`). Keys of upstreams are named by environment variable (`key_env`), so that a file can be shown
-and shared. Where a file and the environment speak of the same upstream, the file wins.
+valid one (`tomlfile.py`). An upstream is not the gateway's alone (`transport/upstream.py`). Where a file and the
+environment speak of the same upstream, the file wins.
 """
 
 from __future__ import annotations
@@ -20,16 +20,12 @@ from ..canon.losses import Severity
 from ..dialects import names as dialect_names
 from ..sealing import Strategy
 from ..transport.client import Kind
+from ..transport.upstream import REHEARSAL as REHEARSAL
+from ..transport.upstream import Auth, Count, Seconds, addressed, is_address
+from ..transport.upstream import Upstream as Upstream
+from ..transport.upstream import from_environment as upstreams_of
 from . import tomlfile
 from .tomlfile import FileError
-
-Auth = Literal["auto", "bearer", "x-api-key", "x-goog-api-key", "google", "client", "none"]
-"""How an upstream is told who asks. auto: as its dialect does; client: with the key that the client sent."""
-
-Seconds = Annotated[float, Meta(ge=0)]
-Count = Annotated[int, Meta(ge=0)]
-
-REHEARSAL = "rehearsal"
 
 
 class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -92,33 +88,6 @@ class Bounds(_Part, frozen=True):
     """What the responses and conversations that are kept here may hold in all."""
 
 
-class Upstream(_Part, frozen=True):
-    """A host that speaks a dialect."""
-
-    dialect: str
-    base_url: str = ""
-    key_env: str = ""
-    auth: Auth = "auto"
-    headers: dict[str, str] = {}
-    models: tuple[str, ...] = ()
-    """Models (with * for anything) that go here when no route says otherwise."""
-    host: str = ""
-    """A host of the table of hosts, where the name in `base_url` does not tell."""
-    project: str = ""
-    """Google Cloud project: Vertex paths for gemini, the envelope's project for code-assist."""
-    location: str = "global"
-    stream: Literal["auto", "always", "never"] = "auto"
-    """Some hosts only stream, some never do: clients get what they asked for all the same."""
-    trip: Count = 5
-    """Failures in a row after which it is left alone; 0: never."""
-    rest: Seconds = 30.0
-    """Seconds that it is left alone. Then one request tries, and the others follow if it is served."""
-    credentials: str = ""
-    """File with Google credentials, where they are not the application's default ones."""
-    list_models: bool = True
-    """Ask it which models it has when a client asks for the list."""
-
-
 class Target(_Part, frozen=True):
     """One place a request may go to."""
 
@@ -168,36 +137,6 @@ class Config(_Part, frozen=True):
     """Upstreams of the usual environment variables are there too, unless the file has one with that name or key."""
 
 
-_BASES = {
-    "openai-chat": "https://api.openai.com/v1",
-    "openai-responses": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-    "gemini": "https://generativelanguage.googleapis.com",
-    "code-assist": "https://cloudcode-pa.googleapis.com",
-    "ollama": "http://127.0.0.1:11434",
-    "openrouter": "https://openrouter.ai/api/v1",
-}
-_USUAL: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = (
-    # name, dialect, variables with the key, variables with the address, models
-    (
-        "openai",
-        "openai-responses",
-        ("OPENAI_API_KEY",),
-        ("OPENAI_BASE_URL",),
-        ("gpt-*", "o1*", "o3*", "o4*", "chatgpt-*", "codex-*"),
-    ),
-    ("anthropic", "anthropic", ("ANTHROPIC_API_KEY",), ("ANTHROPIC_BASE_URL",), ("claude-*",)),
-    (
-        "gemini",
-        "gemini",
-        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        ("GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"),
-        ("gemini-*", "gemma-*"),
-    ),
-    ("openrouter", "openrouter", ("OPENROUTER_API_KEY",), ("OPENROUTER_BASE_URL",), ("*/*",)),
-)
-
-
 def load(path: Path | None, environment: Mapping[str, str]) -> Config:
     """The configuration of a file and of the environment, or of the environment alone. Checked: what it names exists.
 
@@ -227,45 +166,13 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Config:
 
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The upstreams that the usual variables name; the rehearsal alone when they name none."""
-    upstreams: dict[str, Upstream] = {}
-    for name, dialect, keys, addresses, models in _USUAL:
-        key = next((variable for variable in keys if environment.get(variable)), "")
-        if key:
-            address = next((environment[variable] for variable in addresses if environment.get(variable)), "")
-            upstreams[name] = Upstream(dialect, address, key, models=models)
-    if environment.get("OLLAMA_HOST"):
-        upstreams["ollama"] = Upstream("ollama", ollama_address(environment["OLLAMA_HOST"]), auth="none")
-    return Config(upstreams=upstreams)
-
-
-def ollama_address(host: str) -> str:
-    """What OLLAMA_HOST means: its scheme, host and port may each be missing. A server that listens everywhere is asked
-    on loopback."""
-    scheme, found, rest = host.strip().partition("://")
-    if not found:
-        scheme, rest = "http", host.strip()
-    place, slash, path = rest.partition("/")
-    name, colon, port = place.rpartition(":")
-    if not colon or not port.isdigit():  # an IPv6 address has colons of its own
-        name, port = place, ""
-    name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(name, name)
-    if name.count(":") > 1 and not name.startswith("["):
-        name = f"[{name}]"
-    port = port or ("11434" if not found else "443" if scheme == "https" else "80")
-    return f"{scheme}://{name}:{port}{slash}{path}".rstrip("/")
+    return Config(upstreams=upstreams_of(environment))
 
 
 def one_upstream(url: str, dialect: str, key_env: str = "", host: str = "") -> Config:
     """Every model goes to one upstream, under its own name."""
     auth: Auth = "auto" if key_env else "client"
     return Config(upstreams={"upstream": Upstream(dialect, url, key_env, auth, models=("*",), host=host)})
-
-
-def _vertex(upstream: Upstream) -> str:
-    """Where Vertex listens: a place for each location, and one for all."""
-    if upstream.dialect != "gemini" or not upstream.project:
-        return ""
-    return f"https://{'' if upstream.location == 'global' else upstream.location + '-'}aiplatform.googleapis.com"
 
 
 def checked(config: Config, file: str, text: str = "") -> Config:
@@ -280,13 +187,12 @@ def checked(config: Config, file: str, text: str = "") -> Config:
         if upstream.dialect not in known:
             said = f"there is no dialect {upstream.dialect!r}"
             raise FileError(file, text, (*at, "dialect"), said, upstream.dialect, known)
-        base = upstream.base_url or _vertex(upstream) or _BASES.get(upstream.dialect, "")
-        if upstream.dialect != REHEARSAL and not _is_address(base):
-            said = f"{base!r} is no address; one looks like https://host/path"
+        upstreams[name] = found = addressed(upstream)
+        if upstream.dialect != REHEARSAL and not is_address(found.base_url):
+            said = f"{found.base_url!r} is no address; one looks like https://host/path"
             raise FileError(file, text, (*at, "base_url"), said)
         if "/" in name or not name:
             raise FileError(file, text, at, "the name of an upstream has no slash: models are named upstream/model")
-        upstreams[name] = msgspec.structs.replace(upstream, base_url=base)
     for i, route in enumerate(config.routes):
         for j, target in enumerate(route.to):
             if target.upstream not in upstreams:
@@ -297,14 +203,6 @@ def checked(config: Config, file: str, text: str = "") -> Config:
     if not config.upstreams:  # nothing is configured: everything is a rehearsal, and says so
         upstreams[REHEARSAL] = Upstream(REHEARSAL, models=("*",))
     return msgspec.structs.replace(config, upstreams=upstreams)
-
-
-def _is_address(base: str) -> bool:
-    try:
-        parts = urlsplit(base)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
 
 
 def advice(config: Config, environment: Mapping[str, str]) -> list[str]:

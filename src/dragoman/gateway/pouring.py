@@ -17,6 +17,7 @@ from ..crossing import Crossing
 from ..dialects import get
 from ..errors import TransportError, WireError
 from ..transport.client import Answer
+from ..transport.retry import no_answer
 from .config import Bounds
 from .exchanges import Tape
 from .framing import array_frames, keep_alive, media_type
@@ -35,13 +36,6 @@ class Translator(Protocol):
     def feed(self, chunk: bytes, /) -> bytes: ...
 
     def close(self, fault: Fault | None = None) -> bytes: ...
-
-
-def transport_fault(error: TransportError) -> Fault:
-    """What a client is told when an upstream cannot be reached, or gives up."""
-    if error.kind == "timeout":
-        return Fault("timeout", str(error), 504)
-    return Fault("upstream_bad", str(error), 502)
 
 
 class Pouring:
@@ -90,7 +84,7 @@ class Pouring:
                     await reply.drain()
             rest = translator.close()
         except TransportError as error:
-            rest = translator.close(transport_fault(error))
+            rest = translator.close(no_answer(error))
         except WireError as error:
             rest = translator.close(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
         if translator.fault is None or reply.started:

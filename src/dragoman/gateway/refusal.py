@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import random
-from email.utils import parsedate_to_datetime
 from typing import Any
 
-from ..canon.events import Fault, FaultKind
+from ..canon.events import Fault
 from ..dialects import get
 from .breaker import Breaker
 from .config import REHEARSAL, Config
-
-RETRIED: frozenset[FaultKind] = frozenset({"rate_limit", "overloaded", "server", "upstream_bad", "timeout"})
-"""Faults after which the same place may be asked again."""
 
 
 class Refused(Exception):
@@ -29,21 +24,6 @@ class Refused(Exception):
         """Status, headers and body for the client."""
         status, told, body = fault_reply(dialect, self.fault)
         return (self.status, told, self.body) if self.body else (status, told, body)
-
-
-def wait(fault: Fault, backoff: float, attempt: int) -> float:
-    """Seconds until a place is asked again: what it says, else longer each time. Never the same for all who wait."""
-    if fault.retry_after is not None:
-        return fault.retry_after * random.uniform(1.0, 1.1)
-    return backoff * float(2**attempt) * random.uniform(0.5, 1.0)
-
-
-def until(date: str, now: float) -> float | None:
-    """Seconds until an HTTP date."""
-    try:
-        return max(0.0, parsedate_to_datetime(date).timestamp() - now) if date else None
-    except ValueError:
-        return None
 
 
 def resting(name: str, breaker: Breaker, now: float) -> Fault:

@@ -23,6 +23,9 @@ from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ..translate import StreamTranslator, Translation, translate_request, translate_response
 from ..transport.client import Answer, Client, Headers
+from ..transport.google import Tokens
+from ..transport.projects import Projects
+from ..transport.retry import RETRIED, no_answer, until, wait
 from . import headers, reshape, stage, upstreams
 from .asides import Told
 from .asides import ask as aside
@@ -30,12 +33,10 @@ from .breaker import FAILURES, Breaker, Breakers
 from .config import REHEARSAL, Config, Route, Upstream
 from .exchanges import Exchange, Tape, Try, compact, compact_repairs
 from .framing import media_type
-from .google import Tokens
 from .passing import Passing
 from .paths import Call
-from .pouring import Pouring, Translator, transport_fault
-from .projects import Projects
-from .refusal import RETRIED, Refused, fault_reply, named, no_model, resting, unknown_path, until, wait
+from .pouring import Pouring, Translator
+from .refusal import Refused, fault_reply, named, no_model, resting, unknown_path
 from .routes import Choice, Routes
 from .server import Gone, Incoming, Reply
 from .taped import Taped
@@ -278,7 +279,7 @@ class Relay:
             try:
                 fault = await self._once(choice, route, asked)
             except TransportError as error:
-                fault = transport_fault(error)
+                fault = no_answer(error)
                 again = error.kind != "timeout"  # it had its time
             if fault is None:
                 breaker.passed()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import resource
 import select
 import signal
 import socket
@@ -121,6 +122,7 @@ class _Stop:
 
 async def _until_stopped(gateway: Gateway, server: Server, stop: _Stop) -> int:
     _spare_the_collector()
+    _open_many()
     await stop.told.wait()
     gateway.ready = False
     listen = gateway.config.listen
@@ -141,6 +143,14 @@ def _spare_the_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 100)
+
+
+def _open_many() -> None:
+    """As many open connections as the system allows: an exchange has two, and the usual 1,024 are soon used up."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _drain(server: Server, grace: float, seconds: float) -> bool:

@@ -12,7 +12,7 @@ from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.fold import fold
 from ..canon.losses import Loss
 from ..canon.parts import Part, Reasoning, Text, ToolCall
-from ..canon.request import Request, Settings
+from ..canon.request import Request
 from ..canon.response import Response
 from ..canon.tools import HostedTool
 from ..canon.turns import Turn
@@ -141,6 +141,5 @@ class Aside:
 
     async def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
         tools = [HostedTool("gemini", word, jsontext.raw({word: {}})) for word in map(_HOSTED.__getitem__, hosted)]
-        name = self._model.name.partition("/")[2]
-        request = Request((Turn("user", (Text(prompt),)),), name, tuple(tools), settings=Settings(), stream=True)
+        request = Request((Turn("user", (Text(prompt),)),), tools=tuple(tools), stream=True)
         return await whole_answer(self._model, request, self._lost)

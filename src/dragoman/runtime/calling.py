@@ -15,7 +15,7 @@ from .events import Happening, ToolCallProgress, ToolCallRequest, ToolCallRespon
 from .history import INTERRUPTED, failed
 from .policy import Policy
 from .session import Session
-from .tool import Failure, Outcome, Surroundings
+from .tool import Confirmation, Failure, Outcome, Surroundings
 from .toolbox import Approval, Approve, Done, Plan, Toolbox
 
 HARMLESS = frozenset({"read", "fetch"})
@@ -43,6 +43,8 @@ class Calling:
         self._session, self._desk, self._around, self._deadline = session, desk, around, deadline
         self.waiting = False
         """A call waits for a person."""
+        self.spared = 0.0
+        """Seconds that persons took to answer: they are not the run's."""
 
     async def run(self) -> AsyncGenerator[Happening, None]:
         """Run the calls that have no result yet. When all have one, the step is closed."""
@@ -100,13 +102,24 @@ class Calling:
         approval = session.approvals.get(call.id)
         if plan.verdict.word == "ask" and plan.asked is not None and approval is None:
             if desk.approve is not None:
-                approval = await desk.approve(plan.asked)  # a person's time is not the run's
+                approval = await self._word(desk.approve, plan.asked)
             elif desk.defer:
                 session.plans[call.id] = plan
                 return Waiting(call.id, call.name, plan.asked)
         if approval is not None and plan.asked is not None:
             desk.policy.remember(call.name, plan.asked, approval.said)
         return plan, approval
+
+    async def _word(self, approve: Approve, asked: Confirmation) -> Approval:
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            return await approve(asked)
+        finally:
+            took = clock() - began
+            self.spared += took
+            if self._deadline is not None:
+                self._deadline += took
 
     async def _run(self, ready: list[tuple[Plan, Approval | None]]) -> AsyncGenerator[Happening, None]:
         session, desk = self._session, self._desk

@@ -32,7 +32,8 @@ _LAUNCHERS = frozenset(
 """Programs that run another one, which stands among their arguments."""
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?\+?=")
-_ARITHMETIC = re.compile(r"[ \t]*[(\-+!~ \t]*\$?\w+[) \t]*(?:[-+*/%<>=?:^, \t!~(]+\$?\w+[) \t]*)*")
+_ARITHMETIC = re.compile(r"[-+!~ \t]*\$?\w+[ \t]*(?:[-+*/%<>=?:^,!~][-+*/%<>=?:^,!~ \t]*\$?\w+[ \t]*)*")
+"""What can be nothing else: no parentheses, no two words side by side."""
 _OPERATORS = (";;&", "<<<", "<<-", "&>>", "&&", "||", ";;", ";&", "|&", "&>", ">>", ">&", "<&", "<>", ">|", "<<")
 _SEPARATORS = frozenset({";", "&", "|", "\n", "&&", "||", ";;", ";&", ";;&", "|&", "(", ")"})
 _MAGIC = frozenset("*?[]{}~")
@@ -56,7 +57,10 @@ class Roots(NamedTuple):
 def roots(command: str) -> Roots:
     """The programs that `bash -c` may run for a command."""
     reader = _Reader(command, 0)
-    reader.read()
+    try:
+        reader.read()
+    except RecursionError:  # deeper than anybody writes
+        reader.hidden = True
     return Roots(tuple(dict.fromkeys(reader.found)), reader.hidden)
 
 
@@ -336,8 +340,10 @@ class _Reader:
             self._expanded("}")
             # A prompt's text is run through the shell again; and `${ command; }` is a command, in newer shells.
             inner = text[start : self.at]
-            # How quotes count in it depends on where it stands.
-            self.hidden |= re.match(r"[\w@*#!?$-]", inner) is None or re.search(r"@P|['\"\\]", inner) is not None
+            # How quotes and parentheses count in it depends on where it stands.
+            self.hidden |= (
+                re.match(r"[\w@*#!?$-]", inner) is None or re.search(r"@P|['\"\\]|(?<!\$)\(", inner) is not None
+            )
             return True
         if following == "[":
             self.hidden = True  # old arithmetic

@@ -45,7 +45,7 @@ def real(path: Path) -> Path:
 
 
 def place(given: str | Path, workspace: Sequence[Path]) -> Place:
-    """Where a path leads; a relative one counts from the first root that has it. Raises ToolError where it is outside."""
+    """Where a path leads; a relative one counts from the first root that has it. Raises ToolError if outside."""
     text = os.fspath(given)
     if not workspace:
         raise ToolError("path_not_in_workspace", "There is no workspace, so no file can be touched.")

@@ -1,8 +1,8 @@
 """Fetching a page from the public web, and from nowhere else: a model chooses the address, and what is behind it.
 
 A name is looked up once and the connection goes to the address that was looked at, so it cannot become another one in
-between; every redirect is looked at like the first address. Size and time are bounded. Not done by the upstreams' client
-on purpose: that one keeps connections, and goes wherever it is told.
+between; every redirect is looked at like the first address. Size and time are bounded. Not done by the upstreams'
+client on purpose: that one keeps connections, and goes wherever it is told.
 """
 
 from __future__ import annotations

@@ -30,14 +30,15 @@ def spread(pattern: str) -> list[str]:
 @lru_cache(maxsize=256)
 def compiled(pattern: str, case_sensitive: bool = True) -> re.Pattern[str]:
     """What matches a path with `/` between its steps, as a whole."""
-    forms = "|".join([_translated(form) for form in spread(pattern)])
+    forms = "|".join([translated(form) for form in spread(pattern)])
     try:
-        return re.compile(f"(?:{forms})", 0 if case_sensitive else re.IGNORECASE)
+        return re.compile(f"(?:{forms})", re.DOTALL | (0 if case_sensitive else re.IGNORECASE))
     except re.error as error:
         raise ToolError("invalid_tool_params", f"{pattern!r} is no glob pattern: {error}") from error
 
 
-def _translated(pattern: str) -> str:
+def translated(pattern: str) -> str:
+    """A pattern without braces as a regular expression."""
     out: list[str] = []
     steps = pattern.split("/")
     for i, step in enumerate(steps):

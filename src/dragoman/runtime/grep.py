@@ -10,7 +10,8 @@ import json
 import re
 import sys
 
-MAX_SIZE = 50 * 1024 * 1024
+MAX_LINE = 10_000
+"""Characters of a line that are written: who reads this shows fewer."""
 
 
 def main() -> int:
@@ -27,20 +28,21 @@ def main() -> int:
 
 def search(path: bytes, wanted: re.Pattern[bytes]) -> None:
     """Write the lines of a file that match; none of a binary file."""
+    name = path.decode("utf-8", "surrogateescape")
     try:
         with open(path, "rb") as file:
-            data = file.read(MAX_SIZE)
+            if b"\0" in file.read(8192):
+                return
+            file.seek(0)
+            for number, line in enumerate(file, 1):
+                if wanted.search(line.rstrip(b"\r\n")):
+                    text = line.decode("utf-8", "replace")[:MAX_LINE]
+                    found = {"path": {"text": name}, "lines": {"text": text}, "line_number": number}
+                    sys.stdout.write(json.dumps({"type": "match", "data": found}) + "\n")
     except OSError:
         return  # gone, or closed to us: as if it did not match
-    if b"\0" in data:
-        return
-    name = path.decode("utf-8", "surrogateescape")
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if wanted.search(line):
-            text = line.decode("utf-8", "replace")
-            found = {"path": {"text": name}, "lines": {"text": text}, "line_number": number}
-            sys.stdout.write(json.dumps({"type": "match", "data": found}) + "\n")
-    sys.stdout.flush()
+    finally:
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

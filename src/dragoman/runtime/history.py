@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from ..canon.parts import Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
+from ..canon.parts import Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from ..canon.turns import Turn
 
 Turns = tuple[Turn, ...]
@@ -40,25 +40,6 @@ def sealed(thought: Reasoning) -> bool:
 def says_something(parts: Iterable[Part]) -> bool:
     """Whether an answer has a word or a call in it: one without is no turn of a conversation."""
     return any(not isinstance(part, Reasoning) and not (isinstance(part, Text) and not part.text) for part in parts)
-
-
-def without_seals(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Parts of an answer that was broken off: what was sealed as a whole is worth nothing in half."""
-    return tuple([msgspec.structs.replace(part, seal=None) for part in parts if not isinstance(part, Reasoning)])
-
-
-def labelled(seal: Seal, dialect: str, borrowed: frozenset[str], model: str, host: str) -> Seal:
-    """A seal with its whole origin, by which it goes back there and nowhere else. `borrowed`: dialects whose slots the
-    upstream's dialect has too."""
-    from ..codec.seals import pack
-
-    kind, data = seal.kind, seal.data
-    if seal.dialect in borrowed:
-        kind = seal.dialect
-    elif seal.dialect != dialect:
-        # The upstream is a gateway: it wants back what stood in its slot, mark and all.
-        kind, data = "", pack(seal)
-    return Seal(dialect, data, kind, model, host)
 
 
 def placed(turns: Iterable[Turn]) -> Turns:

@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from ..canon.events import Fault
 from ..canon.losses import Loss
-from ..canon.parts import Text, ToolCall
+from ..canon.parts import ToolCall
 from ..canon.request import Request, Settings
 from ..canon.response import Response, Usage
-from ..canon.tools import Choice
+from ..canon.tools import Choice, Tool
 from ..canon.turns import Turn
 from ..errors import FaultError
 from ..transport.retry import RETRIED, wait
@@ -52,7 +52,7 @@ class Limits(Struct, frozen=True):
     """Steps in a row with the same calls."""
 
 
-def _unsaved(session: Session) -> None:
+def unsaved(session: Session) -> None:
     """Nobody keeps it."""
 
 
@@ -70,7 +70,7 @@ class Loop:
         defer: bool = False,
         settings: Settings | None = None,
         limits: Limits | None = None,
-        save: Callable[[Session], None] = _unsaved,
+        save: Callable[[Session], None] = unsaved,
         telemetry: telemetry.Telemetry | None = None,
         words: bool = False,
     ) -> None:
@@ -137,9 +137,12 @@ class Loop:
             model = self._models(session.model)
             around = msgspec.structs.replace(around, ask=Aside(model, lost), hosted=model.hosted)
         calling = Calling(session, self._desk, around, deadline)
-        async with aclosing(calling.run()) as happenings:
-            async for happening in happenings:
-                yield happening
+        try:
+            async with aclosing(calling.run()) as happenings:
+                async for happening in happenings:
+                    yield happening
+        finally:
+            session.seconds -= calling.spared
         for told in _untold(session, lost):
             yield told
         if calling.waiting:
@@ -188,7 +191,8 @@ class Loop:
         self, session: Session, model: Model, answer: Answer, deadline: float | None
     ) -> AsyncGenerator[Happening, None]:
         """Ask once."""
-        request = self._request(session, model)
+        session.tools = self._declared()
+        request = session.request(self._settings)
         clock, prompt = asyncio.get_running_loop().time, session.prompt_id
         text = text_of(session.turns[-1].parts) if self._words else None
         self._note(telemetry.ApiRequestEvent(prompt_id=prompt, model=model.name, request_text=text))
@@ -207,11 +211,10 @@ class Loop:
             seconds = clock() - began
             self._note(telemetry.api_response(answer.response, model.name, seconds, prompt, words=self._words))
 
-    def _request(self, session: Session, model: Model) -> Request:
-        system = (Turn("system", (Text(session.system),)),) if session.system else ()
-        tools = self._desk.toolbox.declarations()
-        name = model.name.partition("/")[2]
-        return Request((*system, *session.turns), name, tools, settings=self._settings, stream=True)
+    def _declared(self) -> tuple[Tool, ...]:
+        """The tools, each with its place, by which a loss can name it."""
+        found = enumerate(self._desk.toolbox.declarations())
+        return tuple([msgspec.structs.replace(tool, at=("tools", n), schema_at=("schema",)) for n, tool in found])
 
     def _answered(self, session: Session, answer: Answer) -> Iterator[Happening]:
         """Write the answer down, and say what follows."""
@@ -230,6 +233,9 @@ class Loop:
             session.turns = appended(session.turns, Turn("assistant", parts))
         yield from _untold(session, list(truncated(cut)))
         session.step = "calls" if any(isinstance(part, ToolCall) for part in parts) else "idle"
+        if response.stop.reason == "pause" and session.step == "idle" and says_something(parts):
+            session.step = "ask"  # it goes on by itself when it is asked again
+            return
         if session.step == "idle" or cut:
             yield self._ended(session, _why(response, says_something(parts)), response.stop.detail)
             return
@@ -246,11 +252,10 @@ class Loop:
         before = compress.tokens(session.turns)
         if parted is None or compress.tokens(parted.early) < before / 4:
             return
-        tools = self._desk.toolbox.declarations()
-        name = model.name.partition("/")[2]
+        tools = self._declared()
         choice = Choice("none") if tools else None
         lost: list[Loss] = []
-        request = Request(compress.question(parted.early), name, tools, choice, stream=True)
+        request = Request(compress.question(parted.early), tools=tools, choice=choice, stream=True)
         try:
             summary = text_of((await whole_answer(model, request, lost, deadline)).parts)
         except FaultError:
@@ -286,6 +291,8 @@ def _why(response: Response, said: bool) -> Reason:
         return "length"
     if reason == "refusal" or reason == "content_filter":
         return reason
+    if reason in ("error", "bad_tool_call"):
+        return "fault"
     return "stop" if said else "empty"
 
 

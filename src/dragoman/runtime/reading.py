@@ -1,4 +1,4 @@
-"""Files as a model reads them: text in lines, with a word on what was left out; images, sound, film and PDF as media."""
+"""Files as a model reads them: text in lines, and how much of it was left out; images, sound, film, PDF as media."""
 
 from __future__ import annotations
 

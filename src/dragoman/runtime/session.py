@@ -15,7 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from ..canon.parts import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ..canon.request import Request, Settings
 from ..canon.response import Usage
+from ..canon.tools import Tool
 from ..canon.turns import Role, Turn
 from ..errors import ConfigError
 from .history import INTERRUPTED, NOT_RUN, Turns, answered, appended, open_calls
@@ -32,6 +34,8 @@ class Session(Struct, kw_only=True):
     model: str = ""
     """Who answers now, as `upstream/model`."""
     system: str = ""
+    tools: tuple[Tool, ...] = ()
+    """As they were declared when the model was last asked."""
     turns: Turns = ()
     step: Step = "idle"
     plans: dict[str, Plan] = {}
@@ -87,6 +91,11 @@ class Session(Struct, kw_only=True):
     def open(self) -> tuple[ToolCall, ...]:
         """The calls of the step that have no result yet."""
         return tuple([call for call in open_calls(self.turns) if call.id not in self.results])
+
+    def request(self, settings: Settings | None = None) -> Request:
+        """The conversation as a question to a model."""
+        system = (Turn("system", (Text(self.system),)),) if self.system else ()
+        return Request((*system, *self.turns), tools=self.tools, settings=settings or Settings(), stream=True)
 
     def to_json(self) -> bytes:
         """All of it."""

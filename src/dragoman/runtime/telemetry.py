@@ -70,7 +70,6 @@ class ApiResponseEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
     tool_token_count: int = 0
     total_token_count: int = 0
     response_text: str | None = None
-    auth_type: str = ""
 
 
 class ApiErrorEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -81,7 +80,6 @@ class ApiErrorEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
     error_type: str
     status_code: int
     duration_ms: int
-    auth_type: str = ""
 
 
 Noted = ToolCallEvent | ApiRequestEvent | ApiResponseEvent | ApiErrorEvent
@@ -127,9 +125,16 @@ def api_response(response: Response, model: str, seconds: float, prompt_id: str,
         output_token_count=max(0, (usage.output or 0) - thought),
         cached_content_token_count=usage.cache_read or 0,
         thoughts_token_count=thought,
+        tool_token_count=_of_tools(usage),
         total_token_count=(usage.input or 0) + (usage.output or 0),
         response_text=text_of(response.parts) if words else None,
     )
+
+
+def _of_tools(usage: Usage) -> int:
+    """What an upstream's own tools read, which only Gemini counts apart."""
+    found = (usage.extra or {}).get("gemini", {}).get("toolUsePromptTokenCount")
+    return int(bytes(found)) if found is not None and bytes(found).isdigit() else 0
 
 
 def api_error(fault: Fault, model: str, seconds: float, prompt_id: str) -> ApiErrorEvent:

@@ -1,4 +1,4 @@
-"""Text in files: what it says and how it is spelled (encoding, line ends), and edits of it as a person is shown them."""
+"""Text in files: what it says, how it is spelled (encoding, line ends), and edits of it as a person is shown them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def is_binary(data: bytes) -> bool:
     head = data[:4096]
     if b"\0" in head:
         return True
-    odd = sum(byte < 9 or 13 < byte < 32 and byte != 27 for byte in head)
+    odd = sum(byte < 9 or (13 < byte < 32 and byte != 27) for byte in head)
     return odd * 10 > len(head) * 3
 
 
@@ -92,8 +92,8 @@ def _lines(text: str) -> list[str]:
 
 def _changed(old: str, new: str) -> tuple[int, int]:
     """(lines added, lines removed)"""
-    changes = [found for found in difflib.SequenceMatcher(None, _lines(old), _lines(new)).get_opcodes()]
-    changes = [found for found in changes if found[0] != "equal"]
+    matcher = difflib.SequenceMatcher(None, _lines(old), _lines(new))
+    changes = [found for found in matcher.get_opcodes() if found[0] != "equal"]
     return sum(end - start for *_, start, end in changes), sum(end - start for _, start, end, *_ in changes)
 
 

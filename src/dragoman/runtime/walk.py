@@ -1,7 +1,7 @@
 """The files of a workspace, without what its ignore files leave out: .gitignore as git reads it, and our own.
 
-Patterns are pathspec's; which file's patterns count for which path, and that nothing below an ignored folder comes back,
-is decided here. Links to folders are not walked into; links to files count where they lead to one in the workspace.
+A deeper file's patterns count more, and nothing below an ignored folder comes back. Links to folders are not walked
+into; links to files count if they lead to one in the workspace.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import pathspec
 from msgspec import Struct
 
-from . import confine
+from . import confine, gitignore
 from .confine import Place
 from .tool import ToolError
 
@@ -33,7 +32,7 @@ class Patterns(NamedTuple):
     """The patterns of one ignore file, and the folder they count from."""
 
     base: Path
-    spec: pathspec.GitIgnoreSpec
+    lines: tuple[gitignore.Pattern, ...]
     own: bool
 
 
@@ -49,10 +48,10 @@ class Ignores(Struct, frozen=True):
         if self.git and path.name == ".git":
             return "git"
         verdict: dict[bool, bool] = {}
-        for base, spec, own in self.patterns:
+        for base, lines, own in self.patterns:
             if base not in path.parents:
                 continue
-            said = spec.check_file(path.relative_to(base).as_posix() + ("/" if is_folder else "")).include
+            said = gitignore.said(lines, path.relative_to(base).as_posix(), is_folder)
             if said is not None:
                 verdict[own] = said
         return "git" if verdict.get(False) else "own" if verdict.get(True) else ""
@@ -60,14 +59,12 @@ class Ignores(Struct, frozen=True):
     def entered(self, folder: Path, handle: int | None = None) -> Ignores:
         """With the ignore files of a folder, too."""
         names = ([GIT] if self.git else []) + (list(OWN) if self.own else [])
-        new = [
-            Patterns(folder, spec, name != GIT) for name in names if (spec := _read(folder, name, handle)) is not None
-        ]
+        new = [Patterns(folder, lines, name != GIT) for name in names if (lines := _read(folder, name, handle))]
         return Ignores(self.git, self.own, self.patterns + tuple(new)) if new else self
 
     def also(self, base: Path, lines: Sequence[str]) -> Ignores:
         """With more patterns, which count from a folder."""
-        more = Patterns(base, pathspec.GitIgnoreSpec.from_lines(lines), True)
+        more = Patterns(base, gitignore.read(lines), True)
         return Ignores(self.git, self.own, (more, *self.patterns))
 
 
@@ -77,8 +74,8 @@ def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
     root = where.root
     top = next((above for above in (root, *root.parents) if (above / ".git").exists()), root)
     if git:
-        spec = _read(top / ".git", "info/exclude", None)
-        found = Ignores(git, own, (Patterns(top, spec, False),)) if spec is not None else found
+        lines = _read(top / ".git", "info/exclude", None)
+        found = Ignores(git, own, (Patterns(top, lines, False),)) if lines else found
     way = [top, *reversed([above for above in where.path.parents if top in above.parents])]
     for folder in way if where.path != top else []:
         found = found.entered(folder)
@@ -98,17 +95,16 @@ def reason(where: Place, found: Ignores | None = None) -> Reason:
     return ""
 
 
-def _read(folder: Path, name: str, handle: int | None) -> pathspec.GitIgnoreSpec | None:
+def _read(folder: Path, name: str, handle: int | None) -> tuple[gitignore.Pattern, ...]:
     try:
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(name if handle is not None else folder / name, flags, dir_fd=handle)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return None
+        return ()
     with os.fdopen(file, "rb") as opened:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            return None
-        lines = opened.read(MAX_IGNORE).decode("utf-8", "replace").splitlines()
-    return pathspec.GitIgnoreSpec.from_lines(lines)
+            return ()
+        return gitignore.read(opened.read(MAX_IGNORE).decode("utf-8-sig", "replace").split("\n"))
 
 
 class Entry(NamedTuple):

@@ -100,13 +100,21 @@ def auth(upstream: Upstream) -> Auth:
     return "google" if upstream.dialect == "gemini" and upstream.project else usual
 
 
-def headers(upstream: Upstream, environment: Mapping[str, str], token: str = "") -> dict[str, str]:
-    """The headers of a request to an upstream; `token` is Google's where it wants one."""
+def headers(
+    upstream: Upstream,
+    environment: Mapping[str, str],
+    token: str = "",
+    more: Mapping[str, str] | None = None,
+    shown: Mapping[str, str] | None = None,
+) -> list[tuple[str, str]]:
+    """The headers of a request to an upstream. `token` is Google's where it wants one; `more` go along; `shown` say who
+    asks, in place of the upstream's own key."""
     out = {"content-type": "application/json", "user-agent": USER_AGENT, "accept-encoding": "identity"}
     out.update(get(upstream.dialect).endpoint.headers)
-    out.update(key(upstream, environment, token))
+    out.update(more or {})
+    out.update(key(upstream, environment, token) if shown is None else shown)
     out.update({name.lower(): value for name, value in upstream.headers.items()})
-    return {name: value for name, value in out.items() if value}
+    return [(name, value) for name, value in out.items() if value]
 
 
 def key(upstream: Upstream, environment: Mapping[str, str], token: str = "") -> dict[str, str]:

@@ -43,7 +43,7 @@ class _Connection(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.answer: Answer | None = None
         self.resting: deque[_Connection] | None = None  # where it lies while nobody uses it
-        self.idle_since = 0.0
+        self.idle_since = 0.0  # 0: never yet
         self.drained: asyncio.Event | None = None
         self.parser: Any = httptools.HttpResponseParser(self)
 
@@ -400,21 +400,20 @@ class Pool:
         if host is None:
             host = self._hosts[address] = _Host(address)
         while True:
-            connection = self._unused(host)
-            used = connection is not None
-            if connection is None:
-                connection = await self._another(host)
+            connection = self._unused(host) or await self._another(host)
             answer = Answer(self, host, connection)
             connection.answer = answer
-            assert connection.transport is not None
-            connection.transport.write(message)
+            if connection.transport is not None:
+                connection.transport.write(message)
+            else:  # closed in the moment it was opened
+                answer.lost(None)
             try:
                 if connection.drained is not None:
                     await asyncio.wait_for(connection.drained.wait(), timeout)
                 while not answer.head_done:
                     await answer.wait(timeout, "the upstream did not answer")
             except TransportError as error:
-                if not used or answer.began or error.kind != "closed":
+                if not connection.idle_since or answer.began or error.kind != "closed":
                     raise
                 continue  # it had been closed while it was idle
             except TimeoutError:

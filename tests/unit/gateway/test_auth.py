@@ -14,10 +14,10 @@ from bench import payloads
 
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, Route, Target, Upstream
-from dragoman.gateway.google import EARLY, LATE, NoToken, Tokens
-from dragoman.gateway.projects import Projects
 from dragoman.gateway.server import Incoming
 from dragoman.gateway.upstreams import headers, joined
+from dragoman.transport.google import EARLY, LATE, NoToken, Tokens
+from dragoman.transport.projects import Projects
 
 from .loopback import Scripted, Told, ask, through
 

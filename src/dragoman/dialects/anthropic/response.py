@@ -67,6 +67,7 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     return Response(tuple(parts), stop, answer.id or "", answer.model or "", None, usage, (), extra)
 
 
+_SEQUENCE = ("stop_sequence",)
 _PLAIN_STOPS = {"end_turn": Stop("stop"), "tool_use": Stop("tool_calls"), "max_tokens": Stop("length")}
 
 
@@ -85,7 +86,7 @@ def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool
     extra = crossing.keep((), fields) if fields else None
     if called and reason in ("stop", "unknown"):
         reason = "tool_calls"
-    return Stop(reason, sequence, detail, extra)
+    return Stop(reason, sequence, detail, extra, _SEQUENCE if sequence is not None else ())
 
 
 def read_usage(usage: wire.Usage, at: tuple[str, ...], crossing: Crossing, unknown: Unknown) -> Usage:

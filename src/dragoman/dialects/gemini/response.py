@@ -179,7 +179,7 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
         crossing.keep(at, {"finishMessage": jsontext.raw(message)})
         extra = with_field(extra, "finishMessage", jsontext.raw(message))
         message = None
-    return Stop(reason, None, message or "", extra)
+    return Stop(reason, None, message or "", extra, (*at, "finishMessage") if message else ())
 
 
 def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
@@ -187,14 +187,17 @@ def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
     if not feedback:
         return None
     value = peek(feedback)
+    blocked = isinstance(value, dict) and bool(value.get("blockReason"))
     if isinstance(value, dict):
-        rest = {name: jsontext.raw(inner) for name, inner in value.items() if name not in _BLOCK}
+        rest = {name: jsontext.raw(inner) for name, inner in value.items() if not (blocked and name in _BLOCK)}
         crossing.keep(_FEEDBACK, rest)
-    if not isinstance(value, dict) or not value.get("blockReason"):
+    if not blocked:
         return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}}, at=_FEEDBACK)
     message = value.get("blockReasonMessage")
-    detail = message if isinstance(message, str) else f"the prompt was blocked: {value['blockReason']}"
-    return Stop("content_filter", None, detail, {wire.NAME: {"promptFeedback": feedback}}, _FEEDBACK)
+    said = isinstance(message, str)
+    detail = message if said else f"the prompt was blocked: {value['blockReason']}"
+    where = (*_FEEDBACK, "blockReasonMessage" if said else "blockReason")
+    return Stop("content_filter", None, detail, {wire.NAME: {"promptFeedback": feedback}}, where)
 
 
 def read_time(text: str) -> int | None:

@@ -20,8 +20,8 @@ QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 class RunShellCommand(Tool):
     name = "run_shell_command"
     description = (
-        "Runs a command as `bash -c <command>` in the workspace. Commands may go to the background with `&`; all of one "
-        "command's processes are a group, which can be ended with `kill -- -PGID`.\n"
+        "Runs a command as `bash -c <command>` in the workspace. Commands may go to the background with `&`; all of "
+        "one command's processes are a group, which can be ended with `kill -- -PGID`.\n"
         "Returns: Command, Directory, Output (stdout), Error (stderr, or why it did not run to its end), Exit Code, "
         "Signal, Background PIDs, Process Group PGID."
     )

@@ -42,10 +42,12 @@ class SaveMemory(Tool):
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         fact = arguments["fact"]
         try:
-            made = edits.made(_planned(fact, around), around, "")
-        except ToolError as error:
-            said = f'{{ "success": false, "error": {_quoted(f"Failed to save memory. {error.message}")} }}'
-            return Outcome(said, f"Error saving memory: {error.message}", Failure(error.message, "memory_failed"))
+            edit = _planned(fact, around)
+            edit.where.root.mkdir(parents=True, exist_ok=True)
+            made = edits.made(edit, around, "")
+        except (ToolError, OSError) as error:
+            said = f'{{ "success": false, "error": {_quoted(f"Failed to save memory. {error}")} }}'
+            return Outcome(said, f"Error saving memory: {error}", Failure(str(error), "memory_failed"))
         message = f'Okay, I\'ve remembered that: "{fact}"'
         if around.wanted is not None:
             message = "Okay, I've updated the memory file with what the user made of it."
@@ -64,7 +66,6 @@ def _place(config: Path) -> Place:
 def _planned(fact: str, around: Surroundings) -> Edit:
     if around.config is None:
         raise ToolError("memory_failed", "There is no folder for what is to be remembered.")
-    around.config.mkdir(parents=True, exist_ok=True)
     where = _place(around.config)
     was = textfile.read(where)
     return Edit(where, was, with_fact(was.text, fact))

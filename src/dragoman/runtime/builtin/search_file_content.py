@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from .. import confine, filtering, globs, grep, processes, textfile, walk
+from .. import confine, globs, grep, processes, textfile, walk
 from ..confine import Place
 from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
 
 MAX_MATCHES = 20_000
 MAX_LINE = 2000
 SECONDS = 60.0
-_PIECE = 1 << 20
+_PIECE = 1 << 26
+"""Bytes of one match, as the searching program writes it."""
 
 
 class Match(NamedTuple):
@@ -90,23 +91,27 @@ class SearchFileContent(Tool):
         """The matches below a place, `limit` at most."""
         if limit <= 0:
             return []
-        wanted = globs.compiled(include if "/" in include else f"**/{include}") if include else None
+        kept = _Kept(where, around.workspace)
         if self.ripgrep:
-            kept = _Kept(where, around.workspace)
             command = [self.ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
             return await _listen(command, where.path, b"", limit, kept, around)
-        found = await asyncio.to_thread(
-            lambda: [entry.path for entry in walk.files(where, walk.ignores(where), around.workspace)]
-        )
-        if wanted is not None:
-            found = [path for path in found if wanted.fullmatch(path.relative_to(where.path).as_posix())]
+        found = await asyncio.to_thread(_files, where, include, around.workspace)
         paths = b"".join([os.fsencode(path) + b"\0" for path in found])
         command = [sys.executable, "-I", str(Path(grep.__file__)), pattern]
-        return await _listen(command, where.path, paths, limit, None, around)
+        return await _listen(command, where.path, paths, limit, kept, around)
 
 
 _OPTIONS = ("--json", "--no-config", "--ignore-case", "--hidden", "--no-require-git", "--no-ignore-dot",
             "--no-ignore-global", "--no-messages", "--glob", "!.git")  # fmt: skip
+
+
+def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[Path]:
+    """The files to search: links are none, what they lead to is found by itself."""
+    wanted = globs.compiled((include if "/" in include else f"**/{include}") if include else "**")
+    found = [entry.path for entry in walk.files(where, walk.ignores(where), workspace)]
+    return [
+        path for path in found if wanted.fullmatch(path.relative_to(where.path).as_posix()) and not path.is_symlink()
+    ]
 
 
 class _Kept:
@@ -128,7 +133,7 @@ class _Kept:
 
 
 async def _listen(
-    command: Sequence[str], folder: Path, given: bytes, limit: int, kept: _Kept | None, around: Surroundings
+    command: Sequence[str], folder: Path, given: bytes, limit: int, kept: _Kept, around: Surroundings
 ) -> list[Match]:
     """The matches that a searching program writes, until there are enough."""
     process = await asyncio.create_subprocess_exec(
@@ -149,7 +154,7 @@ async def _listen(
         async with asyncio.timeout(SECONDS):
             async for line in _lines(process.stdout):
                 found = _match(line, folder)
-                if found is not None and (kept is None or kept(found.path)):
+                if found is not None and kept(found.path):
                     matches.append(found)
                     if len(matches) >= limit:
                         return matches
@@ -178,7 +183,7 @@ async def _feed(stdin: asyncio.StreamWriter, given: bytes) -> None:
 
 
 async def _lines(stdout: asyncio.StreamReader) -> Any:
-    """Lines, without those that are longer than anybody would read."""
+    """Lines, without those that are longer than any match."""
     while True:
         try:
             line = await stdout.readuntil(b"\n")

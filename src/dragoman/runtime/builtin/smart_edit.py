@@ -122,8 +122,8 @@ def _found(where: Place, was: TextFile, old: str, new: str) -> Edit:
 
 def _question(arguments: Mapping[str, Any], was: TextFile) -> str:
     return (
-        "An edit of a file failed, because the text to be replaced was not found in it exactly once. Say what should be "
-        "replaced instead: `search`, which must be an exact excerpt of the file that occurs in it exactly once, and "
+        "An edit of a file failed, because the text to be replaced was not found in it exactly once. Say what should "
+        "be replaced instead: `search`, which must be an exact excerpt of the file that occurs in it exactly once, and "
         "`replace`, the text to put there, so that the instruction is followed.\n"
         'Answer with one JSON object and nothing else: {"search": "...", "replace": "...", "explanation": "..."}\n\n'
         f"<instruction>\n{arguments['instruction']}\n</instruction>\n"

@@ -24,8 +24,8 @@ _BLOB = re.compile(r"https?://(?:www\.)?github\.com/([^/\s]+/[^/\s]+)/blob/(\S+)
 class WebFetch(Tool):
     name = "web_fetch"
     description = (
-        "Fetches the pages whose addresses stand in the prompt, 20 at most, and returns what the prompt asks about them, "
-        "with the sources. Only addresses on the public internet are fetched."
+        "Fetches the pages whose addresses stand in the prompt, 20 at most, and returns what the prompt asks about "
+        "them, with the sources. Only addresses on the public internet are fetched."
     )
     kind: Kind = "fetch"
     schema: Mapping[str, Any] = {

@@ -1,4 +1,4 @@
-"""The file that names MCP servers, as other agents have it: `{"mcpServers": {"name": {"command": ...} or {"url": ...}}}`.
+"""The file that names MCP servers, as other agents have it: `{"mcpServers": {"name": {"command": "..."}}}`; or `url`.
 
 Keys that we do not know are told, not refused: such files are shared between programs. `${NAME}`, `${NAME:-otherwise}`,
 and `$NAME` where it is all there is, stand for variables of the environment, so that no secret need stand in the file.
@@ -85,9 +85,9 @@ def read(text: bytes | str, environ: Mapping[str, str], file: str = "the configu
 def _server(value: Any, environ: Mapping[str, str], where: str) -> ServerConfig:
     if not isinstance(value, dict):
         raise BadConfig(where, "expected an object")
-    given = {_SAME.get(key, key): each for key, each in value.items()}
+    given: dict[str, Any] = {_SAME.get(str(key), str(key)): each for key, each in value.items()}
     known = set(ServerConfig.__struct_encode_fields__) - {"unknown"}
-    told = {key: each for key, each in given.items() if key in known}
+    told: dict[str, Any] = {key: each for key, each in given.items() if key in known}
     if not told.get("disabled"):
         told = {key: _filled(each, environ, f"{where}: {key}") for key, each in told.items()}
     try:

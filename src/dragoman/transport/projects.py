@@ -1,7 +1,7 @@
-"""The Google Cloud project that Code Assist gave to whoever's credentials the gateway has.
+"""The Google Cloud project that Code Assist gave to whoever's credentials we have.
 
 A client of Code Assist learns it when it sets up its session, and names it in every request. Clients of other dialects
-know nothing of it, so the gateway asks once, as such a client would: for the account's project, and for a new one of
+know nothing of it, so it is asked for once, as such a client would: for the account's project, and for a new one of
 the usual tier when it has none.
 """
 

@@ -33,7 +33,7 @@ class NoToken(ConfigError):
 
 
 class Tokens:
-    """The tokens of a gateway, by the file that its credentials are in ("" for the application's default)."""
+    """Tokens by the file that its credentials are in ("" for the application's default)."""
 
     def __init__(self, now: Callable[[], float], fetcher: Callable[[str], Fetch] | None = None) -> None:
         self._now = now

@@ -1,0 +1,209 @@
+"""What `dragoman ask` does: finds the conversation, the model and the tools, runs the loop, shows and keeps it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import signal
+import sys
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+import msgspec
+from msgspec import Struct
+
+from ..canon.parts import Media, Part, Text
+from ..codec.media import guess_mime, kind_of
+from ..errors import ConfigError, DragomanError
+from ..gateway.config import load
+from ..runtime.agent import Agent
+from ..runtime.builtin import tools as builtin_tools
+from ..runtime.events import Finished, Reason
+from ..runtime.loop import Limits
+from ..runtime.policy import Mode, Policy
+from ..runtime.session import Session
+from ..runtime.telemetry import Lines, OpenTelemetry, Telemetry
+from ..runtime.tool import Tool
+from ..store import Entry, Store
+from ..store.sqlite import SqliteStore, usual_file
+from ..transport.upstream import REHEARSAL
+from .conversations import KIND, find, title
+from .output import fail
+from .telling import Approver, JsonTeller, TextTeller
+
+if TYPE_CHECKING:
+    from ..runtime.mcp.config import ServerConfig
+
+_USUAL_FILE = Path("dragoman.toml")
+_ALLOWED = "policy"
+_GOOD: frozenset[Reason] = frozenset({"stop", "refusal", "approval", "paused"})
+_CANCELLED = 130
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What the command line says."""
+
+    prompt: tuple[str, ...]
+    model: str
+    file: Path | None
+    tools: str | None
+    no_tools: bool
+    mcp: Path | None
+    approve: Mode
+    allow: tuple[str, ...]
+    deny: tuple[str, ...]
+    media: tuple[Path, ...]
+    going_on: bool
+    session: str | None
+    folder: tuple[str, ...]
+    system: str
+    turns: int
+    seconds: float
+    tokens: int
+    telemetry: str | None
+    as_json: bool
+    losses: bool
+    no_store: bool
+
+    @property
+    def place(self) -> str:
+        """The folder that the conversation belongs to."""
+        return str(Path(self.folder[0] if self.folder else ".").resolve())
+
+
+def run(wish: Wish) -> NoReturn:
+    """Do it, and leave with the exit code."""
+    words = _words(wish.prompt)
+    if not words and not wish.media and not (wish.going_on or wish.session):
+        raise click.UsageError("what is to be asked?")
+    teller: JsonTeller | TextTeller = JsonTeller() if wish.as_json else TextTeller(losses=wish.losses)
+    try:
+        store = None if wish.no_store else SqliteStore(usual_file(os.environ))
+        agent = _agent(wish, store, teller)
+    except DragomanError as error:
+        fail(str(error), 2)
+    given = frozenset(agent.policy.allow)
+    parts: list[Part] = [Text(words)] if words else []
+    parts += [_media(one) for one in wish.media]
+    try:
+        reason = asyncio.run(_run(agent, parts, teller))
+    except KeyboardInterrupt:
+        agent.session.interrupt()
+        _keep(store, agent.session, wish.place)
+        teller.tell(Finished("cancelled", agent.session.spent))
+        sys.exit(_CANCELLED)
+    except ConfigError as error:
+        fail(str(error), 2)
+    finally:
+        _remember(store, wish.place, agent.policy, given)
+        if store is not None:
+            store.close()
+    sys.exit(0 if reason in _GOOD else 1)
+
+
+def _agent(wish: Wish, store: Store | None, teller: JsonTeller | TextTeller) -> Agent:
+    session: Session | None = None
+    if wish.going_on or wish.session:
+        session = find(store, wish.session, wish.place) if store is not None else None
+        if session is None:
+            fail("there is no such conversation; dragoman log lists them", 2)
+    file = wish.file if wish.file is not None else _USUAL_FILE if _USUAL_FILE.exists() else None
+    upstreams = load(file, os.environ).upstreams
+    agent = Agent(
+        wish.model,
+        folder=wish.folder or ".",
+        tools=_tools(wish.tools, wish.no_tools),
+        mcp=_servers(wish.mcp),
+        policy=Policy(wish.approve, [*dict.fromkeys([*_allowed(store, wish.place), *wish.allow])], [*wish.deny]),
+        approve=Approver(teller) if isinstance(teller, TextTeller) and sys.stdin.isatty() else None,
+        system=wish.system,
+        session=session,
+        limits=Limits(wish.turns, wish.seconds, wish.tokens),
+        save=lambda one: _keep(store, one, wish.place),
+        telemetry=_telemetry(wish.telemetry),
+        upstreams=upstreams,
+    )
+    if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
+        teller.say("no key is set: the rehearsal answers, which is no model (set ANTHROPIC_API_KEY or another)")
+    return agent
+
+
+async def _run(agent: Agent, parts: list[Part], teller: JsonTeller | TextTeller) -> Reason:
+    reason: Reason = "stop"
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is not None and sys.platform != "win32":  # like Ctrl-C: tools are ended, and the history is left whole
+        loop.add_signal_handler(signal.SIGTERM, lambda: signal.raise_signal(signal.SIGINT))
+    async with agent:
+        for status in agent.servers.status() if agent.servers is not None else ():
+            if not status.connected:
+                teller.say(f"MCP server {status.name}: {status.failure}")
+            for one in status.skipped:
+                teller.say(f"MCP server {status.name}: {one.name} is not offered: {one.why}")
+        async with aclosing(agent.stream(parts) if parts else agent.resume()) as happenings:
+            async for happening in happenings:
+                teller.tell(happening)
+                if isinstance(happening, Finished):
+                    reason = happening.finish_reason
+    return reason
+
+
+def _words(prompt: tuple[str, ...]) -> str:
+    """What is asked: the arguments, and what comes by standard input."""
+    said = " ".join(prompt)
+    if said == "-":
+        return sys.stdin.read()
+    piped = "" if sys.stdin.isatty() else sys.stdin.read()
+    return "\n\n".join([text for text in (said, piped.strip("\n")) if text])
+
+
+def _tools(names: str | None, none: bool) -> tuple[Tool, ...] | None:
+    if none:
+        return ()
+    if names is None:
+        return None
+    known = {tool.name: tool for tool in builtin_tools()}
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            raise ConfigError("tool", name, tuple(known))
+    return tuple([known[name] for name in wanted])
+
+
+def _servers(file: Path | None) -> dict[str, ServerConfig]:
+    if file is None:
+        return {}
+    from ..runtime.mcp.config import load as load_servers
+
+    return load_servers(file, os.environ)
+
+
+def _telemetry(where: str | None) -> Telemetry | None:
+    if not where:
+        return None
+    return OpenTelemetry() if where == "otel" else Lines(Path(where))
+
+
+def _media(file: Path) -> Media:
+    mime = guess_mime(file.name) or "application/octet-stream"
+    return Media(kind_of(mime), mime, base64.b64encode(file.read_bytes()).decode(), name=file.name)
+
+
+def _allowed(store: Store | None, place: str) -> list[str]:
+    kept = store.get(_ALLOWED, place) if store is not None else None
+    return msgspec.json.decode(kept.body, type=list[str]) if kept is not None else []
+
+
+def _remember(store: Store | None, place: str, policy: Policy, given: frozenset[str]) -> None:
+    """Keep what a person has allowed for good since then, and nothing that was only given for this time."""
+    new = [entry for entry in policy.allow if entry not in given]
+    if store is not None and new:
+        store.put(Entry(_ALLOWED, place, msgspec.json.encode([*_allowed(store, place), *new])))
+
+
+def _keep(store: Store | None, session: Session, place: str) -> None:
+    if store is not None:
+        labels = {"title": title(session), "model": session.model, "folder": place}
+        store.put(Entry(KIND, session.id, session.to_json(), labels))

@@ -1,0 +1,46 @@
+"""`dragoman log`: the conversations that were kept. What it does is in `logged.py`: the runtime is an extra."""
+
+from __future__ import annotations
+
+import click
+
+from ..dialects import names
+from .output import fail
+
+
+@click.command()
+@click.argument("id", required=False)
+@click.option("--to", "dialect", metavar="DIALECT", help="Write it as a request of this dialect.")
+@click.option("--model", default="", metavar="NAME", help="The model that the request is for.")
+@click.option("--json", "as_json", is_flag=True, help="Write all that is kept of it.")
+@click.option("--here", is_flag=True, help="List only those of this folder.")
+@click.option("--most", type=int, default=50, show_default=True, help="How many to list.")
+@click.option("--forget", is_flag=True, help="Forget it.")
+@click.option(
+    "--losses",
+    "form",
+    type=click.Choice(["text", "json", "none"]),
+    default="text",
+    show_default=True,
+    help="How to report what an export loses, on standard error.",
+)
+def log(
+    id: str | None, dialect: str | None, model: str, as_json: bool, here: bool, most: int, forget: bool, form: str
+) -> None:
+    """List the conversations of `dragoman ask`; show, export or forget the one with this ID (its beginning will do)."""
+    if dialect is not None and dialect not in names():
+        fail(f"unknown dialect {dialect!r}; there are: {', '.join(names())}", 2)
+    if id is None and (dialect or as_json or forget):
+        raise click.UsageError("which one? dragoman log lists them")
+    try:
+        from . import logged
+    except ModuleNotFoundError as error:
+        raise click.ClickException(f"the runtime needs {error.name}: pip install 'dragoman[runtime]'") from None
+    if id is None:
+        logged.list_all(here, most)
+    elif forget:
+        logged.forget(id)
+    elif dialect is not None:
+        logged.export(id, dialect, model, form)
+    else:
+        logged.show(id, as_json)

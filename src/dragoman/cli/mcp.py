@@ -1,0 +1,226 @@
+"""`dragoman mcp`: tool servers seen from the command line, called from it, and our own tools served by it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+import msgspec
+
+from ..errors import ConfigError, DragomanError
+from ..runtime.mcp.config import ServerConfig, load
+
+if TYPE_CHECKING:
+    from ..runtime.mcp.servers import Status
+    from ..runtime.tool import Kind, Outcome
+
+T = TypeVar("T")
+
+_PROJECT = Path(".mcp.json")
+_KINDS: dict[str, tuple[Kind, ...]] = {"edits": ("edit", "remember"), "commands": ("run",), "fetch": ("fetch",)}
+
+_file = click.option(
+    "--config",
+    "file",
+    type=click.Path(path_type=Path),
+    help="File that names the servers (.mcp.json here, else mcp.json in dragoman's config folder).",
+)
+_gate = click.option(
+    "--gate",
+    type=click.Choice(["skip", "warn", "off"]),
+    help="What becomes of tools whose schema leaves out types; else as the file says.",
+)
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON document, for programs.")
+
+
+@click.group()
+def mcp() -> None:
+    """MCP servers: list their tools, call one, or be one.
+
+    The file is the one that other agents have: {"mcpServers": {"name": {"command": "...", "args": []}}}, or with "url"
+    for a server on the network.
+    """
+
+
+@mcp.command(name="list")
+@click.argument("servers", nargs=-1)
+@_file
+@_gate
+@_json
+def list_command(servers: tuple[str, ...], file: Path | None, gate: str | None, as_json: bool) -> None:
+    """Reach the servers and show their tools, and which are skipped and why. Exit 1 when one cannot be reached."""
+    configs = _configs(file, gate, servers)
+    found = _run(_looked(configs))
+    off = [name for name, config in configs.items() if config.disabled]
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode([_plain(status) for status in found])).decode())
+    else:
+        for status in found:
+            _show(status)
+        for name in off:
+            click.echo(f"{name}: disabled")
+    sys.exit(any(not status.connected for status in found))
+
+
+@mcp.command()
+@click.argument("server")
+@click.argument("tool")
+@click.argument("arguments", default="{}")
+@_file
+@_json
+def call(server: str, tool: str, arguments: str, file: Path | None, as_json: bool) -> None:
+    """Call one TOOL of a SERVER with ARGUMENTS, a JSON object (- reads it from standard input).
+
+    The tool goes by the name that its server gives it. Exit 1 when it fails.
+    """
+    text = sys.stdin.read() if arguments == "-" else arguments
+    try:
+        given = msgspec.json.decode(text or "{}")
+    except msgspec.DecodeError as error:
+        raise click.UsageError(f"ARGUMENTS are no JSON: {error}") from None
+    if not isinstance(given, dict):
+        raise click.UsageError("ARGUMENTS are no JSON object")
+    outcome = _run(_called(_configs(file, None, (server,)), server, tool, given))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(outcome)).decode())
+    else:
+        click.echo(outcome.display, err=outcome.failure is not None)
+    sys.exit(outcome.failure is not None)
+
+
+@mcp.command()
+@click.option("--http", is_flag=True, help="Streamable HTTP on loopback, in place of standard input and output.")
+@click.option("--port", type=int, default=0, show_default=True, help="With --http; 0 lets the system choose.")
+@click.option("--key-env", metavar="VAR", help="With --http: variable with the key that clients must send as bearer.")
+@click.option(
+    "--root",
+    "roots",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder that the tools may touch, and nothing outside of it; can be given several times. [default: here]",
+)
+@click.option(
+    "--allow",
+    multiple=True,
+    type=click.Choice([*_KINDS, "all"]),
+    help="Offer not only tools that read: also those that edit, run commands, or fetch from the network.",
+)
+@click.option(
+    "--tool", "names", multiple=True, metavar="NAME", help="Offer only this tool; can be given several times."
+)
+def serve(
+    http: bool, port: int, key_env: str | None, roots: tuple[Path, ...], allow: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    """Offer the built-in tools to another agent, which starts this command or is given the address it prints.
+
+    Nobody is asked before a tool runs, so only tools that read are offered unless --allow says more.
+    """
+    _need()
+    from ..runtime import builtin
+    from ..runtime.mcp.server import ToolServer
+    from ..runtime.policy import Policy
+    from ..runtime.tool import Surroundings
+
+    key = os.environ.get(key_env, "") if key_env else ""
+    if key_env and not key:
+        raise click.ClickException(f"the variable {key_env} is not set")
+    kinds: frozenset[Kind] = frozenset(
+        ("read", *[kind for word, some in _KINDS.items() if word in allow or "all" in allow for kind in some])
+    )
+    tools = [tool for tool in builtin.tools() if not names or tool.name in names]
+    missing = set(names) - {tool.name for tool in tools if tool.kind in kinds}
+    if missing:
+        raise click.ClickException(f"not among the tools that are allowed: {', '.join(sorted(missing))}")
+    workspace = tuple([root.resolve() for root in roots or (Path(),)])
+    around = Surroundings(workspace, Policy().passed(os.environ), config=_home(os.environ))
+    server = ToolServer(tools, around, kinds)
+    if not http:
+        asyncio.run(server.serve_stdio())
+        return
+    try:
+        asyncio.run(server.serve_http(port, lambda address: click.echo(f"dragoman serves tools at {address}"), key))
+    except OSError as error:
+        raise click.ClickException(f"cannot listen: {error.strerror or error}") from None
+
+
+async def _looked(configs: Mapping[str, ServerConfig]) -> tuple[Status, ...]:
+    from ..runtime.mcp.servers import Servers
+
+    async with Servers(configs, (Path.cwd(),)) as servers:
+        return servers.status()
+
+
+async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, given: dict[str, Any]) -> Outcome:
+    from ..runtime.mcp.content import outcome
+    from ..runtime.mcp.servers import Servers
+
+    servers = Servers(configs, (Path.cwd(),))
+    try:
+        return outcome(tool, await servers[server].call(tool, given, lambda text: click.echo(text, err=True)))
+    finally:
+        await servers.close()
+
+
+def _configs(file: Path | None, gate: str | None, wanted: tuple[str, ...]) -> dict[str, ServerConfig]:
+    try:
+        found = load(file or usual(os.environ), os.environ)
+        for name in wanted:
+            if name not in found:
+                raise ConfigError("MCP server", name, tuple(found))
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    chosen = {name: config for name, config in found.items() if not wanted or name in wanted}
+    if gate is None:
+        return chosen
+    return {name: msgspec.structs.replace(config, schema_gate=gate) for name, config in chosen.items()}
+
+
+def usual(environ: Mapping[str, str]) -> Path:
+    """Where the file is that names the servers, if nobody says."""
+    return _PROJECT if _PROJECT.exists() else _home(environ) / "mcp.json"
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "dragoman"
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    _need()
+    try:
+        return asyncio.run(work)
+    except DragomanError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _need() -> None:
+    try:
+        import mcp as sdk  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise click.ClickException(f"MCP needs {error.name}: pip install 'dragoman[runtime]'") from None
+
+
+def _show(status: Status) -> None:
+    state = f"{len(status.tools)} tools ({status.version})" if status.connected else f"not connected: {status.failure}"
+    click.echo(f"{click.style(status.name, bold=True)}: {state}")
+    for tool in status.tools:
+        known = "" if tool.name == tool.offered.name else f" ({tool.offered.name})"
+        click.echo(f"  {tool.name}{known}  {tool.description.strip().partition(chr(10))[0][:100]}".rstrip())
+    for one in status.skipped:
+        click.echo(f"  {click.style('skipped', fg='yellow')} {one.name}: {one.why}")
+    for note in status.notes:
+        click.echo(f"  {click.style('note', fg='cyan')} {note}")
+
+
+def _plain(status: Status) -> dict[str, Any]:
+    tools = [
+        {"name": tool.name, "tool": tool.offered.name, "description": tool.description, "schema": tool.schema}
+        for tool in status.tools
+    ]
+    skipped = [{"tool": one.name, "why": one.why} for one in status.skipped]
+    whole = {"server": status.name, "connected": status.connected, "failure": status.failure, "version": status.version}
+    return {**whole, "tools": tools, "skipped": skipped, "notes": status.notes}

@@ -1,0 +1,218 @@
+"""Our tools as an MCP server, for other agents: over stdio, or over streamable HTTP on loopback; in both eras of MCP.
+
+Which kinds of tools are offered is said beforehand, because there is nobody to ask when one is called. Whichever way
+the serving ends, no process that a tool started is left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anyio
+import mcp_types as wire
+import msgspec
+import uvicorn
+from mcp import MCPError, stdio_server
+from mcp.server import Server, ServerRequestContext
+
+from ... import __version__
+from ...canon.parts import Media, Part, Text, ToolCall
+from ..policy import Policy
+from ..tool import Kind, Surroundings, Tool
+from ..toolbox import Toolbox
+
+LOOPBACK = "127.0.0.1"
+PATH = "/mcp"
+
+_HINTS: dict[Kind, wire.ToolAnnotations] = {
+    "read": wire.ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    "edit": wire.ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False),
+    "run": wire.ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True),
+    "fetch": wire.ToolAnnotations(read_only_hint=True, open_world_hint=True),
+    "remember": wire.ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
+    "other": wire.ToolAnnotations(read_only_hint=False),
+}
+
+Context = ServerRequestContext[Any, Any]
+
+
+class ToolServer:
+    """Serves the tools of some kinds. The surroundings are the same for all clients, and so is the policy."""
+
+    def __init__(
+        self, tools: Iterable[Tool], around: Surroundings, kinds: frozenset[Kind] = frozenset({"read"})
+    ) -> None:
+        self.toolbox = Toolbox([tool for tool in tools if tool.kind in kinds])
+        self._around = around
+        self._policy = Policy(mode="all")
+        self._running: set[asyncio.Task[wire.CallToolResult]] = set()
+        folders = ", ".join(map(str, around.workspace))
+        self._server: Server[Any] = Server(
+            "dragoman",
+            version=__version__,
+            instructions=f"Tools for the files in: {folders}. Nothing outside of these folders can be touched.",
+            get_tool_input_schema=lambda name: self.toolbox[name].schema if name in self.toolbox else None,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+
+    async def _list(self, context: Context, params: wire.PaginatedRequestParams | None) -> wire.ListToolsResult:
+        return wire.ListToolsResult(tools=[_declared(tool) for tool in self.toolbox])
+
+    async def _call(self, context: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
+        if params.name not in self.toolbox:
+            raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {params.name}")
+        call = ToolCall(str(context.request_id), params.name, msgspec.json.encode(params.arguments or {}).decode())
+        work = asyncio.create_task(self._run(call, context))
+        self._running.add(work)
+        try:
+            return await asyncio.shield(work)
+        finally:
+            # The SDK cancels a cancelled call again and again; the tool is told once, and then cleans up in peace.
+            work.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait({work})
+            self._running.discard(work)
+
+    async def _run(self, call: ToolCall, context: Context) -> wire.CallToolResult:
+        async with _Reporter(context.session.report_progress) as report:
+            around = msgspec.structs.replace(self._around, report=report)
+            result = (await self.toolbox.run(call, around, self._policy)).result
+        return wire.CallToolResult(content=[_block(part) for part in result.parts], is_error=result.is_error)
+
+    async def close(self) -> None:
+        """End the calls under way, and what tools have going on between calls."""
+        for work in self._running:
+            work.cancel()
+        if self._running:
+            await asyncio.wait(self._running)
+        await self.toolbox.close()
+
+    async def serve_stdio(self) -> None:
+        """Until standard input ends, or the process is told to stop."""
+
+        async def leave() -> None:
+            await self.close()
+            os._exit(128 + signal.SIGTERM)  # a thread waits for standard input, and nothing can wake it
+
+        with _told_to_stop(lambda: leaving.append(asyncio.ensure_future(leave()))):
+            leaving: list[asyncio.Future[None]] = []
+            async with stdio_server() as (reading, writing):
+                await self._server.run(reading, writing, self._server.create_initialization_options())
+            await self.close()
+
+    async def serve_http(self, port: int, ready: Callable[[str], None], key: str = "") -> None:
+        """Until the process is told to stop. Only loopback is listened on, and only its names are taken for ours, so
+        that no page in a browser reaches us. With a key, only who knows it is served. `ready` is told the address.
+        Raises OSError."""
+        with socket.create_server((LOOPBACK, port)) as listening:
+            app: Any = self._server.streamable_http_app(streamable_http_path=PATH, host=LOOPBACK)
+            # h11, because httptools leaves spaces at the end of a header's value, and MCP compares these with the body.
+            config = uvicorn.Config(
+                _Locked(app, key) if key else app, http="h11", log_level="warning", timeout_graceful_shutdown=3
+            )
+            serving = asyncio.create_task(_Listener(config).serve([listening]))
+            ready(f"http://{LOOPBACK}:{listening.getsockname()[1]}{PATH}")
+            try:
+                await serving
+            finally:
+                await self.close()
+
+
+class _Listener(uvicorn.Server):
+    """uvicorn would end the process by the signal it got; we have to clean up first."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with _told_to_stop(self._stop):
+            yield
+
+    def _stop(self) -> None:
+        self.force_exit = self.should_exit  # told twice
+        self.should_exit = True
+
+
+@contextmanager
+def _told_to_stop(stop: Callable[[], object]) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for each in signals:
+        loop.add_signal_handler(each, stop)
+    try:
+        yield
+    finally:
+        for each in signals:
+            loop.remove_signal_handler(each)
+
+
+class _Locked:
+    """Lets in who knows the key."""
+
+    def __init__(self, app: Any, key: str) -> None:
+        self._app = app
+        self._wanted = f"Bearer {key}".encode()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        given = dict(scope.get("headers", ())).get(b"authorization", b"")
+        if scope["type"] != "http" or hmac.compare_digest(given, self._wanted):
+            await self._app(scope, receive, send)
+            return
+        headers = [(b"www-authenticate", b"Bearer"), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+class _Reporter:
+    """What a tool reports, sent on as progress: the newest, when the one before is out."""
+
+    def __init__(self, send: Callable[[float, float | None, str | None], Awaitable[None]]) -> None:
+        self._send = send
+        self._text: str | None = None
+        self._count = 0
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Callable[[str], None]:
+        return self._report
+
+    async def __aexit__(self, kind: type[BaseException] | None, *raised: object) -> None:
+        if self._task is not None:
+            if kind is not None:
+                self._task.cancel()
+            await asyncio.wait({self._task})
+
+    def _report(self, text: str) -> None:
+        self._text = text
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._sent())
+
+    async def _sent(self) -> None:
+        while self._text is not None:
+            text, self._text = self._text, None
+            self._count += 1
+            await self._send(self._count, None, text)
+
+
+def _declared(tool: Tool) -> wire.Tool:
+    return wire.Tool(
+        name=tool.name, description=tool.description, input_schema=dict(tool.schema), annotations=_HINTS[tool.kind]
+    )
+
+
+def _block(part: Part) -> wire.ContentBlock:
+    if isinstance(part, Media):
+        mime = part.mime or "application/octet-stream"
+        if part.kind == "image":
+            return wire.ImageContent(data=part.data, mime_type=mime)
+        if part.kind == "audio":
+            return wire.AudioContent(data=part.data, mime_type=mime)
+        resource = wire.BlobResourceContents(uri=f"result:///{part.name or part.kind}", mime_type=mime, blob=part.data)
+        return wire.EmbeddedResource(resource=resource)
+    assert isinstance(part, Text)
+    return wire.TextContent(text=part.text)

@@ -1,0 +1,269 @@
+"""Models of upstreams, in any dialect, and of the rehearsal: asked in canon, over the network or in the process.
+
+The history of a session may hold what other upstreams said: their seals stay behind, and whatever else cannot cross is
+reported. What an answer brings that only its own upstream wants back (seals, thoughts) is marked with its origin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+
+from .. import profiles
+from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
+from ..canon.fold import unfold
+from ..canon.parts import Reasoning, Seal, ToolCall
+from ..canon.request import Request
+from ..codec.ids import Apart
+from ..codec.origins import Origin
+from ..codec.seals import pack
+from ..crossing import Crossing
+from ..dialect import Dialect
+from ..dialects import get
+from ..errors import ConfigError, TransportError, WireError
+from ..transport import addressing
+from ..transport.client import Answer, Client
+from ..transport.google import Tokens
+from ..transport.projects import Projects
+from ..transport.retry import no_answer, until
+from ..transport.upstream import REHEARSAL, Upstream, addressed
+from .model import Model, Report
+from .outward import SOURCE, fitted
+
+LARGEST = 64 * 1024 * 1024
+_HOSTED = frozenset({"web_search", "web_fetch"})
+
+USUAL: Mapping[str, str] = {  # 2026-11-15
+    "anthropic": "claude-sonnet-4-5",
+    "openai": "gpt-5.1",
+    "gemini": "gemini-2.5-pro",
+    "openrouter": "anthropic/claude-sonnet-4.5",
+}
+"""The model to ask when an upstream is all that is known."""
+
+
+class Net:
+    """What upstreams are asked with."""
+
+    def __init__(self, client: Client, environment: Mapping[str, str], now: Callable[[], float]) -> None:
+        self.client, self.environment, self.now = client, environment, now
+        self.tokens = Tokens(now)
+        self.projects = Projects()
+
+    async def headers(self, upstream: Upstream, more: Mapping[str, str]) -> list[tuple[str, str]]:
+        """The headers of a request. ConfigError where there is no key."""
+        token = await self.tokens.get(upstream.credentials) if addressing.auth(upstream) == "google" else ""
+        return addressing.beside(addressing.headers(upstream, self.environment, token), more)
+
+    async def fitted(self, upstream: Upstream, body: bytes) -> bytes:
+        """A request with what only its upstream knows: the project, for Code Assist."""
+        if upstream.dialect != "code-assist":
+            return body
+        if upstream.project or addressing.auth(upstream) != "google":
+            return addressing.fitted(upstream, body)
+
+        async def ask(method: str, path: str, sent: bytes) -> bytes:
+            own, place = await self.headers(upstream, {}), addressing.place(upstream, path)
+            async with await self.client.request(addressing.address(upstream), method, place, own, sent) as answer:
+                found = await answer.read(LARGEST)
+                return found if answer.status == 200 else b""
+
+        return await self.projects.fitted(upstream.base_url + upstream.credentials, body, ask)
+
+
+class UpstreamModel:
+    """A model of a host that speaks a dialect."""
+
+    window = 0
+
+    def __init__(self, name: str, upstream: Upstream, model: str, net: Net) -> None:
+        self.name = name
+        self._upstream, self._model, self._net = upstream, model, net
+        self._dialect = get(upstream.dialect)
+        self._host = addressing.host(upstream)
+        self._profile = profiles.lookup(upstream.dialect, model)
+        rows = [row for row in self._dialect.hosted if not row.needs or getattr(self._profile, row.needs)]
+        self.hosted = frozenset([row.family for row in rows if row.family in _HOSTED])
+
+    async def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
+        streams = self._upstream.stream != "never"
+        crossing = Crossing(SOURCE, self._dialect.name, model=self._model, profile=self._profile)
+        sent, origin = fitted(msgspec.structs.replace(request, stream=streams), self._dialect, self._host, crossing)
+        body = self._dialect.write_request(sent, crossing)
+        lost(crossing.losses.all())
+        home = _Home(self._dialect, origin, crossing)
+        back = Crossing(self._dialect.name, SOURCE, answers=sent)
+        back.ends = self._dialect.ends
+        try:
+            async with aclosing(self._events(body, streams, crossing, back)) as events:
+                async for event in events:
+                    yield home.brought(event, back)
+        except TransportError as error:
+            yield no_answer(error)
+        except WireError as error:
+            yield Fault("upstream_bad", f"the answer is not {self._dialect.name}: {error}", 502)
+        except ConfigError as error:
+            yield Fault("auth", f"{self.name} cannot be asked: {error}", 401)
+        finally:
+            back.settle(self._dialect.noise)
+            lost(back.losses.all())
+
+    async def close(self) -> None:
+        """The connections are the net's."""
+
+    async def _events(
+        self, body: bytes, streams: bool, crossing: Crossing, back: Crossing
+    ) -> AsyncGenerator[Event, None]:
+        upstream, net = self._upstream, self._net
+        headers = await net.headers(upstream, crossing.headers)
+        body = await net.fitted(upstream, body)
+        place = addressing.target(upstream, self._model, stream=streams)
+        address = addressing.address(upstream)
+        async with await net.client.request(address, "POST", place, headers, body) as answer:
+            if answer.status >= 300:
+                yield await self._fault(answer)
+            elif not streams or (self._dialect.framing == "sse" and _is_json(answer)):
+                for event in await self._whole(answer, back):
+                    yield event
+            else:
+                reader = self._dialect.reader(back)
+                async for piece in answer.pieces():
+                    for event in reader.feed(piece):
+                        yield event
+                for event in reader.close():
+                    yield event
+
+    async def _whole(self, answer: Answer, back: Crossing) -> list[Event]:
+        """An answer that came in one piece."""
+        body = await answer.read(LARGEST)
+        try:
+            return unfold(self._dialect.read_response(body, back))
+        except WireError:
+            if b'"error"' not in body:
+                raise
+            return [self._dialect.read_fault(body, 502, {})]
+
+    async def _fault(self, answer: Answer) -> Fault:
+        body = await answer.read(LARGEST)
+        if answer.status < 400:
+            place = answer.header("location") or "nowhere"
+            return Fault("upstream_bad", f"{self.name} answers with a redirect to {place}", 502)
+        fault = self._dialect.read_fault(body, answer.status, dict(answer.headers))
+        seconds = until(answer.header("retry-after"), self._net.now()) if fault.retry_after is None else None
+        return fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
+
+
+def _is_json(answer: Answer) -> bool:
+    """Whether an answer came in one piece, although a stream was asked for."""
+    return answer.header("content-type").startswith("application/json")
+
+
+class _Home:
+    """Brings the events of an answer home: calls under names of ours and ids of their own, seals with their origin."""
+
+    def __init__(self, dialect: Dialect, origin: Origin, crossing: Crossing) -> None:
+        self._origin, self._borrowed = origin, dialect.call_slots
+        self._renamed = crossing.renamed
+        self._ids = Apart()
+        known = crossing.host
+        self._wanted = Seal(origin.dialect, "", "", origin.model, origin.host) if known and known.echo else None
+
+    def brought(self, event: Event, back: Crossing) -> Event:
+        if isinstance(event, PartStart):
+            part = event.part
+            change: dict[str, Any] = {}
+            if isinstance(part, ToolCall):
+                part = self._ids.call(part, back)
+                if part.name in self._renamed:
+                    change["namespace"], change["name"] = self._renamed[part.name]
+            if part.seal is not None:
+                change["seal"] = self._labelled(part.seal)
+            elif isinstance(part, Reasoning) and self._wanted is not None:
+                change["seal"] = self._wanted
+            part = msgspec.structs.replace(part, **change) if change else part
+            return event if part is event.part else PartStart(event.index, part, event.answer)
+        if isinstance(event, PartDelta) and event.seal is not None:
+            return msgspec.structs.replace(event, seal=self._labelled(event.seal))
+        if isinstance(event, PartEnd) and event.extra is not None:
+            return PartEnd(event.index, None, event.cut)
+        return event
+
+    def _labelled(self, seal: Seal) -> Seal:
+        origin, kind, data = self._origin, seal.kind, seal.data
+        if seal.dialect in self._borrowed:
+            kind = seal.dialect
+        elif seal.dialect != origin.dialect:
+            # The upstream is a gateway like ours: it wants back what stood in its slot, mark and all.
+            kind, data = "", pack(seal)
+        return Seal(origin.dialect, data, kind, origin.model, origin.host)
+
+
+class RehearsalModel:
+    """The embedded upstream that is no model, and says so."""
+
+    window = 0
+    hosted: frozenset[str] = frozenset()
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def ask(self, request: Request, lost: Report) -> AsyncGenerator[Event, None]:
+        from .. import rehearsal  # only those who rehearse load it
+
+        answer = rehearsal.answer(msgspec.structs.replace(request, model=self.name))
+        for seconds, event in answer.events():
+            if seconds:
+                await asyncio.sleep(seconds)
+            yield event
+        if answer.breaks_off:
+            yield Fault("upstream_bad", "rehearsal: the stream breaks off, as the script says", 502)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+class Upstreams:
+    """Finds models by name: `upstream/model`, or a model that one of the upstreams has."""
+
+    def __init__(self, upstreams: Mapping[str, Upstream], net: Net) -> None:
+        self._upstreams = {name: addressed(upstream) for name, upstream in upstreams.items() if name != REHEARSAL}
+        self._net = net
+        self._known: dict[str, Model] = {}
+
+    def __call__(self, name: str) -> Model:
+        if name not in self._known:
+            self._known[name] = self._found(name)
+        return self._known[name]
+
+    def _found(self, name: str) -> Model:
+        where, slash, model = name.partition("/")
+        if where == REHEARSAL:
+            return RehearsalModel(name if slash else f"{REHEARSAL}/rules")
+        if slash and where in self._upstreams and model:
+            return UpstreamModel(name, self._upstreams[where], model, self._net)
+        for own, upstream in self._upstreams.items():
+            if any(fnmatch.fnmatchcase(name, pattern) for pattern in upstream.models):
+                return UpstreamModel(f"{own}/{name}", upstream, name, self._net)
+        raise ConfigError("model", name, tuple([f"{own}/MODEL" for own in (*self._upstreams, REHEARSAL)]))
+
+
+def usual_model(upstreams: Mapping[str, Upstream], environment: Mapping[str, str]) -> str:
+    """The model to ask when none is named: DRAGOMAN_MODEL, else the usual one of the first upstream that has one; the
+    rehearsal where there is no upstream at all. ConfigError where only the user can tell."""
+    if environment.get("DRAGOMAN_MODEL"):
+        return environment["DRAGOMAN_MODEL"]
+    for name, upstream in upstreams.items():
+        if name in USUAL and upstream.dialect != REHEARSAL:
+            return f"{name}/{USUAL[name]}"
+        plain = [model for model in upstream.models if "*" not in model]
+        if plain and upstream.dialect != REHEARSAL:
+            return f"{name}/{plain[0]}"
+    others = tuple([f"{name}/MODEL" for name, upstream in upstreams.items() if upstream.dialect != REHEARSAL])
+    if others:
+        raise ConfigError("model", "(none is named)", others)
+    return f"{REHEARSAL}/rules"

@@ -1,0 +1,134 @@
+"""A stream read with one dialect and written with another, as it comes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from .canon.events import Event, Fault, PartDelta, PartEnd, PartStart
+from .canon.losses import Loss
+from .canon.parts import ToolCall
+from .codec.convoy import Convoy
+from .codec.custom import Unwrapper
+from .codec.faults import unsaid
+from .codec.ids import Apart
+from .codec.vault import Vault
+from .dialects import get
+from .sealing import Strategy
+from .translation import Translation
+from .wayback import report_stand_in, restored_call, seal_plan, way_back
+
+
+class StreamTranslator:
+    """A stream in another dialect: feed the upstream's bytes, get the client's."""
+
+    def __init__(
+        self,
+        *,
+        source: str,
+        target: str,
+        answers: Translation | None = None,
+        created: int = 0,
+        seals: Strategy = "auto",
+        vault: Vault | None = None,
+        host: str | None = None,
+    ) -> None:
+        self._from, self._to = get(source), get(target)
+        self._crossing = way_back(source, target, answers, created)
+        self._same = source == target and not (answers is not None and answers.wrapped)
+        self._crossing.scored = self._from.logprobs is not None and self._to.logprobs is not None
+        self._reader = self._from.reader(self._crossing)
+        self._writer = self._to.writer(self._crossing)
+        self._ids: dict[int, Apart] = defaultdict(Apart)
+        self._restorer = _Restorer(answers) if answers is not None and (answers.renamed or answers.wrapped) else None
+        self._stand_ins = answers.stand_ins if answers is not None else {}
+        plan = seal_plan(self._from, self._to, answers, seals, vault, host)
+        self._convoy = Convoy(plan, self._crossing) if plan is not None else None
+        self.fault: Fault | None = None
+        """The fault that ended the stream, if one did."""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
+        if self._same:
+            return chunk
+        events = self._reader.feed(chunk)
+        if len(events) == 1 and self._restorer is None:
+            event = events[0]
+            if self._convoy is None:
+                if type(event) is not PartStart and type(event) is not Fault:
+                    return self._writer.send(event)
+            elif type(event) is PartDelta and event.seal is None and self._convoy.passes(event):
+                return self._writer.send(event)
+        return self._written(events)
+
+    def close(self, fault: Fault | None = None) -> bytes:
+        """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut. `fault`
+        says why, where more is known than that it ended."""
+        if self._same:
+            return b""
+        events = self._reader.close()
+        if fault is not None and events and type(events[-1]) is Fault:
+            events[-1] = fault
+        return self._written(events) + self._writer.close()
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What was lost so far, by its place: in which order it was found depends on how the bytes were cut."""
+        if not self._same and self._from.name not in self._to.kin:
+            self._crossing.settle(self._from.noise)
+        return tuple(sorted(self._crossing.losses.all(), key=_place))
+
+    def _written(self, events: list[Event]) -> bytes:
+        for i, event in enumerate(events):
+            if type(event) is PartStart and type(event.part) is ToolCall:
+                if self._stand_ins:
+                    report_stand_in(event.part, self._stand_ins, self._crossing)
+                call = self._ids[event.answer].call(event.part, self._crossing)
+                if call is not event.part:
+                    events[i] = PartStart(event.index, call, event.answer)
+        if self._restorer is not None:
+            events = self._restorer.restore(events)
+        if self._convoy is not None:
+            events = self._convoy.feed(events)
+        send = self._writer.send
+        out = [send(event) for event in events]
+        if events and type(events[-1]) is Fault:
+            self.fault = events[-1]
+            # Where a fault stands does not depend on the envelope of the frames before it.
+            for at in unsaid(events[-1], self._from.name, out[-1]):
+                self._crossing.losses.add("field.dropped", at, "", "info")
+        return b"".join(out)
+
+
+def _place(loss: Loss) -> tuple[str, str]:
+    return loss.path, loss.code
+
+
+class _Restorer:
+    """Gives calls in a stream their own names back, and custom calls their free text."""
+
+    def __init__(self, answers: Translation) -> None:
+        self._answers = answers
+        self._open: dict[int, Unwrapper] = {}
+
+    def restore(self, events: list[Event]) -> list[Event]:
+        out: list[Event] = []
+        for event in events:
+            if isinstance(event, PartStart) and isinstance(event.part, ToolCall):
+                call = restored_call(event.part, self._answers)
+                if call.custom and not event.part.custom:
+                    self._open[event.index] = Unwrapper()
+                event = PartStart(event.index, call, event.answer)
+            elif isinstance(event, PartDelta) and event.index in self._open:
+                text = self._open[event.index].feed(event.text)
+                if not text and event.seal is None:
+                    continue
+                event = PartDelta(event.index, text, event.seal)
+            elif isinstance(event, PartEnd) and event.index in self._open:
+                unwrapper = self._open.pop(event.index)
+                rest = unwrapper.close()
+                if rest:
+                    out.append(PartDelta(event.index, rest))
+                if unwrapper.cut:
+                    event = PartEnd(event.index, event.extra, True)
+            out.append(event)
+        return out

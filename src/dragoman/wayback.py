@@ -1,0 +1,93 @@
+"""The way back: an answer in the client's own names, with ids that tell its calls apart and seals it brings back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from . import hosts
+from .canon.parts import Part, ToolCall
+from .canon.response import Alternative, Response
+from .codec.carriage import Plan
+from .codec.custom import unwrap_input
+from .codec.ids import apart
+from .codec.vault import Vault
+from .crossing import Crossing
+from .dialect import Dialect
+from .dialects import get
+from .sealing import Strategy, outward
+from .translation import Translation
+
+
+def told_apart(response: Response, crossing: Crossing) -> Response:
+    """The response with an id for every call that no other call of the same answer has."""
+    parts = apart(response.parts, crossing)
+    if not response.alternatives:
+        return response if parts is response.parts else msgspec.structs.replace(response, parts=parts)
+    others = tuple([_parts_replaced(other, apart(other.parts, crossing)) for other in response.alternatives])
+    return msgspec.structs.replace(response, parts=parts, alternatives=others)
+
+
+def _parts_replaced(answer: Alternative, parts: tuple[Part, ...]) -> Alternative:
+    return answer if parts is answer.parts else msgspec.structs.replace(answer, parts=parts)
+
+
+def restored(response: Response, answers: Translation | None) -> Response:
+    """The response with tool names and custom tools as the client declared them."""
+    if answers is None or not (answers.renamed or answers.wrapped):
+        return response
+    others = [
+        msgspec.structs.replace(other, parts=_restored_parts(other.parts, answers)) for other in response.alternatives
+    ]
+    parts = _restored_parts(response.parts, answers)
+    return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
+
+
+def _restored_parts(parts: tuple[Part, ...], answers: Translation) -> tuple[Part, ...]:
+    return tuple([restored_call(part, answers) if isinstance(part, ToolCall) else part for part in parts])
+
+
+def restored_call(call: ToolCall, answers: Translation) -> ToolCall:
+    namespace, name = answers.renamed.get(call.name, ("", call.name))
+    if call.name in answers.wrapped and not call.custom:
+        text = unwrap_input(call.arguments) if call.arguments else ""
+        return msgspec.structs.replace(call, name=name, namespace=namespace, custom=True, arguments=text)
+    if not namespace and name == call.name:
+        return call
+    return msgspec.structs.replace(call, name=name, namespace=namespace)
+
+
+def seal_plan(
+    reader: Dialect,
+    writer: Dialect,
+    answers: Translation | None,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
+) -> Plan | None:
+    if answers is None:
+        return outward(seals, vault, reader, writer, "", hosts.origin(host), _wanted(host, reader))
+    host = host or answers.host
+    return outward(seals, vault, reader, writer, answers.model, hosts.origin(host), _wanted(host, reader))
+
+
+def _wanted(host: str | None, reader: Dialect) -> bool:
+    """Whether the upstream takes its thoughts back, sealed or not."""
+    known = hosts.lookup(host, reader.name) if host else None
+    return known is not None and known.echo
+
+
+def way_back(source: str, target: str, answers: Translation | None, created: int) -> Crossing:
+    if answers is None:
+        crossing = Crossing(source, target, created=created)
+    else:
+        crossing = Crossing(source, target, model=answers.asked, answers=answers.request, created=created)
+    crossing.ends = get(source).ends
+    return crossing
+
+
+def report_stand_in(part: Part, stand_ins: Mapping[str, str], crossing: Crossing) -> None:
+    """Say that a call is of a function which the client never declared."""
+    if type(part) is ToolCall and part.name in stand_ins:
+        crossing.lose("call.stand_in", part.at, f"{part.name} stands for {stand_ins[part.name]}")

@@ -1,0 +1,248 @@
+"""`dragoman ask` and `dragoman log` as a user has them: processes of their own, a terminal, Ctrl-C, a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman import lint
+from dragoman.dialects import names
+
+_MAIN = "from dragoman.cli.main import main; main()"
+_PATIENCE = 30.0
+_CONTROL_C = "\x03"
+
+
+class User:
+    """Somebody with a home and a folder."""
+
+    def __init__(self, place: Path) -> None:
+        self.folder, self._home = place / "work", place / "home"
+        self.folder.mkdir()
+        self._home.mkdir()
+        (self.folder / "notes.txt").write_text("A dragoman was an interpreter.\n")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"HOME": str(self._home), "PATH": os.environ["PATH"], "TERM": "xterm", "COLUMNS": "120"}
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-c", _MAIN, *words]
+
+    def runs(self, *words: str, input: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*words),
+            cwd=self.folder,
+            env=self.environment,
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+        )
+
+    @contextmanager
+    def started(self, *words: str, **more: Any) -> Iterator[subprocess.Popen[bytes]]:
+        process = subprocess.Popen(self.command(*words), cwd=self.folder, env=self.environment, **more)
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait(_PATIENCE)
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path)
+
+
+def _sleepers(seconds: str) -> list[int]:
+    """Processes that sleep that long."""
+    found = []
+    for one in Path("/proc").iterdir():
+        if one.name.isdigit():
+            try:
+                words = (one / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[0].endswith(b"sleep") and seconds.encode() in words:
+                found.append(int(one.name))
+    return found
+
+
+def _until(happens: Any) -> None:
+    end = time.monotonic() + _PATIENCE
+    while not happens():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_without_a_key_the_rehearsal_answers_and_says_so(user: User) -> None:
+    done = user.runs("ask", f"Read the file {user.folder}/notes.txt")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "Rehearsal (no model): read_file answered: A dragoman was an interpreter.\n"
+    assert "no key is set: the rehearsal answers" in done.stderr
+    assert "→ read_file absolute_path=" in done.stderr and "✓ read_file" in done.stderr
+    assert "\x1b[" not in done.stdout + done.stderr, "colour only on a terminal"
+
+
+def test_standard_input_is_asked_too(user: User) -> None:
+    done = user.runs("ask", "What is this?", input="A line from a pipe.\n")
+    assert "A line from a pipe." in done.stdout
+    assert user.runs("ask").returncode == 2
+
+
+def test_nothing_is_changed_unless_it_may_be(user: User) -> None:
+    prompt = "run the shell command `touch made`"
+    done = user.runs("ask", prompt)
+    assert "there is nobody to ask" in done.stderr and not (user.folder / "made").exists()
+    assert user.runs("ask", "--approve", "all", prompt).returncode == 0
+    assert (user.folder / "made").exists()
+    (user.folder / "made").unlink()
+    user.runs("ask", "--allow", "run_shell_command(touch)", prompt)
+    assert (user.folder / "made").exists()
+    (user.folder / "made").unlink()
+    done = user.runs("ask", "--approve", "all", "--deny", "run_shell_command", prompt)
+    assert "denied by the policy" in done.stderr and not (user.folder / "made").exists()
+
+
+def test_as_lines_of_json(user: User) -> None:
+    done = user.runs("ask", "--json", "--no-store", f"Read the file {user.folder}/notes.txt")
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = list(dict.fromkeys([one["type"] for one in told]))
+    assert kinds == ["thought", "tool_call_request", "tool_call_response", "content", "finished"]
+    asked = next(one for one in told if one["type"] == "tool_call_request")
+    assert asked["name"] == "read_file" and asked["args"] == {"absolute_path": f"{user.folder}/notes.txt"}
+    assert "".join([one["value"] for one in told if one["type"] == "content"]).startswith("Rehearsal")
+    assert told[-1]["finishReason"] == "stop"
+    assert user.runs("log").stderr == "no conversation is kept\n"
+
+
+def test_a_conversation_goes_on_and_is_listed_and_exported(user: User) -> None:
+    user.runs("ask", f"Read the file {user.folder}/notes.txt")
+    user.runs("ask", "--continue", "What was my first question?")
+    listed = user.runs("log", "--here").stdout.splitlines()
+    assert len(listed) == 1 and "rehearsal/rules  " in listed[0] and "Read the file" in listed[0]
+    name = listed[0].split()[0]
+    shown = user.runs("log", name[:6]).stdout
+    assert "What was my first question?" in shown and "read_file" in shown and "an interpreter." in shown
+    for dialect in names():
+        done = user.runs("log", name, "--to", dialect, "--model", "m", "--losses", "json")
+        assert done.returncode == 0, done.stderr
+        grave = [one for one in lint(done.stdout, dialect=dialect, kind="request") if one.severity == "error"]
+        assert grave == [], dialect
+        assert "notes.txt" in done.stdout and "What was my first question?" in done.stdout
+        assert any(loss["code"] == "seal.dropped" for loss in json.loads(done.stderr))
+    assert user.runs("log", name, "--forget").returncode == 0
+    assert user.runs("log", name).returncode == 2
+    assert user.runs("ask", "--continue", "Hello?").returncode == 2
+
+
+def test_misuse(user: User) -> None:
+    assert "unknown tool 'nonsense'" in user.runs("ask", "--tools", "nonsense", "Hello").stderr
+    assert user.runs("ask", "--model", "nobody/m", "Hello").returncode == 2
+    assert user.runs("log", "--to", "anthropic").returncode == 2
+
+
+def test_limits_have_their_exit_code(user: User) -> None:
+    done = user.runs("ask", "--turns", "1", f"Read the file {user.folder}/notes.txt")
+    assert done.returncode == 1 and "limit of turns" in done.stderr
+
+
+def test_telemetry_goes_to_a_file(user: User) -> None:
+    user.runs("ask", "--telemetry", "events.jsonl", f"Read the file {user.folder}/notes.txt")
+    noted = [json.loads(line) for line in (user.folder / "events.jsonl").read_text().splitlines()]
+    kinds = [one["event.name"] for one in noted]
+    assert kinds == ["api_request", "api_response", "tool_call", "api_request", "api_response"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["interrupt", "terminate"])
+def test_stopped_by_a_signal_it_leaves_no_process_and_a_whole_history(user: User, how: signal.Signals) -> None:
+    seconds = f"4{how.value:02}.{os.getpid()}"
+    with user.started(
+        "ask", "--approve", "all", f"run the shell command `sleep {seconds}`", stdin=subprocess.DEVNULL
+    ) as p:
+        _until(lambda: _sleepers(seconds))
+        p.send_signal(how)
+        assert p.wait(_PATIENCE) == 130
+    assert _sleepers(seconds) == []
+    name = user.runs("log").stdout.split()[0]
+    session = json.loads(user.runs("log", name, "--json").stdout)
+    assert session["step"] == "idle"
+    call = next(part for turn in session["turns"] for part in turn["parts"] if part["part"] == "toolcall")
+    (result,) = [part for turn in session["turns"] for part in turn["parts"] if part["part"] == "toolresult"]
+    assert result["call_id"] == call["id"] and result["is_error"]
+    assert user.runs("ask", "--continue", "Hello again.").returncode == 0
+
+
+def test_killed_it_is_taken_up_and_does_nothing_twice(user: User) -> None:
+    seconds = f"51.{os.getpid()}"
+    prompt = f"run the shell command `echo once >> log.txt; sleep {seconds}`"
+    with user.started("ask", "--approve", "all", prompt, stdin=subprocess.DEVNULL) as process:
+        _until(lambda: _sleepers(seconds))
+        process.kill()
+        process.wait(_PATIENCE)
+    for pid in _sleepers(seconds):  # nobody was left to end it
+        os.kill(pid, signal.SIGKILL)
+    done = user.runs("ask", "--continue", "--approve", "all")
+    assert done.returncode == 0, done.stderr
+    assert "interrupted" in done.stderr
+    assert (user.folder / "log.txt").read_text() == "once\n"
+
+
+def _at_a_terminal(user: User, *words: str, answers: dict[str, str]) -> tuple[int, str]:
+    """What a person sees who types these answers after these words."""
+    here, there = pty.openpty()
+    seen = ""
+    waiting = dict(answers)
+    with user.started(*words, stdin=there, stdout=there, stderr=there, start_new_session=True) as process:
+        os.close(there)
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            ready, _, _ = select.select([here], [], [], 0.1)
+            if ready:
+                try:
+                    piece = os.read(here, 65536)
+                except OSError:  # the other side is closed
+                    break
+                seen += piece.decode("utf-8", "replace")
+            elif process.poll() is not None:
+                break
+            for asked in [one for one in waiting if one in seen]:
+                answer = waiting.pop(asked)
+                if answer == _CONTROL_C:  # which a terminal that is nobody's own does not tell
+                    process.send_signal(signal.SIGINT)
+                else:
+                    os.write(here, answer.encode())
+        code = process.wait(_PATIENCE)
+    os.close(here)
+    return code, seen
+
+
+def test_at_a_terminal_a_person_is_asked(user: User) -> None:
+    prompt = "run the shell command `touch made`"
+    code, seen = _at_a_terminal(user, "ask", prompt, answers={"[n]o: ": "n not now\n"})
+    assert code == 0 and "\x1b[" in seen and "touch made" in seen
+    assert "not now" in seen and not (user.folder / "made").exists()
+    code, seen = _at_a_terminal(user, "ask", prompt, answers={"[n]o: ": "a\n"})
+    assert code == 0 and (user.folder / "made").exists()
+    (user.folder / "made").unlink()
+    user.runs("ask", prompt)
+    assert (user.folder / "made").exists(), "what was allowed for good is allowed the next time"
+
+
+def test_interrupted_while_it_asks(user: User) -> None:
+    code, _ = _at_a_terminal(user, "ask", "run the shell command `touch made`", answers={"[n]o: ": _CONTROL_C})
+    assert code == 130 and not (user.folder / "made").exists()

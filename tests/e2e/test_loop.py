@@ -1,0 +1,62 @@
+"""The agent loop through the real gateway: every dialect to ask in, every dialect of upstream behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dragoman.canon import ToolResult
+from dragoman.dialects import names
+from dragoman.runtime import Agent
+from dragoman.runtime.loop import Limits
+from dragoman.transport.upstream import Upstream
+from tests.e2e.clients import CITY, PAIR, RESULT
+from tests.e2e.scripted import MODELS, Scripted, story
+from tests.e2e.serving import served, upstreams
+from tests.seals import upstreams as sealing
+from tests.unit.agent.rig import Plain
+
+
+class Rig:
+    """A gateway between a scripted upstream and the loop."""
+
+    def __init__(self, base: str, upstream: Scripted) -> None:
+        self.base, self.upstream = base, upstream
+
+
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    with Scripted() as upstream:
+        config = "[bounds]\nretry_wait = 0\n" + upstreams(upstream.port, **{name: name for name in names()})
+        with served(config, tmp_path_factory.mktemp("gateway")) as base:
+            yield Rig(base, upstream)
+
+
+@pytest.mark.parametrize("upstream", names())
+@pytest.mark.parametrize("dialect", names())
+def test_a_conversation(rig: Rig, tmp_path: Path, dialect: str, upstream: str) -> None:
+    requests = rig.upstream.asked[upstream]
+    requests.clear()
+    base = f"{rig.base}/api/v1" if dialect == "openrouter" else rig.base
+    agent = Agent(
+        f"gateway/{upstream}/{MODELS[upstream]}",
+        folder=tmp_path,
+        tools=[Plain("weather", lambda _: RESULT, schema=CITY), Plain("compare", lambda _: RESULT, schema=PAIR)],
+        upstreams={"gateway": Upstream(dialect, base, auth="none")},
+        environment={"HOME": str(tmp_path)},
+        limits=Limits(retries=0),
+    )
+    reply = agent.ask("Is Paris warmer than Rome?")
+    assert (reply.text, reply.reason) == ("Paris is warmer.", "stop"), reply
+    results = [part for turn in agent.session.turns for part in turn.parts if isinstance(part, ToolResult)]
+    assert [result.name for result in results[:2]] == ["weather", "weather"]
+    assert not any(result.is_error for result in results)
+    assert len(requests) == 3
+    last = json.dumps(requests[-1])
+    assert last.count(RESULT) == len(results)
+    if upstream in sealing.UPSTREAMS:
+        wanted = {seal for number in (0, 1) for _, _, seal in sealing.expected(story(upstream), number) if seal}
+        assert all(seal in last for seal in wanted), "a seal did not come back to who made it"

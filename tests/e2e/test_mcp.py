@@ -1,0 +1,266 @@
+"""Our MCP client against real servers in other processes: both transports, both eras; and no process is left over."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.canon.parts import Media, Text, ToolCall
+from dragoman.runtime.mcp.config import ServerConfig
+from dragoman.runtime.mcp.servers import Servers
+from dragoman.runtime.policy import Policy
+from dragoman.runtime.tool import Surroundings
+from dragoman.runtime.toolbox import Done, Toolbox
+from tests.e2e.mcp_servers.office import MODERN, PDF, PNG, WAV
+from tests.e2e.mcp_servers.processes import ROOT, WAYS, children, started
+
+OFFICE = [sys.executable, "-m", "tests.e2e.mcp_servers.office"]
+
+
+@contextmanager
+def office(way: str) -> Iterator[ServerConfig]:
+    """How to reach the office in one of four ways."""
+    flags = ["--handshake"] if way.endswith("-handshake") else []
+    if way.startswith("stdio"):
+        yield process(*flags)
+        return
+    with started(*OFFICE, "--http", *flags) as (_, address):
+        yield ServerConfig(url=address)
+
+
+def process(*flags: str, **more: Any) -> ServerConfig:
+    return ServerConfig(command=OFFICE[0], args=(*OFFICE[1:], *flags), cwd=str(ROOT), **more)
+
+
+def session(
+    config: ServerConfig, work: Callable[[Servers, Toolbox], Awaitable[Any]], workspace: Path | None = None
+) -> Any:
+    """What comes of work with the office's tools."""
+
+    async def whole() -> Any:
+        toolbox = Toolbox()
+        async with (
+            asyncio.timeout(120),
+            Servers({"office": config}, () if workspace is None else (workspace,)) as servers,
+        ):
+            servers.join(toolbox)
+            return await work(servers, toolbox)
+
+    return asyncio.run(whole())
+
+
+async def called(toolbox: Toolbox, name: str, arguments: str = "{}", report: Callable[[str], None] = print) -> Done:
+    around = Surroundings((), report=report)
+    return await toolbox.run(ToolCall("call_1", name, arguments), around, Policy(mode="all"))
+
+
+def text(done: Done) -> str:
+    (part,) = done.result.parts
+    assert isinstance(part, Text)
+    return part.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tools_are_found_and_called(way: str, tmp_path: Path) -> None:
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        (status,) = servers.status()
+        assert status.connected and status.failure == ""
+        assert (status.version == MODERN) == (not way.endswith("handshake"))
+        assert [tool.name for tool in status.tools][:4] == ["echo", "media", "links", "add"]
+        assert len(status.tools) == 15  # four pages
+        assert [one.name for one in status.skipped] == ["untyped"]
+
+        assert text(await called(toolbox, "echo", '{"text": "über"}')) == "über"
+        assert text(await called(toolbox, "odd_name_")) == "odd name!"
+        assert text(await called(toolbox, "add")) == '{"sum":3}'
+        media = (await called(toolbox, "media")).result
+        assert [part for part in media.parts if isinstance(part, Media)] == [
+            Media("image", "image/png", PNG),
+            Media("audio", "audio/wav", WAV),
+            Media("document", "application/pdf", PDF),
+        ]
+        links = [part.text for part in (await called(toolbox, "links")).result.parts if isinstance(part, Text)]
+        assert links[1:] == ["Resource Link: The B at file:///b.txt", "a note"]
+
+        heard: list[str] = []
+        assert text(await called(toolbox, "counts", report=heard.append)) == "counted"
+        assert heard == ["step 0", "step 1", "step 2"]
+
+        broken = await called(toolbox, "fails")
+        assert broken.result.is_error and text(broken) == "it broke"
+        refused = await called(toolbox, "refuses")
+        assert refused.result.is_error and "not like this" in text(refused)
+        wrong = await called(toolbox, "echo", '{"text": 1}')
+        assert wrong.result.is_error and "do not fit the schema" in text(wrong)
+
+    before = children()
+    with office(way) as config:
+        session(config, work)
+    assert children() <= before
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tools_that_come_and_go_do_so_in_the_toolbox(way: str) -> None:
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        assert "late" not in toolbox and "echo" in toolbox
+        changed = asyncio.Event()
+        behind = servers["office"].changed
+
+        def told() -> None:
+            behind()
+            changed.set()
+
+        servers["office"].changed = told
+        for _ in range(20):  # who listens over HTTP is heard from a moment later
+            assert text(await called(toolbox, "grows")) == "grown"
+            try:
+                await asyncio.wait_for(changed.wait(), 3)
+                break
+            except TimeoutError:
+                continue
+        assert "late" in toolbox and "echo" not in toolbox
+        assert text(await called(toolbox, "late")) == "late"
+
+    with office(way) as config:
+        session(config, work)
+
+
+@pytest.mark.parametrize("way", ["stdio", "stdio-handshake"])
+def test_a_server_is_told_the_workspace_and_no_secrets(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        assert text(await called(toolbox, "roots")) == tmp_path.resolve().as_uri()
+        seen = text(await called(toolbox, "says")).split()
+        assert "SOME_API_KEY" not in seen and "PATH" in seen
+
+    with office(way) as config:
+        session(config, work, tmp_path)
+
+
+def test_a_server_that_wants_to_ask_the_user_gets_no_answer_and_the_model_an_error() -> None:
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        done = await called(toolbox, "asks")
+        assert done.result.is_error and "not supported" in text(done)
+
+    session(process(), work)
+
+
+@pytest.mark.parametrize("way", ["stdio", "stdio-handshake"])
+def test_a_server_that_dies_is_an_error_and_then_back(way: str) -> None:
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        done = await called(toolbox, "dies")
+        assert done.outcome.failure is not None and done.outcome.failure.kind == "mcp_lost"
+        assert done.result.is_error and "went away" in text(done)
+        assert text(await called(toolbox, "echo", '{"text": "again"}')) == "again"
+
+    before = children()
+    with office(way) as config:
+        session(config, work)
+    assert children() <= before
+
+
+def test_a_server_that_died_unnoticed_is_started_anew_for_the_next_call() -> None:
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        (pid,) = children() - before
+        os.kill(pid, signal.SIGKILL)
+        while servers["office"].connected:
+            await asyncio.sleep(0.01)
+        assert text(await called(toolbox, "echo", '{"text": "again"}')) == "again"
+
+    before = children()
+    session(process(), work)
+    assert children() <= before
+
+
+@pytest.mark.parametrize("handshake", [False, True], ids=["modern", "handshake"])
+def test_a_server_on_http_that_went_away_and_came_back(handshake: bool) -> None:
+    flags = ["--handshake"] if handshake else []
+
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        assert text(await called(toolbox, "echo", '{"text": "one"}')) == "one"
+        first.kill()
+        await asyncio.to_thread(first.wait, 20)
+        done = await called(toolbox, "echo", '{"text": "two"}')
+        assert done.result.is_error
+        with started(*OFFICE, "--http", "--port", port, *flags):
+            assert text(await called(toolbox, "echo", '{"text": "three"}')) == "three"
+
+    with started(*OFFICE, "--http", *flags) as (first, address):
+        port = address.rpartition(":")[2].partition("/")[0]
+        session(ServerConfig(url=address), work)
+
+
+def test_a_server_that_forgot_our_session_is_greeted_anew() -> None:
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        first.kill()
+        await asyncio.to_thread(first.wait, 20)
+        with started(*OFFICE, "--http", "--handshake", "--port", port):
+            assert text(await called(toolbox, "echo", '{"text": "still here"}')) == "still here"
+
+    with started(*OFFICE, "--http", "--handshake") as (first, address):
+        port = address.rpartition(":")[2].partition("/")[0]
+        session(ServerConfig(url=address), work)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_call_that_takes_too_long_is_an_error_and_the_server_goes_on(way: str) -> None:
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        servers["office"].config = quick
+        done = await called(toolbox, "sleeps", '{"seconds": 60}')
+        assert done.outcome.failure is not None and done.outcome.failure.kind == "mcp_timeout"
+        servers["office"].config = config
+        while text(await called(toolbox, "cuts")) == "0":  # the server is told, so that it need not sleep on
+            await asyncio.sleep(0.05)
+
+    with office(way) as config:
+        quick = ServerConfig(command=config.command, args=config.args, cwd=config.cwd, url=config.url, timeout=300)
+        session(config, work)
+
+
+def test_a_cancelled_call_leaves_the_others_alone() -> None:
+    async def work(servers: Servers, toolbox: Toolbox) -> None:
+        slow = asyncio.create_task(called(toolbox, "sleeps", '{"seconds": 60}'))
+        other = asyncio.create_task(called(toolbox, "sleeps", '{"seconds": 0.5}'))
+        await asyncio.sleep(0.1)
+        slow.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await slow
+        assert text(await other) == "slept"
+
+    before = children()
+    session(process(), work)
+    assert children() <= before
+
+
+def test_servers_that_cannot_be_reached_say_why_and_disturb_no_other() -> None:
+    async def work() -> None:
+        configs = {
+            "none": ServerConfig(command="/nonexistent/program"),
+            "ends": ServerConfig(command="bash", args=("-c", "echo the reason >&2; exit 3")),
+            "mute": ServerConfig(command="bash", args=("-c", "sleep 60"), timeout=500),
+            "closed": ServerConfig(url="http://127.0.0.1:9/mcp"),
+            "office": process(),
+        }
+        async with Servers(configs) as servers:
+            found = {status.name: status for status in servers.status()}
+            assert [name for name, status in found.items() if status.connected] == ["office"]
+            assert "No such file" in found["none"].failure
+            assert "the reason" in found["ends"].failure
+            assert "not ready after 0.5 s" in found["mute"].failure
+            assert found["closed"].failure
+            assert len(found["office"].tools) == 15
+
+    before = children()
+    asyncio.run(work())
+    assert children() <= before

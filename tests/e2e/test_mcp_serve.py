@@ -1,0 +1,184 @@
+"""Our MCP server, as the official client and our own see it: what is offered and refused, and nothing left over."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+
+from dragoman.runtime.mcp.config import ServerConfig
+from dragoman.runtime.mcp.servers import Servers
+from tests.e2e.mcp_servers.processes import ROOT, WAYS, children, sleepers, started
+
+SERVE = [sys.executable, "-c", "from dragoman.cli.main import main; main()", "mcp", "serve"]
+READING = {"glob", "list_directory", "read_file", "read_many_files", "search_file_content"}
+
+
+@contextmanager
+def serving(way: str, folder: Path, *flags: str) -> Iterator[Callable[[], Client]]:
+    """Clients of the official SDK, for a server of ours that may touch a folder."""
+    mode: Any = "legacy" if way.endswith("-handshake") else "auto"
+    command = [*SERVE, "--root", str(folder), *flags]
+    if way.startswith("stdio"):
+        yield lambda: Client(StdioServerParameters(command=command[0], args=command[1:], cwd=ROOT), mode=mode)
+        return
+    with started(*command, "--http") as (_, said):
+        assert said.startswith("dragoman serves tools at http://127.0.0.1:")
+        yield lambda: Client(said.rpartition(" ")[2], mode=mode)
+
+
+def asked(make: Callable[[], Client], work: Callable[[Client], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        async with asyncio.timeout(120), make() as client:
+            await work(client)
+
+    asyncio.run(whole())
+
+
+def block(result: Any) -> str:
+    (only,) = result.content
+    found: str = only.text
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_another_client_reads_with_our_tools(way: str, tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out.txt"
+    inside.mkdir()
+    (inside / "a.txt").write_text("hello\n")
+    (inside / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(16))
+    outside.write_text("secret")
+
+    async def work(client: Client) -> None:
+        listed = (await client.list_tools()).tools
+        assert {tool.name for tool in listed} == READING
+        assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in listed)
+        assert str(inside) in (client.instructions or "")
+
+        found = await client.call_tool("read_file", {"absolute_path": str(inside / "a.txt")})
+        assert block(found) == "hello\n" and not found.is_error
+        image = await client.call_tool("read_file", {"absolute_path": str(inside / "a.png")})
+        assert [one.type for one in image.content] == ["text", "image"]
+        beyond = await client.call_tool("read_file", {"absolute_path": str(outside)})
+        assert beyond.is_error and "secret" not in block(beyond)
+        wrong = await client.call_tool("read_file", {})
+        assert wrong.is_error and "absolute_path" in block(wrong)
+        for name in ("write_file", "nothing"):
+            with pytest.raises(MCPError, match="Unknown tool"):
+                await client.call_tool(name, {})
+
+    before = children()
+    with serving(way, inside) as make:
+        asked(make, work)
+    assert children() <= before
+
+
+def test_more_than_reading_is_offered_where_it_is_allowed(tmp_path: Path) -> None:
+    async def work(client: Client) -> None:
+        listed = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
+        assert listed.keys() == {"write_file", "run_shell_command"}
+        for hints in listed.values():
+            assert hints is not None and hints.read_only_hint is False and hints.destructive_hint is True
+        await client.call_tool("write_file", {"file_path": str(tmp_path / "new.txt"), "content": "made"})
+        heard: list[str | None] = []
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            heard.append(message)
+
+        command = {"command": "cat new.txt; echo ${SOME_API_KEY:-none}; sleep 2.5; echo end"}
+        done = await client.call_tool("run_shell_command", command, progress_callback=told)
+        assert "made" in block(done) and "none" in block(done)
+        assert heard and "made" in (heard[0] or "")
+
+    flags = ["--allow", "edits", "--allow", "commands", "--tool", "write_file", "--tool", "run_shell_command"]
+    with serving("stdio", tmp_path, *flags) as make:
+        asked(make, work)
+    assert (tmp_path / "new.txt").read_text() == "made"
+
+
+@pytest.mark.parametrize("way", ["stdio", "stdio-handshake", "http"])
+@pytest.mark.parametrize("how", ["cancelled", "left"])
+def test_no_command_outlives_its_call(way: str, how: str, tmp_path: Path) -> None:
+    mark = f"sleep 7{os.getpid():07d}"
+
+    async def work(client: Client) -> None:
+        call = asyncio.create_task(client.call_tool("run_shell_command", {"command": f"{mark} | {mark}"}))
+        while len(sleepers(mark)) < 2:
+            await asyncio.sleep(0.05)
+        call.cancel()
+        await asyncio.wait({call})
+        while how == "cancelled" and sleepers(mark):
+            await asyncio.sleep(0.05)
+
+    with serving(way, tmp_path, "--allow", "commands") as make:
+        asked(make, work)
+    assert sleepers(mark) == []
+
+
+@pytest.mark.parametrize("way", ["stdio", "http"])
+def test_no_command_outlives_the_server(way: str, tmp_path: Path) -> None:
+    mark = f"sleep 8{os.getpid():07d}"
+
+    async def work(client: Client) -> None:
+        call = asyncio.create_task(client.call_tool("run_shell_command", {"command": mark}))
+        while not sleepers(mark):
+            await asyncio.sleep(0.05)
+        (server,) = [pid for pid in children() - before if "dragoman.cli" in Path(f"/proc/{pid}/cmdline").read_text()]
+        os.kill(server, signal.SIGTERM)
+        await asyncio.wait({call})
+        while sleepers(mark):
+            await asyncio.sleep(0.05)
+
+    before = children()
+    with serving(way, tmp_path, "--allow", "commands") as make:
+        asked(make, work)
+    assert sleepers(mark) == []
+    assert children() <= before
+
+
+def test_with_a_key_only_who_knows_it_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THE_KEY", "k1")
+
+    async def work() -> None:
+        right, wrong = ({"Authorization": f"Bearer {key}"} for key in ("k1", "k2"))
+        configs = {"right": ServerConfig(url=address, headers=right), "wrong": ServerConfig(url=address, headers=wrong)}
+        async with Servers(configs) as servers:
+            first, second = servers.status()
+            assert {tool.name for tool in first.tools} == READING
+            assert not second.connected and "401" in second.failure
+
+    with started(*SERVE, "--http", "--key-env", "THE_KEY", "--root", str(tmp_path)) as (_, said):
+        address = said.rpartition(" ")[2]
+        asyncio.run(work())
+
+
+def test_our_own_client_has_our_own_tools(tmp_path: Path) -> None:
+    config = ServerConfig(command=SERVE[0], args=(*SERVE[1:], "--root", str(tmp_path)), cwd=str(ROOT))
+
+    async def work() -> None:
+        async with Servers({"ours": config}) as servers:
+            (status,) = servers.status()
+            assert {tool.name for tool in status.tools} == READING and not status.skipped
+
+    asyncio.run(work())
+
+
+def test_a_command_in_the_background_ends_with_the_session(tmp_path: Path) -> None:
+    mark = f"sleep 9{os.getpid():07d}"
+
+    async def work(client: Client) -> None:
+        done = await client.call_tool("run_shell_command", {"command": f"{mark} >/dev/null 2>&1 &"})
+        assert "Background PIDs" in block(done)
+        assert sleepers(mark)
+
+    with serving("stdio", tmp_path, "--allow", "commands") as make:
+        asked(make, work)
+    assert sleepers(mark) == []

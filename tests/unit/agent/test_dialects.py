@@ -1,0 +1,137 @@
+"""The loop over upstreams of all seven dialects, on loopback: calls, results, seals; and from one to the next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.canon import Media, Text, ToolResult
+from dragoman.dialects import names
+from dragoman.runtime import Agent
+from dragoman.runtime.loop import Limits
+from dragoman.runtime.session import Session
+from dragoman.runtime.tool import Outcome
+from dragoman.transport.upstream import Upstream
+from tests.e2e.clients import CITY, PAIR, PICTURE, RESULT
+from tests.e2e.scripted import MODELS, ROUTER_SEAL, Scripted, story
+from tests.seals import upstreams as sealing
+from tests.unit.agent.rig import Plain
+
+Json = Any
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Scripted]:
+    with Scripted() as server:
+        yield server
+
+
+def _tools() -> list[Plain]:
+    parts = (Text(RESULT), Media("image", "image/png", PICTURE))
+    weather = Plain("weather", lambda _: Outcome(parts), schema=CITY)
+    return [weather, Plain("compare", lambda _: RESULT, schema=PAIR)]
+
+
+def _agent(upstream: Scripted, folder: Path, dialect: str, end: str = "", session: Session | None = None) -> Agent:
+    base = f"http://127.0.0.1:{upstream.port}"
+    upstreams = {name: Upstream(name, base, auth="none") for name in names()}
+    return Agent(
+        f"{dialect}/{MODELS[dialect]}{end}",
+        folder=folder,
+        tools=_tools(),
+        session=session,
+        upstreams=upstreams,
+        environment={"HOME": str(folder)},
+        limits=Limits(retries=0),
+    )
+
+
+def _sealed(dialect: str, request: Json) -> list[list[sealing.Piece]]:
+    """The turns of a request that have seals, in the words of who made them."""
+    if dialect == "code-assist":
+        return _sealed("gemini", request["request"])
+    return [turn for turn in sealing.sealed_of(request, dialect) if turn]
+
+
+def _expected(dialect: str, number: int) -> list[sealing.Piece]:
+    pieces = sealing.expected(story("gemini" if dialect == "code-assist" else dialect), number)
+    if dialect == "code-assist":  # its history has no thoughts: one with a seal is a text
+        pieces = [("text" if kind == "thought" else kind, *rest) for kind, *rest in pieces]  # type: ignore[misc]
+    return pieces
+
+
+@pytest.mark.parametrize("dialect", names())
+def test_a_conversation(upstream: Scripted, tmp_path: Path, dialect: str) -> None:
+    requests = upstream.asked[dialect]
+    requests.clear()
+    agent = _agent(upstream, tmp_path, dialect)
+    reply = agent.ask("Is Paris warmer than Rome?")
+    assert (reply.text, reply.reason) == ("Paris is warmer.", "stop")
+    assert len(requests) == 3
+    kinds = [turn.role for turn in agent.session.turns[2:]]
+    assert kinds == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
+    first = [part for part in agent.session.turns[4].parts if isinstance(part, ToolResult)]
+    assert [part.name for part in first] == ["weather", "weather"]
+    assert not any(part.is_error for turn in agent.session.turns for part in turn.parts if isinstance(part, ToolResult))
+    if dialect in (*sealing.UPSTREAMS, "code-assist"):
+        own = [_expected(dialect, 0), _expected(dialect, 1)]
+        assert [_sealed(dialect, request) for request in requests[1:]] == [own[:1], own]
+    last = json.dumps(requests[-1])
+    assert last.count(RESULT) == sum([turn.role == "tool" for turn in agent.session.turns for _ in turn.parts])
+    assert PICTURE in last
+    if dialect == "openrouter":
+        assert last.count(ROUTER_SEAL) == 2
+
+
+@pytest.mark.parametrize("second", names())
+def test_another_upstream_goes_on(upstream: Scripted, tmp_path: Path, second: str) -> None:
+    """The conversation is carried over; the first one's seals are not, and that is said."""
+    first = "anthropic" if second != "anthropic" else "gemini"
+    for name in (first, second):
+        upstream.asked[name].clear()
+    agent = _agent(upstream, tmp_path, first)
+    agent.ask("Is Paris warmer than Rome?")
+    saved = Session.from_json(agent.session.to_json())
+    other = _agent(upstream, tmp_path, second, session=saved)
+    reply = other.ask("And now?")
+    assert reply.text == "Paris is warmer."
+    begun = upstream.asked[second][0]
+    told = json.dumps(begun)
+    assert "Is Paris warmer than Rome?" in told and RESULT in told and "Paris is warmer." in told
+    own = {seal for number in (0, 1) for _, _, seal in sealing.expected(story(first), number) if seal}
+    assert own and not any(seal in told for seal in own)
+    lost = {loss.code for loss in reply.losses}
+    assert "seal.dropped" in lost
+    places = [loss.path for loss in reply.losses if loss.code == "seal.dropped"]
+    assert all(path.startswith("/turns/") for path in places)
+
+
+@pytest.mark.parametrize("dialect", names())
+def test_a_fault(upstream: Scripted, tmp_path: Path, dialect: str) -> None:
+    agent = _agent(upstream, tmp_path, dialect, "-fault")
+    reply = agent.ask("Is Paris warmer than Rome?")
+    assert reply.reason == "fault"
+    assert agent.session.step == "ask"
+    agent.model = f"{dialect}/{MODELS[dialect]}"
+    upstream.asked[dialect].clear()
+    assert agent.ask("Again, please.").text == "Paris is warmer."
+
+
+def test_nobody_listens(tmp_path: Path) -> None:
+    upstreams = {"up": Upstream("openai-chat", "http://127.0.0.1:9", auth="none")}
+    environment = {"HOME": str(tmp_path)}
+    limits = Limits(retries=1, backoff=0.0)
+    agent = Agent("up/m", folder=tmp_path, tools=(), upstreams=upstreams, environment=environment, limits=limits)
+    reply = agent.ask("Anybody?")
+    assert reply.reason == "fault" and "127.0.0.1" in reply.detail
+
+
+def test_no_key(tmp_path: Path) -> None:
+    upstreams = {"up": Upstream("openai-chat", "http://127.0.0.1:9", "SOME_KEY")}
+    agent = Agent("up/m", folder=tmp_path, tools=(), upstreams=upstreams, environment={"HOME": str(tmp_path)})
+    reply = agent.ask("Anybody?")
+    assert reply.reason == "fault" and "SOME_KEY" in reply.detail

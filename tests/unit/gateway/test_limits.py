@@ -1,0 +1,21 @@
+"""What the gateway's process allows itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+_CODE = """
+import resource
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+from dragoman.gateway.run import _open_many
+_open_many()
+soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+print(soft == (65536 if hard == resource.RLIM_INFINITY else min(hard, 65536)))
+"""
+
+
+def test_it_opens_as_many_connections_as_the_system_allows() -> None:
+    told = subprocess.run([sys.executable, "-c", _CODE], capture_output=True, text=True, timeout=60)
+    assert (told.stdout.strip(), told.stderr) == ("True", "")

@@ -1,0 +1,180 @@
+"""Which programs a command runs: read from its text, and checked against what a real shell runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dragoman.runtime.commands import roots
+
+SEEN = [
+    ("ls -la", "ls"),
+    ("git status && rm -rf x", "git rm"),
+    ("a;b|c&d\ne||f", "a b c d e f"),
+    ("a |& b", "a b"),
+    ("echo $(rm x)", "rm echo"),
+    ("echo `rm x`", "rm echo"),
+    ('echo "a $(rm "$(cat y)") `id`"', "cat rm id echo"),
+    ("'r'm x", "rm"),
+    ("\\rm x", "rm"),
+    ('"rm" x', "rm"),
+    ("r\\\nm x", "rm"),
+    ("/bin/rm x", "/bin/rm"),
+    ("FOO=1 BAR=$(id) npm test", "id FOO= BAR= npm"),
+    ("PATH=.:$PATH git", "PATH= git"),
+    ("a=b", "a="),
+    ("echo ';rm x' \"&& rm y\" \\; rm", "echo"),
+    ("git commit -m 'a; rm b'", "git"),
+    ("echo a # rm b", "echo"),
+    ("echo a#b; rm c", "echo rm"),
+    ("(cd x && rm y)", "cd rm"),
+    ("{ rm x; }", "rm"),
+    ("! rm x", "rm"),
+    ("time -p rm x", "rm"),
+    ("if true; then rm x; else ls; fi", "true rm ls"),
+    ("for i in a b; do rm $i; done", "rm"),
+    ("for i do rm; done", "rm"),
+    ("while read x; do rm $x; done < f", "read rm"),
+    ("diff <(rm a) >(sort b)", "rm sort diff"),
+    ("cat <<EOF\n$(rm x) 'y\nEOF\nls", "cat rm ls"),
+    ("cat <<'EOF'\n$(rm x)\nEOF\nls", "cat ls"),
+    ("cat <<-E | wc\n\ta\n\tE\nls", "cat wc ls"),
+    ("cat <<< $(rm x)", "rm cat"),
+    ("ls 2>&1 >/dev/null", "ls"),
+    ("ls > out", "> ls"),
+    ("2>/dev/null rm x", "rm"),
+    (">out rm x", "> rm"),
+    ("echo a>b;rm c", "> echo rm"),
+    ("echo $((1+2)) ${x:-$(rm)}", "rm echo"),
+    ("bash -c 'rm x'", "bash rm"),
+    ("sh -ec 'ls; rm x' y", "sh ls rm y"),
+    ("[ -f x ] && rm x", "[ rm"),
+    ("find . -name '*.py'", "find"),
+    ("echo $'a b' {a,b} *.py ~", "echo"),
+]
+
+
+@pytest.mark.parametrize(("command", "names"), SEEN, ids=[command for command, _ in SEEN])
+def test_programs_that_can_be_seen(command: str, names: str) -> None:
+    assert roots(command) == (tuple(names.split()), False)
+
+
+HIDDEN = [
+    "$X y",
+    "${X} y",
+    "$(which rm) x",
+    "`which rm` x",
+    "$'\\x72m' x",
+    "/bin/r?",
+    "{rm,-rf,x}",
+    "eval rm",
+    "source x",
+    ". x",
+    "bash",
+    "curl x | sh",
+    "bash -s y",
+    'bash -c "$X"',
+    "sudo rm x",
+    "env -i A=1 rm x",
+    "xargs rm",
+    "find . -exec rm {} +",
+    "find . -delete -ok rm",
+    "nohup rm",
+    "case x in a) rm;; esac",
+    "echo $(case x in a) rm;; esac)",
+    "f() { rm; }; f",
+    "function f { rm; }",
+    "echo $((ls); (rm x))",
+    "echo 'open",
+    'echo "open',
+    "echo $(open",
+    "cat <<EOF\nopen",
+    "alias ls=rm",
+    "trap rm EXIT",
+    "a=(x y)",
+    "[ -v 'a[$(rm)]' ]",
+    "printf -v 'a[`rm`]' x",
+    "echo \"${x:-'}\"; rm y; echo '}\"'",
+    'echo "`echo \\"\'\\"; rm x; echo \\"\'\\"`"',
+    "echo ${x@P}",
+    "echo ${x:-(>(rm))}",
+    'echo "$(((rm))\n<(rm))"',
+    "echo ${ rm; }",
+    "cat <\\\n<EOF\n'\nEOF\nrm x\n: '",
+    "cat <<EOF\na\\\nEOF\nit's\nEOF\nrm x #'",
+    "((i++)); rm",
+    "coproc rm",
+    "mapfile -C rm x",
+    "a\0b",
+    "echo " + "$(" * 60 + "rm" + ")" * 60,
+    "${" * 20_000,
+    '"$(' * 20_000,
+]
+
+
+@pytest.mark.parametrize("command", HIDDEN, ids=range(len(HIDDEN)))
+def test_where_something_may_be_hidden_that_is_said(command: str) -> None:
+    assert roots(command).hidden
+
+
+@pytest.mark.parametrize(
+    "command", ["sudo -u me rm x", "env A=1 rm x", "xargs -0 rm", "find . -exec rm {} +", "timeout 5 rm"]
+)
+def test_what_others_start_is_named_all_the_same(command: str) -> None:
+    assert "rm" in roots(command).names
+
+
+BASH = shutil.which("bash") or "bash"
+PROGRAMS = ("aa", "bb", "cc", "dd")
+PIECES = st.sampled_from(
+    [*PROGRAMS, *PROGRAMS, *PROGRAMS, " ", " ", " ", ";", "&&", "||", "|", "&", "\n", "$(", ")", "(", ")", "`", '"',
+     "'", "\\", "{ ", "; }", "#", "<<E\n", "\nE\n", "<<'E'\n", "$", "${x:-", "}", "if ", "; then ", "; fi",
+     "for i in 1; do ", "; done", "X=1 ", "<(", ">/dev/null ", "! ", "case x in x) ", ";; esac", "$((", "))", "1+1",
+     "$'", "\\\n", "=", "<<<", "time ", "\\\"", "\\`", "\\'"]
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with programs that write down that they were run, and nothing else to run."""
+    folder = tmp_path_factory.mktemp("programs")
+    for name in PROGRAMS:
+        program = folder / name
+        program.write_text(f"#!/bin/sh\necho {name} >> $LOG\n")
+        program.chmod(0o755)
+    return folder
+
+
+def ran(command: str, shell: Path) -> set[str]:
+    """The programs that bash does run."""
+    log = shell / f"ran-{os.urandom(8).hex()}"  # what an earlier command left in the background writes elsewhere
+    subprocess.run(
+        [BASH, "-c", f"{command}\nwait"],
+        env={"PATH": str(shell), "LOG": str(log)},
+        cwd=shell,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=20,
+        check=False,
+    )
+    return set(log.read_text().split()) if log.exists() else set()
+
+
+@settings(deadline=None, max_examples=300)
+@given(pieces=st.lists(PIECES, min_size=1, max_size=14))
+def test_nothing_runs_that_was_not_seen(pieces: list[str], shell: Path) -> None:
+    command = "".join(pieces)
+    found = roots(command)
+    if not found.hidden:
+        assert ran(command, shell) <= set(found.names)
+
+
+@pytest.mark.parametrize("command", [command.replace("rm", "aa") for command, _ in SEEN], ids=range(len(SEEN)))
+def test_the_examples_in_a_real_shell(command: str, shell: Path) -> None:
+    assert ran(command, shell) <= set(roots(command).names)

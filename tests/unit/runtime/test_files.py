@@ -1,0 +1,267 @@
+"""read_file, read_many_files, list_directory, glob: their result texts, and what they leave out."""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+
+import pytest
+
+from dragoman.canon.parts import Media, MediaKind, Text
+from tests.unit.runtime.kit import around, failure, run, said
+
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00"
+
+
+def fill(root: Path, files: dict[str, str | bytes]) -> None:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def test_a_text_file_is_returned_as_it_is(tmp_path: Path) -> None:
+    fill(tmp_path, {"README.md": "# Project Title\nThis is a sample project."})
+    done = run("read_file", {"absolute_path": f"{tmp_path}/README.md"}, tmp_path)
+    assert said(done) == "# Project Title\nThis is a sample project."
+    assert not done.result.is_error
+    assert done.result.call_id == "call_1" and done.result.name == "read_file"
+
+
+@pytest.mark.parametrize("content", ["", "\n", "a\n", "a\n\n", "a\r\nb\r\n", "ä\n"])
+def test_no_line_end_is_lost(tmp_path: Path, content: str) -> None:
+    fill(tmp_path, {"f": content})
+    assert said(run("read_file", {"absolute_path": f"{tmp_path}/f"}, tmp_path)) == content
+
+
+def test_a_long_file_says_what_is_shown_and_how_to_read_on(tmp_path: Path) -> None:
+    fill(tmp_path, {"f": "".join(f"line {n}\n" for n in range(1, 5001))})
+    text = said(run("read_file", {"absolute_path": f"{tmp_path}/f"}, tmp_path))
+    head, _, rest = text.partition("\n")
+    assert "truncated" in head and "lines 1-2000 of 5000" in head and "offset: 2000" in head
+    assert rest.startswith("line 1\nline 2\n") and rest.endswith("line 2000")
+    onward = {"absolute_path": f"{tmp_path}/f", "offset": 4998, "limit": 10}
+    text = said(run("read_file", onward, tmp_path))
+    assert "lines 4999-5000 of 5000" in text and "offset:" not in text
+    assert text.endswith("\nline 4999\nline 5000\n")
+
+
+def test_pieces_read_one_after_another_make_the_whole(tmp_path: Path) -> None:
+    whole = "".join(f"{n}\n" for n in range(25))
+    fill(tmp_path, {"f": whole})
+    pieces: list[str] = []
+    for offset in range(0, 25, 10):
+        text = said(run("read_file", {"absolute_path": f"{tmp_path}/f", "offset": offset, "limit": 10}, tmp_path))
+        pieces.append(text.partition("\n")[2].rstrip("\n"))
+    assert "\n".join(pieces) + "\n" == whole
+
+
+def test_very_long_lines_are_cut_and_that_is_said(tmp_path: Path) -> None:
+    fill(tmp_path, {"f": "x" * 5000})
+    text = said(run("read_file", {"absolute_path": f"{tmp_path}/f"}, tmp_path))
+    assert text.endswith("x... [truncated]") and "cut" in text.partition("\n")[0]
+    assert text.count("x") == 2000
+
+
+def test_an_image_is_media_after_a_line_that_says_so(tmp_path: Path) -> None:
+    fill(tmp_path, {"diagram.png": PNG})
+    done = run("read_file", {"absolute_path": f"{tmp_path}/diagram.png"}, tmp_path)
+    status, media = done.result.parts
+    assert status == Text("Binary content of type image/png was processed.")
+    assert media == Media("image", "image/png", base64.b64encode(PNG).decode())
+
+
+@pytest.mark.parametrize(
+    ("name", "mime", "kind"),
+    [
+        ("a.pdf", "application/pdf", "document"),
+        ("a.wav", "audio/wav", "audio"),
+        ("a.mp4", "video/mp4", "video"),
+        ("a.m4a", "audio/mp4", "audio"),
+    ],
+)
+def test_other_media(tmp_path: Path, name: str, mime: str, kind: MediaKind) -> None:
+    fill(tmp_path, {name: b"\x00\x01\x02"})
+    parts = run("read_file", {"absolute_path": f"{tmp_path}/{name}"}, tmp_path).result.parts
+    assert parts == (Text(f"Binary content of type {mime} was processed."), Media(kind, mime, "AAEC"))
+
+
+def test_source_code_is_no_film(tmp_path: Path) -> None:
+    fill(tmp_path, {"a.ts": "let a = 1", "b.svg": "<svg/>"})
+    assert said(run("read_file", {"absolute_path": f"{tmp_path}/a.ts"}, tmp_path)) == "let a = 1"
+    assert said(run("read_file", {"absolute_path": f"{tmp_path}/b.svg"}, tmp_path)) == "<svg/>"
+
+
+def test_text_in_other_encodings(tmp_path: Path) -> None:
+    fill(tmp_path, {"a": b"\xff\xfea\x00\xe4\x00", "b": b"\xef\xbb\xbfx", "c": b"caf\xe9"})
+    assert said(run("read_file", {"absolute_path": f"{tmp_path}/a"}, tmp_path)) == "aä"
+    assert said(run("read_file", {"absolute_path": f"{tmp_path}/b"}, tmp_path)) == "x"
+    assert said(run("read_file", {"absolute_path": f"{tmp_path}/c"}, tmp_path)) == "caf\ufffd"
+
+
+def test_what_cannot_be_read_is_a_typed_failure(tmp_path: Path) -> None:
+    fill(tmp_path, {"bin": b"\x00\x01", "sub/x": "x"})
+    os.mkfifo(tmp_path / "pipe")
+    kinds = {
+        name: failure(run("read_file", {"absolute_path": f"{tmp_path}/{name}"}, tmp_path))
+        for name in ("bin", "sub", "pipe", "none", "sub/x/y")
+    }
+    assert kinds == {
+        "bin": "not_a_text_file",
+        "sub": "target_is_directory",
+        "pipe": "not_a_file",
+        "none": "file_not_found",
+        "sub/x/y": "file_failed",
+    }
+
+
+@pytest.mark.parametrize("more", [{"offset": -1}, {"offset": 0.5}, {"limit": 0}, {"limit": 1.5}, {"offset": "1"}])
+def test_arguments_that_make_no_sense(tmp_path: Path, more: dict[str, object]) -> None:
+    fill(tmp_path, {"f": "x"})
+    assert failure(run("read_file", {"absolute_path": f"{tmp_path}/f", **more}, tmp_path)) == "invalid_tool_params"
+
+
+def test_a_relative_path_is_refused(tmp_path: Path) -> None:
+    assert failure(run("read_file", {"absolute_path": "f"}, tmp_path)) == "invalid_tool_params"
+
+
+# list_directory
+
+
+def test_a_listing_has_folders_first(tmp_path: Path) -> None:
+    fill(tmp_path, {"README.md": "", "src/a": "", "a.txt": "", ".hidden": ""})
+    done = run("list_directory", {"path": str(tmp_path)}, tmp_path)
+    assert said(done) == f"Directory listing for {tmp_path}: \n[DIR] src\n.hidden\nREADME.md\na.txt"
+
+
+def test_a_listing_leaves_out_what_is_ignored_and_counts_it(tmp_path: Path) -> None:
+    fill(
+        tmp_path,
+        {".gitignore": "*.log\n", "a.log": "", "b.log": "", "c": "", ".geminiignore": "secret\n", "secret": ""},
+    )
+    listed = said(run("list_directory", {"path": str(tmp_path)}, tmp_path))
+    assert listed == f"Directory listing for {tmp_path}: \n.geminiignore\n.gitignore\nc\n\n(2 git-ignored, 1 ignored)"
+    options = {"respect_git_ignore": False, "respect_gemini_ignore": False}
+    arguments = {"path": str(tmp_path), "ignore": [".*", "b.*"], "file_filtering_options": options}
+    assert said(run("list_directory", arguments, tmp_path)).splitlines()[1:] == ["a.log", "c", "secret"]
+
+
+def test_an_empty_and_a_missing_folder(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    assert said(run("list_directory", {"path": f"{tmp_path}/sub"}, tmp_path)) == f"Directory {tmp_path}/sub is empty."
+    assert failure(run("list_directory", {"path": f"{tmp_path}/none"}, tmp_path)) == "file_not_found"
+
+
+# glob
+
+
+def test_matches_are_absolute_paths_the_newest_first(tmp_path: Path) -> None:
+    fill(tmp_path, {"README.md": "", "docs/a.md": "", "docs/b/c.md": "", "x.py": ""})
+    for age, name in enumerate(("docs/a.md", "README.md", "docs/b/c.md")):
+        os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    text = said(run("glob", {"pattern": "**/*.md"}, tmp_path))
+    assert text == (
+        f"Found 3 file(s) matching '**/*.md' within {tmp_path}: \n"
+        f"{tmp_path}/docs/a.md\n{tmp_path}/README.md\n{tmp_path}/docs/b/c.md"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ({"pattern": "*.md"}, ["A.md"]),
+        ({"pattern": "a.md"}, ["A.md"]),
+        ({"pattern": "a.md", "case_sensitive": True}, []),
+        ({"pattern": "**/*.{py,ts}"}, ["s/b.py", "s/c.ts"]),
+        ({"pattern": "b.py", "path": "s"}, ["s/b.py"]),
+        ({"pattern": "s/**"}, ["s/b.py", "s/c.ts"]),
+        ({"pattern": "./s/[bc].??"}, ["s/b.py", "s/c.ts"]),
+        ({"pattern": "s/[!b].ts"}, ["s/c.ts"]),
+        ({"pattern": "**/*.log"}, []),
+        ({"pattern": "**/*.log", "respect_git_ignore": False}, ["x.log"]),
+        ({"pattern": "**/n.js"}, []),
+    ],
+    ids=lambda value: value["pattern"] + str(len(value)) if isinstance(value, dict) else None,
+)
+def test_patterns(tmp_path: Path, arguments: dict[str, object], names: list[str]) -> None:
+    files = {"A.md": "", "s/b.py": "", "s/c.ts": "", "x.log": "", ".gitignore": "*.log", "node_modules/n.js": ""}
+    fill(tmp_path, dict(files))
+    text = said(run("glob", arguments, tmp_path))
+    found = sorted(line.removeprefix(f"{tmp_path}/") for line in text.splitlines()[1:] if line.startswith("/"))
+    assert found == names
+    if not names:
+        assert text.startswith(f"No files found matching pattern '{arguments['pattern']}' within {tmp_path}")
+
+
+def test_an_absolute_pattern_counts_from_the_top(tmp_path: Path) -> None:
+    fill(tmp_path, {"a/b.py": ""})
+    assert f"\n{tmp_path}/a/b.py" in said(run("glob", {"pattern": f"{tmp_path}/**/*.py"}, tmp_path))
+
+
+@pytest.mark.parametrize("pattern", ["../*", "a/../../b", "", "[z-a]"])
+def test_patterns_that_are_refused(tmp_path: Path, pattern: str) -> None:
+    assert failure(run("glob", {"pattern": pattern}, tmp_path)) == "invalid_tool_params"
+
+
+# read_many_files
+
+
+def test_files_come_one_after_another(tmp_path: Path) -> None:
+    fill(tmp_path, {"path/to/file1.ts": "one\n", "path/to/file2.md": "two"})
+    text = said(run("read_many_files", {"paths": ["path/to/file1.ts", "path/to/*.md"]}, tmp_path))
+    assert text == "--- path/to/file1.ts ---\none\n--- path/to/file2.md ---\ntwo\n--- End of content ---"
+
+
+def test_absolute_paths_are_shown_as_they_were_given(tmp_path: Path) -> None:
+    fill(tmp_path, {"a.txt": "...a...", "b.txt": "...b..."})
+    text = said(run("read_many_files", {"paths": [f"{tmp_path}/a.txt", f"{tmp_path}/b.txt"]}, tmp_path))
+    assert text == f"--- {tmp_path}/a.txt ---\n...a...\n--- {tmp_path}/b.txt ---\n...b...\n--- End of content ---"
+
+
+def test_media_is_read_if_it_is_named(tmp_path: Path) -> None:
+    fill(tmp_path, {"a.txt": "a", "b.png": PNG, "c.bin2": b"\x00"})
+    done = run("read_many_files", {"paths": ["*.txt", "b.png"]}, tmp_path)
+    assert done.result.parts == (
+        Text("Tool execution succeeded."),
+        Text("--- a.txt ---\na\n"),
+        Text("--- b.png ---\n"),
+        Media("image", "image/png", base64.b64encode(PNG).decode()),
+        Text("--- End of content ---"),
+    )
+    by_ending = run("read_many_files", {"paths": ["*.png"]}, tmp_path).result.parts
+    assert any(isinstance(part, Media) for part in by_ending)
+    anything = said(run("read_many_files", {"paths": ["*"]}, tmp_path))
+    assert anything.startswith("--- a.txt ---\na\n--- End of content ---")
+    assert "b.png (media that was not named)" in anything and "c.bin2 (not_a_text_file)" in anything
+
+
+@pytest.mark.parametrize(
+    ("more", "names"),
+    [
+        ({"paths": ["."]}, ["a.py", "s/b.py"]),
+        ({"paths": ["."], "recursive": False}, ["a.py"]),
+        ({"paths": ["s"]}, ["s/b.py"]),
+        ({"paths": ["**/*.py"], "exclude": ["s/"]}, ["a.py"]),
+        ({"paths": ["a.py"], "include": ["s/*.py"]}, ["a.py", "s/b.py"]),
+        ({"paths": ["**/*.py"], "useDefaultExcludes": False}, ["a.py", "node_modules/n.py", "s/b.py"]),
+        ({"paths": ["**/*.py"], "file_filtering_options": {"respect_git_ignore": False}}, ["a.py", "i.py", "s/b.py"]),
+        ({"paths": ["a.py", "*.py", "./a.py"]}, ["a.py"]),
+        ({"paths": ["i.py"]}, []),
+    ],
+    ids=range(9),
+)
+def test_which_files_are_read(tmp_path: Path, more: dict[str, object], names: list[str]) -> None:
+    fill(tmp_path, {"a.py": "", "s/b.py": "", "node_modules/n.py": "", "i.py": "", ".git/config": ""})
+    fill(tmp_path, {".git/info/exclude": "i.py\n"})
+    text = said(run("read_many_files", more, tmp_path))
+    found = [line.strip("- ") for line in text.splitlines() if line.startswith("--- ")]
+    assert found == (names + ["End of content"] if names else [])
+
+
+def test_two_roots(tmp_path: Path) -> None:
+    fill(tmp_path, {"one/a.txt": "A", "two/b.txt": "B"})
+    both = around(tmp_path / "one", tmp_path / "two")
+    assert said(run("read_file", {"absolute_path": f"{tmp_path}/two/b.txt"}, both)) == "B"
+    assert "B" in said(run("read_many_files", {"paths": ["b.txt"]}, both))
+    assert said(run("glob", {"pattern": "*.txt"}, both)).count(".txt") == 3

@@ -1,0 +1,181 @@
+"""Policies as data: who may do what, what is remembered, what commands see of the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from dragoman.runtime.commands import roots
+from dragoman.runtime.policy import Policy, Word
+from dragoman.runtime.tool import Confirmation, Kind
+from dragoman.runtime.toolbox import Approval
+from tests.unit.runtime.kit import around, failure, run, said
+
+KINDS: dict[str, Kind] = {
+    "read_file": "read",
+    "write_file": "edit",
+    "run_shell_command": "run",
+    "web_fetch": "fetch",
+    "save_memory": "remember",
+}
+
+
+def judged(policy: Policy, name: str, command: str = "") -> Word:
+    kind = KINDS[name]
+    names, hidden = roots(command)
+    asked = Confirmation("?", kind, command=command, roots=names, hidden=hidden) if kind != "read" else None
+    return policy.judge(name, kind, asked).word
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("ask", ["run", "ask", "ask", "ask", "ask"]),
+        ("edits", ["run", "run", "ask", "ask", "ask"]),
+        ("all", ["run", "run", "run", "run", "run"]),
+    ],
+)
+def test_modes(mode: str, words: list[Word]) -> None:
+    policy = msgspec.convert({"mode": mode}, Policy)
+    assert [judged(policy, name, "ls") for name in KINDS] == words
+
+
+def test_denied_beats_allowed_beats_the_mode() -> None:
+    policy = Policy("ask", allow=["write_file", "web_fetch"], deny=["web_fetch"])
+    assert judged(policy, "write_file") == "run"
+    assert judged(policy, "web_fetch") == "refuse"
+    assert judged(Policy("all", deny=["read_file"]), "read_file") == "refuse"
+    assert "denied by the policy (read_file)" in Policy(deny=["read_file"]).judge("read_file", "read", None).reason
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [
+        ("git status", "run"),
+        ("git log | wc -l", "run"),
+        ("git log && rm x", "ask"),
+        ("git log; $(rm x)", "ask"),
+        ("git log `rm x`", "ask"),
+        ("git log\nrm x", "ask"),
+        ("git log > file", "ask"),
+        ("GIT_EXTERNAL_DIFF=x git diff", "ask"),
+        ("./git log", "ask"),
+        ("/usr/bin/git log", "ask"),
+        ("$GIT log", "ask"),
+        ("git() { rm x; }; git", "ask"),
+        ("git log 'open", "ask"),
+        ("", "ask"),
+    ],
+)
+def test_a_command_is_allowed_if_all_its_programs_are(command: str, word: Word) -> None:
+    policy = Policy(allow=["run_shell_command(git)", "run_shell_command(wc)"])
+    assert judged(policy, "run_shell_command", command) == word
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [
+        ("ls", "run"),
+        ("rm x", "refuse"),
+        ("/bin/rm x", "refuse"),
+        ("ls; r''m x", "refuse"),
+        ("echo $(rm x)", "refuse"),
+        ("sudo rm x", "refuse"),
+        ("bash -c 'rm x'", "refuse"),
+        ("git rm x", "run"),
+        ("$X", "ask"),
+        ('eval "$X"', "ask"),
+    ],
+)
+def test_a_denied_program_is_found_wherever_it_stands(command: str, word: Word) -> None:
+    assert judged(Policy("all", deny=["run_shell_command(rm)"]), "run_shell_command", command) == word
+
+
+def test_servers_and_their_tools() -> None:
+    def word(policy: Policy, server: str, tool: str) -> Word:
+        return policy.judge(f"{server}__{tool}", "other", Confirmation("?", "other", server=server, tool=tool)).word
+
+    policy = Policy(allow=["files/read", "notes/*"], deny=["notes/drop"])
+    assert word(policy, "files", "read") == "run"
+    assert word(policy, "files", "write") == "ask"
+    assert word(policy, "notes", "add") == "run"
+    assert word(policy, "notes", "drop") == "refuse"
+    assert word(Policy("all", deny=["files/*"]), "files", "read") == "refuse"
+
+
+def test_what_was_said_for_good_is_remembered_and_can_be_saved() -> None:
+    policy = Policy()
+    names, _ = roots("git log | wc")
+    policy.remember("run_shell_command", Confirmation("?", "run", command="git log | wc", roots=names), "always")
+    policy.remember("write_file", Confirmation("?", "edit"), "always")
+    policy.remember("a__b", Confirmation("?", "other", server="a", tool="b"), "always")
+    policy.remember("c__d", Confirmation("?", "other", server="c", tool="d"), "always_server")
+    policy.remember("web_fetch", Confirmation("?", "fetch"), "once")
+    policy.remember("web_fetch", Confirmation("?", "fetch"), "no")
+    policy.remember("write_file", Confirmation("?", "edit"), "always")
+    again = msgspec.json.decode(msgspec.json.encode(policy), type=Policy)
+    assert again.allow == ["run_shell_command(git)", "run_shell_command(wc)", "write_file", "a/b", "c/*"]
+    assert judged(again, "run_shell_command", "wc x; git push") == "run"
+    assert judged(again, "run_shell_command", "wc x; rm y") == "ask"
+    assert Policy().allow == []
+
+
+def test_always_means_that_nobody_is_asked_again(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def approve(confirmation: Confirmation) -> Approval:
+        asked.append(confirmation.command)
+        return Approval("always")
+
+    policy = Policy()
+    for command in ("echo one", "echo two", "echo three | cat"):
+        assert not run(
+            "run_shell_command", {"command": command}, tmp_path, policy=policy, approve=approve
+        ).result.is_error
+    assert asked == ["echo one", "echo three | cat"]
+
+
+@pytest.mark.parametrize("name", ["run_shell_command", "write_file", "web_fetch", "save_memory"])
+def test_with_nobody_to_ask_what_is_not_allowed_is_denied_and_that_is_said(tmp_path: Path, name: str) -> None:
+    arguments = {"command": "touch x", "file_path": f"{tmp_path}/x", "content": "", "prompt": "http://x.y", "fact": "f"}
+    wanted = {
+        "run_shell_command": ["command"],
+        "write_file": ["file_path", "content"],
+        "web_fetch": ["prompt"],
+        "save_memory": ["fact"],
+    }[name]
+    config = tmp_path / "config"
+    here = around(tmp_path, config=config)
+    done = run(name, {key: arguments[key] for key in wanted}, here, policy=Policy())
+    assert failure(done) == "denied" and done.decision == "reject"
+    assert f'Tool "{name}" was not run' in said(done) and "nobody to ask" in said(done)
+    assert not (tmp_path / "x").exists() and not (config / "memory.md").exists()
+
+
+def test_secrets_are_not_passed_unless_they_are_listed() -> None:
+    environ = {
+        "PATH": "/bin",
+        "HOME": "/h",
+        "LC_ALL": "C",
+        "JAVA_HOME": "/j",
+        "OPENAI_API_KEY": "k",
+        "GITHUB_TOKEN": "t",
+        "DATABASE_URL": "postgres://u:p@h/d",
+        "HTTPS_PROXY": "http://user:word@proxy:1",
+        "HTTP_PROXY": "http://proxy:1",
+        "MY_SETTING": "x",
+        "NODE_AUTH_TOKEN": "n",
+        "AWS_PROFILE": "a",
+        "AWS_SECRET_ACCESS_KEY": "s",
+        "SECRET_HOME": "z",
+    }
+    assert set(Policy().passed(environ)) == {"PATH", "HOME", "LC_ALL", "JAVA_HOME", "HTTP_PROXY"}
+    listed = Policy(environment=["GITHUB_TOKEN", "AWS_*"]).passed(environ)
+    assert set(listed) - set(Policy().passed(environ)) == {"GITHUB_TOKEN", "AWS_PROFILE", "AWS_SECRET_ACCESS_KEY"}
+
+
+def test_a_command_sees_only_what_is_passed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "hidden-value")
+    assert "hidden-value" not in said(run("run_shell_command", {"command": "env; set"}, tmp_path))

@@ -1,0 +1,263 @@
+"""run_shell_command in a real shell: the eight lines, and that nothing is left running."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from dragoman.runtime import processes
+from dragoman.runtime.builtin.run_shell_command import RunShellCommand
+from dragoman.runtime.policy import Policy
+from dragoman.runtime.toolbox import Done, Toolbox
+from tests.unit.runtime.kit import around, call, failure, run, said
+
+LINES = (
+    "Command",
+    "Directory",
+    "Output",
+    "Error",
+    "Exit Code",
+    "Signal",
+    "Background PIDs",
+    "Process Group PGID",
+)
+
+
+def lines(done: Done) -> dict[str, str]:
+    """What stands behind each of the eight words, which must come in this order."""
+    pattern = "\n".join(rf"{name}: (.*)" for name in LINES)
+    found = re.fullmatch(pattern, said(done), re.DOTALL)
+    assert found is not None, said(done)
+    return dict(zip(LINES, found.groups(), strict=True))
+
+
+def alive(pid: int) -> bool:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return False
+    return fields[0] != b"Z"
+
+
+def marked(word: str) -> list[int]:
+    """Processes that have a word among their arguments."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                arguments = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if word.encode() in arguments.split(b"\0"):
+                found.append(int(entry.name))
+    return found
+
+
+def test_the_eight_lines_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("")
+    done = run("run_shell_command", {"command": "ls"}, tmp_path)
+    text = said(done)
+    pgid = text.rpartition(" ")[2]
+    assert pgid.isdigit()
+    assert text == (
+        "Command: ls\nDirectory: (root)\nOutput: README.md\nError: (none)\nExit Code: 0\nSignal: (none)\n"
+        f"Background PIDs: (none)\nProcess Group PGID: {pgid}"
+    )
+
+
+def test_error_exit_code_and_directory(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    found = lines(run("run_shell_command", {"command": "pwd; echo bad >&2; exit 3", "directory": "sub"}, tmp_path))
+    assert found["Directory"] == "sub" and found["Output"] == f"{tmp_path}/sub"
+    assert found["Error"] == "bad" and found["Exit Code"] == "3"
+
+
+def test_nothing_said(tmp_path: Path) -> None:
+    found = lines(run("run_shell_command", {"command": "true"}, tmp_path))
+    assert found["Output"] == "(empty)" and found["Error"] == "(none)"
+
+
+def test_ended_by_a_signal(tmp_path: Path) -> None:
+    found = lines(run("run_shell_command", {"command": "kill -TERM $$"}, tmp_path))
+    assert found["Exit Code"] == "(none)" and found["Signal"] == "SIGTERM"
+
+
+def test_a_process_group_of_its_own(tmp_path: Path) -> None:
+    found = lines(run("run_shell_command", {"command": "ps -o pgid= -p $$ | tr -d ' '"}, tmp_path))
+    assert found["Output"] == found["Process Group PGID"] != str(os.getpgrp())
+
+
+def test_nobody_answers_questions(tmp_path: Path) -> None:
+    found = lines(run("run_shell_command", {"command": "read x; echo got:$x; cat /dev/tty"}, tmp_path))
+    assert found["Output"] == "got:" and "No such device" in found["Error"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"command": " "}, {"command": "a\0b"}, {"command": "ls", "directory": "none"}, {}]
+)
+def test_arguments_that_are_refused(tmp_path: Path, arguments: dict[str, str]) -> None:
+    assert failure(run("run_shell_command", arguments, tmp_path)) == "invalid_tool_params"
+
+
+def test_much_output_is_kept_from_both_ends(tmp_path: Path) -> None:
+    found = lines(
+        run(
+            "run_shell_command",
+            {"command": "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last"},
+            tmp_path,
+        )
+    )
+    assert found["Output"].startswith("first\nxxx") and found["Output"].endswith("xxx\nlast")
+    assert "bytes left out]" in found["Output"] and len(found["Output"]) < 500_000
+
+
+def test_output_that_is_no_text(tmp_path: Path) -> None:
+    assert lines(run("run_shell_command", {"command": "printf 'a\\377b'"}, tmp_path))["Output"] == "a\ufffdb"
+
+
+async def _run(tool: RunShellCommand, command: str, where: Path, report: list[str] | None = None) -> Done:
+    told = report if report is not None else []
+    return await Toolbox([tool]).run(
+        call(tool.name, {"command": command}), around(where, report=told.append), Policy("all")
+    )
+
+
+def test_background_processes_are_reported_go_on_and_end_with_the_session(tmp_path: Path) -> None:
+    async def work() -> None:
+        tool = RunShellCommand()
+        done = await _run(tool, "(while true; do echo noise; sleep 0.01; done) & echo started", tmp_path)
+        found = lines(done)
+        assert found["Output"].startswith("started") or "started" in found["Output"]
+        pids = [int(pid) for pid in found["Background PIDs"].split(", ")]
+        assert pids and any(alive(pid) for pid in pids)
+        await asyncio.sleep(0.3)  # it goes on, and writes to where nobody listens any more
+        assert processes.members(int(found["Process Group PGID"]))
+        await tool.close()
+        assert processes.members(int(found["Process Group PGID"])) == []
+
+    asyncio.run(work())
+
+
+def test_a_background_process_that_the_model_ends_itself(tmp_path: Path) -> None:
+    async def work() -> None:
+        tool = RunShellCommand()
+        found = lines(await _run(tool, "sleep 300 & echo", tmp_path))
+        again = lines(await _run(tool, f"kill -- -{found['Process Group PGID']}", tmp_path))
+        assert again["Exit Code"] == "0"
+        for _ in range(100):
+            if not processes.members(int(found["Process Group PGID"])):
+                break
+            await asyncio.sleep(0.02)
+        assert processes.members(int(found["Process Group PGID"])) == []
+        await tool.close()
+
+    asyncio.run(work())
+
+
+STUBBORN = [
+    "sleep 300.{mark}",
+    "sleep 300.{mark} & sleep 300.{mark}",
+    "trap '' TERM; sleep 300.{mark}; sleep 300.{mark}",
+    "(trap '' TERM INT HUP; sleep 300.{mark}; sleep 300.{mark}) & wait",
+    "setsid sleep 300.{mark} & sleep 300.{mark}",
+    "set -m; sleep 300.{mark} & sleep 300.{mark} & wait",
+    "bash -c 'sleep 300.{mark} & bash -c \"sleep 300.{mark}\" & wait'",
+    "while true; do sleep 0.{mark}; done",
+    "nohup sleep 300.{mark} >/dev/null 2>&1 & wait",
+]
+
+
+@pytest.mark.parametrize("number", range(len(STUBBORN)))
+def test_when_its_time_is_over_nothing_is_left(tmp_path: Path, number: int) -> None:
+    mark = f"{number}{os.getpid()}1"
+    tool = RunShellCommand(seconds=0.4)
+    done = asyncio.run(_run(tool, "echo begun; " + STUBBORN[number].format(mark=mark), tmp_path))
+    assert failure(done) == "shell_timeout"
+    found = lines(done)
+    assert "longer than 0.4 seconds" in found["Error"] and found["Output"].startswith("begun")
+    assert found["Background PIDs"] == "(none)"
+    assert marked(f"300.{mark}") == marked(f"0.{mark}") == []
+
+
+@pytest.mark.parametrize("number", range(len(STUBBORN)))
+@pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
+def test_being_cancelled_leaves_nothing(tmp_path: Path, number: int, twice: bool) -> None:
+    mark = f"{number}{os.getpid()}{2 + twice}"
+    begun = tmp_path / "begun"
+
+    async def work() -> None:
+        task = asyncio.ensure_future(
+            _run(RunShellCommand(), f"touch {begun}; " + STUBBORN[number].format(mark=mark), tmp_path)
+        )
+        while not begun.exists():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        task.cancel()
+        if twice:
+            await asyncio.sleep(0.05)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert marked(f"300.{mark}") == marked(f"0.{mark}") == []
+
+    asyncio.run(work())
+
+
+def test_being_cancelled_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
+    mark = f"9{os.getpid()}4"
+
+    async def work() -> None:
+        for step in range(30):
+            task = asyncio.ensure_future(_run(RunShellCommand(), f"sleep 300.{mark} & sleep 300.{mark}", tmp_path))
+            for _ in range(step):
+                await asyncio.sleep(0.0005)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert marked(f"300.{mark}") == []
+
+    asyncio.run(work())
+
+
+def test_descriptors_are_given_back(tmp_path: Path) -> None:
+    def count() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    async def work() -> None:
+        await _run(RunShellCommand(), "true", tmp_path)
+        before = count()
+        for command in ("echo a", "exit 1", "kill -9 $$", "sleep 300 & true"):
+            tool = RunShellCommand(seconds=0.3)
+            await _run(tool, command, tmp_path)
+            await tool.close()
+        await _run(RunShellCommand(seconds=0.1), "sleep 5", tmp_path)
+        for _ in range(50):
+            if count() <= before:
+                break
+            await asyncio.sleep(0.02)
+        assert count() <= before
+
+    asyncio.run(work())
+
+
+def test_output_is_told_now_and_then_not_with_every_piece(tmp_path: Path) -> None:
+    told: list[str] = []
+    tool = RunShellCommand(interval=0.2)
+    asyncio.run(_run(tool, "for i in 1 2 3 4 5 6 7 8 9 10; do echo $i; sleep 0.05; done", tmp_path, told))
+    assert 1 <= len(told) <= 5
+    assert all(after.startswith(before.rstrip("\n")) for before, after in pairwise(told))
+
+
+def test_at_most_once_a_second_unless_said() -> None:
+    assert RunShellCommand().interval == 1.0
+
+
+def test_a_group_whose_number_is_anothers_by_now_is_left_alone() -> None:
+    stranger = processes.Left(os.getpid(), frozenset({(os.getpid(), 1)}))
+    asyncio.run(stranger.end())
+    assert alive(os.getpid())

@@ -1,0 +1,68 @@
+"""save_memory: the JSON text of its result, and that the user's own words in the file stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.runtime.builtin import save_memory
+from dragoman.runtime.builtin.save_memory import SECTION, with_fact
+from tests.unit.runtime.kit import around, failure, run, said
+
+
+def test_the_result_is_json(tmp_path: Path) -> None:
+    config = tmp_path / "config" / "dragoman"
+    done = run("save_memory", {"fact": "My favorite color is blue"}, around(tmp_path, config=config))
+    assert said(done) == (
+        '{ "success": true, "message": "Okay, I\'ve remembered that: \\"My favorite color is blue\\"" }'
+    )
+    assert msgspec.json.decode(said(done)) == {
+        "success": True,
+        "message": 'Okay, I\'ve remembered that: "My favorite color is blue"',
+    }
+    assert (config / "memory.md").read_text() == f"{SECTION}\n- My favorite color is blue\n"
+    assert save_memory.remembered(config) == f"{SECTION}\n- My favorite color is blue\n"
+    assert save_memory.remembered(tmp_path / "none") == ""
+
+
+def test_facts_are_added_in_their_section(tmp_path: Path) -> None:
+    file = tmp_path / "memory.md"
+    file.write_text(f"# Mine\n\nHello.\n\n{SECTION}\n- one\n\n## Other\n- mine\n")
+    here = around(tmp_path, config=tmp_path)
+    run("save_memory", {"fact": "two"}, here)
+    run("save_memory", {"fact": "- three\n## Other\n- four"}, here)
+    assert file.read_text() == (
+        f"# Mine\n\nHello.\n\n{SECTION}\n- one\n- two\n- three ## Other - four\n\n## Other\n- mine\n"
+    )
+
+
+def test_failures_are_json_too(tmp_path: Path) -> None:
+    done = run("save_memory", {"fact": "x"}, tmp_path)
+    assert failure(done) == "memory_failed"
+    (tmp_path / "file").write_text("")
+    done = run("save_memory", {"fact": "x"}, around(tmp_path, config=tmp_path / "file"))
+    assert done.result.is_error
+    for fact in ("", "  ", " - "):
+        assert failure(run("save_memory", {"fact": fact}, around(tmp_path, config=tmp_path))) == "invalid_tool_params"
+
+
+@pytest.mark.parametrize("before", ["", "text", "text\n", "text\n\n"])
+def test_the_section_is_made_where_there_is_none(before: str) -> None:
+    text = with_fact(before, "f")
+    assert text.startswith(before) and text.endswith(f"{SECTION}\n- f\n")
+    assert before == "" or f"text\n\n{SECTION}" in text.replace("\n\n\n", "\n\n")
+
+
+@given(facts=st.lists(st.text(st.characters(codec="utf-8"), min_size=1).filter(save_memory._line), max_size=5))
+def test_every_fact_is_one_line_in_the_order_they_came(facts: list[str]) -> None:
+    mine, other = "# Mine\n\nwords\n", "## Other\nmore\n"
+    text = f"{mine}\n{SECTION}\n\n{other}"
+    for fact in facts:
+        text = with_fact(text, fact)
+    assert text.startswith(mine) and text.endswith(other)
+    lines = [line for line in text.split("\n") if line.startswith("- ")]
+    assert lines == [f"- {save_memory._line(fact)}" for fact in facts]

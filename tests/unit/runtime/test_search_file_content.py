@@ -1,0 +1,153 @@
+"""search_file_content: its result texts, the same by ripgrep (where it is on the machine) and by our own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.runtime.builtin import search_file_content
+from dragoman.runtime.builtin.search_file_content import SearchFileContent
+from dragoman.runtime.policy import Policy
+from dragoman.runtime.toolbox import Done, Toolbox
+from tests.unit.runtime.kit import around, call, failure, said
+from tests.unit.runtime.test_files import fill
+
+WAYS = [
+    pytest.param("", id="own"),
+    pytest.param(
+        "rg", id="ripgrep", marks=pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not here")
+    ),
+]
+
+
+@pytest.fixture(params=WAYS)
+def tool(request: pytest.FixtureRequest) -> SearchFileContent:
+    return SearchFileContent(request.param and shutil.which(request.param))
+
+
+def search(tool: SearchFileContent, arguments: dict[str, Any], *workspace: Path) -> Done:
+    return asyncio.run(Toolbox([tool]).run(call(tool.name, arguments), around(*workspace), Policy()))
+
+
+def test_matches_are_grouped_by_file(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {"src/a.ts": "\n" * 11 + "  const foo=1\n", "src/b.ts": "Foo\nbar\nfoo\n", "c.ts": "bar\n"})
+    assert said(search(tool, {"pattern": "foo"}, tmp_path)) == (
+        "Found 3 matches for pattern 'foo' in path \".\":\n---\nFile: src/a.ts\nL12: const foo=1\n---\n"
+        "File: src/b.ts\nL1: Foo\nL3: foo\n---"
+    )
+
+
+def test_one_match_and_none(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {"a/b": "x1\n"})
+    one = said(search(tool, {"pattern": "x[0-9]", "path": f"{tmp_path}/a"}, tmp_path))
+    assert one == f"Found 1 match for pattern 'x[0-9]' in path \"{tmp_path}/a\":\n---\nFile: b\nL1: x1\n---"
+    none = said(search(tool, {"pattern": "nowhere", "include": "*.c"}, tmp_path))
+    assert none == 'No matches found for pattern \'nowhere\' in path "." (filter: "*.c").'
+
+
+@pytest.mark.parametrize(
+    ("include", "names"),
+    [
+        ("*.py", ["a.py", "s/b.py", "s/t/c.py"]),
+        ("**/*.py", ["a.py", "s/b.py", "s/t/c.py"]),
+        ("s/**", ["s/b.py", "s/d.ts", "s/t/c.py"]),
+        ("*.{py,ts}", ["a.py", "s/b.py", "s/d.ts", "s/t/c.py"]),
+        ("s/*.py", ["s/b.py"]),
+        ("b.*", ["s/b.py"]),
+        ("[ab].py", ["a.py", "s/b.py"]),
+    ],
+)
+def test_only_some_files(tool: SearchFileContent, tmp_path: Path, include: str, names: list[str]) -> None:
+    fill(tmp_path, dict.fromkeys(("a.py", "s/b.py", "s/d.ts", "s/t/c.py"), "needle"))
+    text = said(search(tool, {"pattern": "needle", "include": include}, tmp_path))
+    assert [line[6:] for line in text.splitlines() if line.startswith("File: ")] == names
+
+
+def test_what_is_ignored_is_not_searched(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {".gitignore": "*.log\nout/\n", "a.log": "needle", "out/x": "needle", ".hidden": "needle"})
+    fill(tmp_path, {".geminiignore": "private", "private": "needle", ".git/config": "needle", "s/.gitignore": "!a.log"})
+    fill(tmp_path, {"s/a.log": "needle", ".ignore": ".hidden", "bin": b"\0needle"})
+    for more in ({}, {"include": "*"}, {"include": "*.log"}):
+        text = said(search(tool, {"pattern": "needle", **more}, tmp_path))
+        found = [line[6:] for line in text.splitlines() if line.startswith("File: ")]
+        assert found == (["s/a.log"] if "log" in str(more) else [".hidden", "s/a.log"])
+
+
+def test_below_a_folder_the_ignore_files_above_count(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {".gitignore": "s/x\n", "s/x": "needle", "s/y": "needle"})
+    text = said(search(tool, {"pattern": "needle", "path": "s"}, tmp_path))
+    assert [line for line in text.splitlines() if line.startswith("File")] == ["File: y"]
+
+
+def test_the_cap_is_said(tool: SearchFileContent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert search_file_content.MAX_MATCHES == 20_000
+    fill(tmp_path, {"a": "needle\n" * 20_001})
+    text = said(search(tool, {"pattern": "needle"}, tmp_path))
+    head = "Found 20000 matches for pattern 'needle' in path \".\" (results limited to 20000 matches):"
+    assert text.startswith(f"{head}\n---\nFile: a\nL1: needle\n")
+    assert text.count("\nL") == 20_000
+    few = said(search(tool, {"pattern": "needle", "max_matches": 3}, tmp_path))
+    assert few.startswith("Found 3 matches") and "(results limited to 3 matches)" in few
+    monkeypatch.setattr(search_file_content, "MAX_MATCHES", 20_001)
+    assert "limited" not in said(search(tool, {"pattern": "needle"}, tmp_path))
+
+
+def test_patterns_are_never_options(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {"a": "--files\n-e\n"})
+    assert "L1: --files" in said(search(tool, {"pattern": "--files"}, tmp_path))
+    assert "L2: -e" in said(search(tool, {"pattern": "-e$"}, tmp_path))
+
+
+def test_failures(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {"a": "x"})
+    assert failure(search(tool, {"pattern": "("}, tmp_path)) == "search_failed"
+    assert failure(search(tool, {"pattern": ""}, tmp_path)) == "invalid_tool_params"
+    assert failure(search(tool, {"pattern": "x", "path": "none"}, tmp_path)) == "invalid_tool_params"
+    assert failure(search(tool, {"pattern": "x", "max_matches": 0}, tmp_path)) == "invalid_tool_params"
+
+
+def test_odd_names_long_lines_and_two_roots(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {"one/a b\nc": "needle", "two/-x": "needle" + "y" * 5000, "two/big": "x" * 3_000_000 + " needle\n"})
+    text = said(search(tool, {"pattern": "needle"}, tmp_path / "one", tmp_path / "two"))
+    assert "File: a b\nc\n" in text and f"File: {tmp_path}/two/-x\n" in text and "y... [truncated]" in text
+    assert f"File: {tmp_path}/two/big\nL1: xxx" in text
+
+
+def test_an_expression_that_takes_forever_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_file_content, "SECONDS", 0.7)
+    fill(tmp_path, {"a": "a" * 60 + "!"})
+    done = search(SearchFileContent(""), {"pattern": "(a+)+$"}, tmp_path)
+    assert failure(done) == "search_timeout"
+
+
+def test_being_cancelled_ends_the_search(tmp_path: Path) -> None:
+    fill(tmp_path, {"a": "a" * 60 + "!"})
+    pattern = f"(a+)+${os.getpid()}"
+
+    async def work() -> None:
+        here = Toolbox([SearchFileContent("")]).run(
+            call("search_file_content", {"pattern": pattern}), around(tmp_path), Policy()
+        )
+        task = asyncio.ensure_future(here)
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(work())
+    left = [
+        entry for entry in Path("/proc").iterdir() if entry.name.isdigit() and pattern.encode() in _arguments(entry)
+    ]
+    assert left == []
+
+
+def _arguments(entry: Path) -> bytes:
+    try:
+        return (entry / "cmdline").read_bytes()
+    except OSError:
+        return b""

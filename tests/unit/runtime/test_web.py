@@ -1,0 +1,355 @@
+"""web_fetch and google_web_search: hosted by the upstream or done here, with sources; and never into a private net."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from dragoman.canon.parts import Citation, Text
+from dragoman.canon.response import Response
+from dragoman.crossing import Crossing
+from dragoman.dialects import get
+from dragoman.errors import TransportError
+from dragoman.runtime import fetch, pages
+from dragoman.runtime.builtin import Endpoint, web_fetch
+from dragoman.runtime.builtin.google_web_search import GoogleWebSearch
+from dragoman.runtime.sources import cited
+from dragoman.runtime.tool import Page
+from tests.unit.runtime.kit import answer, around, failure, run, said
+
+HTML = b"""<html><head><title> A page </title><style>x{}</style><script>bad()</script></head><body><h1>Head</h1>
+<p>One <b>two</b>&amp;three <a href="/x">link</a></p><ul><li>first<li>second</ul><pre>  a
+    b</pre></body></html>"""
+
+
+class Asker:
+    """A model that gives one answer, and knows what it was asked."""
+
+    def __init__(self, gives: Response | Exception) -> None:
+        self.gives = gives
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+
+    async def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
+        self.asked.append((prompt, hosted))
+        if isinstance(self.gives, Exception):
+            raise self.gives
+        return self.gives
+
+
+def site(**found: Page | Exception) -> Any:
+    async def get(url: str) -> Page:
+        gives = found.get(url.rpartition("/")[2].replace(".", "_"), Page(url, 404, "text/plain", b""))
+        if isinstance(gives, Exception):
+            raise gives
+        return gives
+
+    return get
+
+
+# Where the upstream fetches.
+
+
+def test_the_upstream_fetches_where_it_can(tmp_path: Path) -> None:
+    text = Text("The page says hi.", citations=(Citation("https://a.example/x", "Title", start=0, end=17),))
+    ask = Asker(answer(text))
+    here = around(tmp_path, ask=ask, hosted=frozenset({"web_fetch"}), fetch=site())
+    done = run("web_fetch", {"prompt": "Sum up https://a.example/x"}, here)
+    assert said(done) == "The page says hi.[1]\n\nSources:\n[1] Title (https://a.example/x)"
+    assert ask.asked == [("Sum up https://a.example/x", ("web_fetch",))]
+
+
+@pytest.mark.parametrize("gives", [TransportError("connect", "x"), answer("")], ids=["fault", "nothing"])
+def test_else_it_is_fetched_here(tmp_path: Path, gives: Any) -> None:
+    ask = Asker(gives)
+    page = Page("https://a.example/page", 200, "text/html", HTML)
+    here = around(tmp_path, ask=ask, hosted=frozenset({"web_fetch"}), fetch=site(page=page))
+    done = run("web_fetch", {"prompt": "Sum up https://a.example/page."}, here)
+    assert len(ask.asked) == 2 and ask.asked[1][1] == () and "One two&three" in ask.asked[1][0]
+    assert done.result.is_error == isinstance(gives, Exception)
+
+
+def test_without_a_model_the_words_come_back(tmp_path: Path) -> None:
+    page = Page("https://a.example/page", 200, "text/html", HTML)
+    done = run(
+        "web_fetch",
+        {"prompt": "https://a.example/page and https://a.example/none"},
+        around(tmp_path, fetch=site(page=page)),
+    )
+    assert said(done) == (
+        "--- https://a.example/page ---\n# Head\n\nOne two&three [link](https://a.example/x)\n\n- first\n- second\n\n"
+        "  a\n    b\n\nError fetching https://a.example/none: status 404\n\nSources:\n[1] A page (https://a.example/page)"
+    )
+
+
+def test_nothing_fetched_is_a_failure(tmp_path: Path) -> None:
+    here = around(tmp_path, fetch=site(a=fetch.FetchError("refused"), b=Page("", 200, "image/png", b"")))
+    done = run("web_fetch", {"prompt": "https://x.example/a https://x.example/b"}, here)
+    assert failure(done) == "web_fetch_failed"
+    assert said(done) == (
+        "Error fetching https://x.example/a: refused\nError fetching https://x.example/b: it is image/png, not text"
+    )
+
+
+def test_prompts_without_addresses(tmp_path: Path) -> None:
+    for prompt in ("nothing", "ftp://x", "http://", " ".join(f"http://x/{n}" for n in range(21))):
+        assert failure(run("web_fetch", {"prompt": prompt}, tmp_path)) == "invalid_tool_params"
+
+
+def test_addresses_in_a_prompt() -> None:
+    prompt = 'See (https://a.example/x), <http://b.example/y?q=1&r=2>. "HTTPS://C.example" and https://a.example/x!'
+    assert web_fetch.urls(prompt) == ["https://a.example/x", "http://b.example/y?q=1&r=2", "HTTPS://C.example"]
+
+
+@pytest.mark.parametrize(
+    ("url", "then"),
+    [
+        ("https://github.com/u/r/blob/main/a/b.py", "https://raw.githubusercontent.com/u/r/main/a/b.py"),
+        ("https://github.com/u/r", "https://github.com/u/r"),
+        ("https://github.com/u/r/tree/main", "https://github.com/u/r/tree/main"),
+        ("https://evil.example/github.com/u/r/blob/m/x", "https://evil.example/github.com/u/r/blob/m/x"),
+    ],
+)
+def test_a_file_on_github_is_fetched_itself(url: str, then: str) -> None:
+    assert web_fetch.raw(url) == then
+
+
+def test_a_person_sees_which_addresses(tmp_path: Path) -> None:
+    tool = web_fetch.WebFetch()
+    asked = asyncio.run(tool.confirm({"prompt": "x https://github.com/u/r/blob/m/f"}, around(tmp_path)))
+    assert asked is not None and asked.urls == ("https://raw.githubusercontent.com/u/r/m/f",)
+
+
+def test_long_pages_are_cut_and_that_is_said(tmp_path: Path) -> None:
+    page = Page("", 200, "text/plain", b"x" * 200_000)
+    text = said(run("web_fetch", {"prompt": "https://x.example/a"}, around(tmp_path, fetch=site(a=page))))
+    assert "[100000 characters left out]" in text and text.count("x") < 100_100
+
+
+# Search.
+
+GROUNDED = {
+    "candidates": [
+        {
+            "content": {"role": "model", "parts": [{"text": "Zürich is größer. Bern is not."}]},
+            "finishReason": "STOP",
+            "groundingMetadata": {
+                "groundingChunks": [
+                    {"web": {"uri": "https://a.example", "title": "A"}},
+                    {"web": {"uri": "https://b.example", "title": "B"}},
+                    {"web": {"uri": "https://c.example"}},
+                ],
+                "groundingSupports": [
+                    {"segment": {"startIndex": 0, "endIndex": 20}, "groundingChunkIndices": [1, 0]},
+                    {"segment": {"startIndex": 21, "endIndex": 33}, "groundingChunkIndices": [1]},
+                ],
+            },
+        }
+    ]
+}
+
+
+def test_citations_stand_where_their_byte_indices_say(tmp_path: Path) -> None:
+    response = get("gemini").read_response(msgspec.json.encode(GROUNDED), Crossing("gemini", "gemini"))
+    here = around(tmp_path, ask=Asker(response), hosted=frozenset({"web_search"}))
+    assert said(run("google_web_search", {"query": "kubernetes"}, here)) == (
+        'Web search results for "kubernetes":\nZürich is größer.[1][2] Bern is not.[2]\n\nSources:\n'
+        "[1] A (https://a.example)\n[2] B (https://b.example)\n[3] Untitled (https://c.example)"
+    )
+
+
+def test_citations_of_other_dialects() -> None:
+    one = Text("One.", citations=(Citation("u1", "T1", start=0, end=4), Citation("u2", "T2")))
+    two = Text(" Two.", citations=(Citation("u3", "T3", start=1, end=5), Citation("u1", "T1", start=1, end=5)))
+    text, sources = cited(answer(one, two))
+    assert text == "One.[1] Two.[1][3]"
+    assert [source.url for source in sources] == ["u1", "u2", "u3"]
+
+
+def test_no_results_and_no_search(tmp_path: Path) -> None:
+    here = around(tmp_path, ask=Asker(answer("  ")), hosted=frozenset({"web_search"}))
+    assert (
+        said(run("google_web_search", {"query": "x"}, here)) == 'No search results or information found for query: "x"'
+    )
+    assert failure(run("google_web_search", {"query": "x"}, tmp_path)) == "web_search_failed"
+    assert (
+        failure(run("google_web_search", {"query": "x"}, around(tmp_path, ask=Asker(answer("y")))))
+        == "web_search_failed"
+    )
+    assert failure(run("google_web_search", {"query": " "}, here)) == "invalid_tool_params"
+    broken = around(tmp_path, ask=Asker(TransportError("connect", "gone")), hosted=frozenset({"web_search"}))
+    assert failure(run("google_web_search", {"query": "x"}, broken)) == "execution_failed"
+
+
+# The fetcher itself, against a real server.
+
+
+class Handler(BaseHTTPRequestHandler):
+    seen: list[str] = []
+
+    def do_GET(self) -> None:
+        Handler.seen.append(self.path)
+        name, _, rest = self.path.lstrip("/").partition("?")
+        if name == "redirect":
+            self.send_response(302)
+            self.send_header("Location", rest)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if name == "slow":
+            threading.Event().wait(1)
+        body = {
+            "html": HTML,
+            "big": b"x" * 100_000,
+            "gzip": gzip.compress(b"y" * 1000),
+            "bomb": gzip.compress(b"z" * 10**7),
+        }
+        body["search"] = msgspec.json.encode(
+            {"results": [{"title": "T", "url": "https://t.example", "content": f"found {rest}"}]}
+        )
+        data = body.get(name, b"hello")
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=latin-1" if name == "html" else "text/plain")
+        if name in ("gzip", "bomb"):
+            self.send_header("Content-Encoding", "gzip")
+        if name == "chunked":
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+            return
+        if name != "closed":
+            self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        return
+
+    protocol_version = "HTTP/1.1"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    httpd.daemon_threads = True
+    thread = threading.Thread(target=httpd.serve_forever, args=(0.02,))
+    thread.start()
+    yield httpd.server_address[1]
+    httpd.shutdown()
+    thread.join()
+    httpd.server_close()
+
+
+def anywhere(address: str) -> bool:
+    return True
+
+
+def get_page(url: str, **more: Any) -> Page:
+    return asyncio.run(fetch.fetch(url, **{"public": anywhere, **more}))
+
+
+def test_pages_are_fetched(server: int) -> None:
+    page = get_page(f"http://127.0.0.1:{server}/html")
+    assert (page.status, page.mime, page.charset, page.body) == (200, "text/html", "latin-1", HTML)
+    assert pages.read(page) is not None
+    assert get_page(f"http://127.0.0.1:{server}/gzip").body == b"y" * 1000
+    assert get_page(f"http://127.0.0.1:{server}/chunked").body == b"abcde"
+    page = get_page(f"http://127.0.0.1:{server}/redirect?/redirect?/a%20b")
+    assert page.body == b"hello" and page.url == f"http://127.0.0.1:{server}/a%20b"
+
+
+def test_size_time_and_redirects_are_bounded(server: int) -> None:
+    with pytest.raises(fetch.FetchError, match="longer than 1000 bytes"):
+        get_page(f"http://127.0.0.1:{server}/big", limit=1000)
+    with pytest.raises(fetch.FetchError, match="longer than 100000 bytes"):
+        get_page(f"http://127.0.0.1:{server}/bomb", limit=100_000)
+    with pytest.raises(fetch.FetchError, match=r"within 0\.2 seconds"):
+        get_page(f"http://127.0.0.1:{server}/slow", seconds=0.2)
+
+    async def resolve(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    round_and_round = f"http://x.example:{server}/redirect?" + "/redirect?" * 8 + "/end"
+    with pytest.raises(fetch.FetchError, match="more than 5 times"):
+        get_page(round_and_round, resolve=resolve)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "10.1.2.3", "192.168.0.1", "172.16.0.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "224.0.0.1",
+        "255.255.255.255", "240.0.0.1", "::1", "::", "fe80::1%eth0", "fc00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
+        "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1",
+    ],
+)  # fmt: skip
+def test_addresses_that_are_not_public(address: str) -> None:
+    assert not fetch.is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"]
+)
+def test_addresses_that_are(address: str) -> None:
+    assert fetch.is_public(address)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f000001", "127.1", "[::ffff:7f00:1]"]
+)
+def test_no_request_reaches_a_private_address(server: int, host: str, tmp_path: Path) -> None:
+    Handler.seen.clear()
+    done = run("web_fetch", {"prompt": f"http://{host}:{server}/private"}, tmp_path)
+    assert failure(done) == "web_fetch_failed"
+    assert "not on the public internet" in said(done) or "was not found" in said(done)
+    assert Handler.seen == []
+
+
+def test_a_name_is_looked_up_once_and_every_redirect_is_looked_at(server: int) -> None:
+    lookups: list[str] = []
+
+    async def resolve(host: str, port: int) -> list[str]:
+        lookups.append(host)
+        return {"public.example": ["127.0.0.1"], "mixed.example": ["127.0.0.1", "10.0.0.1"]}.get(host, ["10.0.0.1"])
+
+    def loopback_is_public(address: str) -> bool:
+        return address == "127.0.0.1"
+
+    Handler.seen.clear()
+    base = f"http://public.example:{server}"
+    page = get_page(f"{base}/a", resolve=resolve, public=loopback_is_public)
+    assert page.body == b"hello" and lookups == ["public.example"]
+    for inner in (f"http://private.example:{server}/secret", f"//mixed.example:{server}/secret"):
+        with pytest.raises(fetch.FetchError, match=r"10\.0\.0\.1, which is not on the public internet"):
+            get_page(f"{base}/redirect?{inner}", resolve=resolve, public=loopback_is_public)
+    with pytest.raises(fetch.FetchError, match="no address of the web"):
+        get_page(f"{base}/redirect?file:///etc/passwd", resolve=resolve, public=loopback_is_public)
+    assert not any("secret" in path for path in Handler.seen if not path.startswith("/redirect"))
+
+
+@pytest.mark.parametrize(
+    "url", ["http://u:p@x.example/", "file:///x", "http://x.example:99999/", "http:///x", "http://[::1"]
+)
+def test_addresses_that_are_none(url: str) -> None:
+    with pytest.raises(fetch.FetchError):
+        get_page(url)
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(fetch.FetchError, match=r"http://127\.0\.0\.1:1/"):
+        get_page("http://127.0.0.1:1/")
+
+
+def test_a_configured_search_endpoint(server: int, tmp_path: Path) -> None:
+    tool = GoogleWebSearch(Endpoint(f"http://127.0.0.1:{server}/search?{{query}}"))
+    assert said(run("google_web_search", {"query": "a b"}, tmp_path, tool=tool)) == (
+        'Web search results for "a b":\nT: found a%20b[1]\n\nSources:\n[1] T (https://t.example)'
+    )
+    broken = GoogleWebSearch(Endpoint(f"http://127.0.0.1:{server}/text"))
+    assert failure(run("google_web_search", {"query": "x"}, tmp_path, tool=broken)) == "web_search_failed"
