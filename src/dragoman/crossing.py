@@ -157,6 +157,7 @@ class Crossing:
         "source",
         "spelled",
         "stand_ins",
+        "stands",
         "suited",
         "target",
         "within",
@@ -197,6 +198,8 @@ class Crossing:
         """Tool names as sent whose calls wrap free text."""
         self.resolver: Resolver | None = None
         """Who knows what the source's server holds."""
+        self.stands = True
+        """Functions may stand for hosted tools that the target does not have."""
         self.stand_ins: dict[str, str] = {}
         """Functions that stand for hosted tools, which the client does not know: name -> family."""
         self.spelled: dict[Path, str | int] = {}

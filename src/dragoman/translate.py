@@ -70,6 +70,7 @@ def translate_request(
     vault: Vault | None = None,
     resolver: Resolver | None = None,
     host: str | None = None,
+    stand_ins: bool = True,
 ) -> Translation:
     """A request in another dialect.
 
@@ -83,6 +84,7 @@ def translate_request(
     is a loss in another dialect, and the earlier turns are missing.
     `host` is the upstream's host name, or its short name ("mistral"): where it is known to differ from its dialect, the
     request is made to suit it, also within one dialect.
+    `stand_ins=False` leaves hosted tools out that the target does not have, in place of a function that the caller runs.
     """
     reader, writer = get(source), get(target)
     _checked_binary(binary)
@@ -102,6 +104,7 @@ def translate_request(
         return result
     crossing = Crossing(source, target, model=model or "", binary=binary)
     crossing.resolver = resolver
+    crossing.stands = stand_ins
     crossing.host = facts
     request = reader.read_request(document, crossing)
     request = homeward(request, seals, vault, reader, writer, model or request.model, crossing, hosts.origin(host))

@@ -419,3 +419,18 @@ def test_the_call_of_a_stand_in_is_reported(source: str) -> None:
     other = ToolCall("call_1", "f", "{}")
     plain = dragoman.translate_response(answer("openai-chat", other), source="openai-chat", target=source, answers=done)
     assert "call.stand_in" not in codes(plain)
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "ollama"])
+def test_stand_ins_are_left_out_where_nobody_would_run_them(target: str) -> None:
+    body = {
+        "model": "m",
+        "input": "hi",
+        "tools": [{"type": "web_search"}, {"type": "function", "name": "f", "parameters": {"type": "object"}}],
+    }
+    done = dragoman.translate_request(body, source="openai-responses", target=target, stand_ins=False)
+    assert done.stand_ins == {}
+    assert [tool["function"]["name"] for tool in done.json()["tools"]] == ["f"]
+    assert [(loss.code, loss.path) for loss in done.losses if loss.severity != "info"] == [
+        ("tool.hosted.dropped", "/tools/0")
+    ]

@@ -44,9 +44,11 @@ def test_every_text_that_looks_like_a_code_is_one() -> None:
     # Codes also travel in tables and in the changes of the schema adapter.
     families = {code.partition(".")[0] for code in CODES} - {"response", "model", "name", "n", "id"}
     looks = {text for text in _mentioned() if CODE.fullmatch(text) and text.partition(".")[0] in families}
-    # One wish of openai-responses happens to be spelled like a code, and so are the kinds of OpenRouter's details.
+    # One wish of openai-responses happens to be spelled like a code, so are the kinds of OpenRouter's details, and two
+    # fields of telemetry.
     kinds = {"reasoning.text", "reasoning.summary", "reasoning.encrypted"}
-    assert looks - set(CODES) == {"reasoning.encrypted_content", *kinds}
+    fields = {"event.name", "event.timestamp"}
+    assert looks - set(CODES) == {"reasoning.encrypted_content", *kinds, *fields}
 
 
 def test_every_registered_code_is_used() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.internal.conjecture import providers
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -21,4 +22,9 @@ settings.register_profile(
     suppress_health_check=SLOW,
 )
 settings.register_profile("long", max_examples=2000, deadline=None, suppress_health_check=SLOW)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "house")
+settings.load_profile(PROFILE)
+if PROFILE == "house" and hasattr(providers, "_get_local_constants"):
+    # Hypothesis mixes constants into its examples that it finds in the modules loaded so far: which tests ran before in
+    # the same process would decide what is tried.
+    providers._get_local_constants = lambda: providers._local_constants

@@ -491,6 +491,8 @@ def _chosen(request: Request) -> tuple[str, tuple[str, ...]]:
     choice = request.choice
     if choice is None:
         return "auto", ()
+    if choice.mode == "auto" and set(choice.names) >= {tool.name for tool in request.tools if isinstance(tool, Tool)}:
+        return "auto", ()  # of all tools there are
     alone = choice.mode == "required" and len(choice.names) == 1
     return "one" if alone else choice.mode, choice.names
 
@@ -505,6 +507,8 @@ def _settings(first: Request, middle: Request, last: Request, journey: Journey) 
     for name, codes in SETTINGS.items():
         if name == "thoughts" and first.settings.thoughts is None and (middle.settings.thoughts or middle is first):
             continue  # where a model that is told to think shows its thoughts, the wish to see them is said, too
+        if name == "thoughts" and first.settings.effort == "none":
+            continue  # there are none to be seen
         one, other = _setting(name, first), _setting(name, last)
         if one != other and (one or other) and not any(journey.said(code) for code in codes):
             yield f"setting {name}: {one!r} became {other!r}"

@@ -18,7 +18,8 @@ from msgspec import Struct
 from ..canon.parts import Media, Part, Text
 from ..codec.media import guess_mime, kind_of
 from ..errors import ConfigError, DragomanError
-from ..gateway.config import load
+from ..gateway.config import Config, load
+from ..gateway.routes import Routes
 from ..runtime.agent import Agent
 from ..runtime.builtin import tools as builtin_tools
 from ..runtime.events import Finished, Reason
@@ -111,9 +112,10 @@ def _agent(wish: Wish, store: Store | None, teller: JsonTeller | TextTeller) -> 
         if session is None:
             fail("there is no such conversation; dragoman log lists them", 2)
     file = wish.file if wish.file is not None else _USUAL_FILE if _USUAL_FILE.exists() else None
-    upstreams = load(file, os.environ).upstreams
+    config = load(file, os.environ)
+    upstreams = config.upstreams
     agent = Agent(
-        wish.model,
+        _routed(wish.model, config),
         folder=wish.folder or ".",
         tools=_tools(wish.tools, wish.no_tools),
         mcp=_servers(wish.mcp),
@@ -148,6 +150,17 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonTeller | TextTeller)
                 if isinstance(happening, Finished):
                     reason = happening.finish_reason
     return reason
+
+
+def _routed(model: str, config: Config) -> str:
+    """The model that a name stands for, as the gateway would have it: by the routes, else by its own name."""
+    if not model:
+        return ""
+    choices = Routes(config).find(model, lambda weights: 0)[1]
+    if not choices:
+        return model
+    first = choices[0]
+    return first.model if first.upstream.dialect == REHEARSAL else f"{first.name}/{first.model}"
 
 
 def _words(prompt: tuple[str, ...]) -> str:

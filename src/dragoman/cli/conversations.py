@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import ConfigError
+from ..runtime.context import is_opening
 from ..runtime.history import text_of
 from ..runtime.session import Session
 from ..store import Store
@@ -25,6 +26,6 @@ def find(store: Store, id: str | None, folder: str = "") -> Session | None:
 
 def title(session: Session) -> str:
     """The user's first words."""
-    said = [text_of(turn.parts) for turn in session.turns[2:] if turn.role == "user"]
+    said = [text_of(turn.parts) for turn in session.turns if turn.role == "user" and not is_opening(turn)]
     line = " ".join(next((text for text in said if text.strip()), "").split())
     return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"

@@ -18,6 +18,7 @@ from ..runtime.session import Session
 from ..store.sqlite import SqliteStore, usual_file
 from .conversations import KIND, find
 from .output import fail, print_losses
+from .telling import visible
 
 
 @contextmanager
@@ -75,7 +76,7 @@ def show(id: str, as_json: bool) -> None:
         return
     for turn in session.turns:
         click.echo(click.style(f"{turn.role}:", bold=True))
-        click.echo(_told(turn))
+        click.echo(visible(_told(turn)) if sys.stdout.isatty() else _told(turn))
     if session.step != "idle":
         click.echo(f"(under way: {session.step})", err=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Coroutine, Mapping
@@ -14,15 +15,20 @@ import msgspec
 
 from ..errors import ConfigError, DragomanError
 from ..runtime.mcp.config import ServerConfig, load
+from ..runtime.mcp.content import outcome
 
 if TYPE_CHECKING:
+    from mcp_types import CallToolResult
+
     from ..runtime.mcp.servers import Status
-    from ..runtime.tool import Kind, Outcome
+    from ..runtime.tool import Kind
 
 T = TypeVar("T")
 
 _PROJECT = Path(".mcp.json")
 _KINDS: dict[str, tuple[Kind, ...]] = {"edits": ("edit", "remember"), "commands": ("run",), "fetch": ("fetch",)}
+
+_NEEDS_A_MODEL = "google_web_search"
 
 _file = click.option(
     "--config",
@@ -76,7 +82,8 @@ def list_command(servers: tuple[str, ...], file: Path | None, gate: str | None, 
 def call(server: str, tool: str, arguments: str, file: Path | None, as_json: bool) -> None:
     """Call one TOOL of a SERVER with ARGUMENTS, a JSON object (- reads it from standard input).
 
-    The tool goes by the name that its server gives it. Exit 1 when it fails.
+    The tool goes by the name that its server gives it. With --json the server's answer is printed as it is. Exit 1 when
+    the tool fails.
     """
     text = sys.stdin.read() if arguments == "-" else arguments
     try:
@@ -85,12 +92,12 @@ def call(server: str, tool: str, arguments: str, file: Path | None, as_json: boo
         raise click.UsageError(f"ARGUMENTS are no JSON: {error}") from None
     if not isinstance(given, dict):
         raise click.UsageError("ARGUMENTS are no JSON object")
-    outcome = _run(_called(_configs(file, None, (server,)), server, tool, given))
+    result = _run(_called(_configs(file, None, (server,)), server, tool, given))
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(outcome)).decode())
+        click.echo(result.model_dump_json(by_alias=True, exclude_none=True, indent=2))
     else:
-        click.echo(outcome.display, err=outcome.failure is not None)
-    sys.exit(outcome.failure is not None)
+        click.echo(outcome(tool, result).display, err=result.is_error)
+    sys.exit(result.is_error)
 
 
 @mcp.command()
@@ -132,7 +139,7 @@ def serve(
     kinds: frozenset[Kind] = frozenset(
         ("read", *[kind for word, some in _KINDS.items() if word in allow or "all" in allow for kind in some])
     )
-    tools = [tool for tool in builtin.tools() if not names or tool.name in names]
+    tools = [tool for tool in builtin.tools() if tool.name != _NEEDS_A_MODEL and (not names or tool.name in names)]
     missing = set(names) - {tool.name for tool in tools if tool.kind in kinds}
     if missing:
         raise click.ClickException(f"not among the tools that are allowed: {', '.join(sorted(missing))}")
@@ -155,13 +162,12 @@ async def _looked(configs: Mapping[str, ServerConfig]) -> tuple[Status, ...]:
         return servers.status()
 
 
-async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, given: dict[str, Any]) -> Outcome:
-    from ..runtime.mcp.content import outcome
+async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, given: dict[str, Any]) -> CallToolResult:
     from ..runtime.mcp.servers import Servers
 
     servers = Servers(configs, (Path.cwd(),))
     try:
-        return outcome(tool, await servers[server].call(tool, given, lambda text: click.echo(text, err=True)))
+        return await servers[server].call(tool, given, lambda text: click.echo(text, err=True))
     finally:
         await servers.close()
 
@@ -202,6 +208,8 @@ def _need() -> None:
         import mcp as sdk  # noqa: F401
     except ModuleNotFoundError as error:
         raise click.ClickException(f"MCP needs {error.name}: pip install 'dragoman[runtime]'") from None
+    # What the SDK logs of a server that misbehaves comes with tracebacks; what it means for the user is said by us.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
 
 def _show(status: Status) -> None:

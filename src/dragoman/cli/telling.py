@@ -6,8 +6,8 @@ Colours, diffs and progress only on a terminal; elsewhere one plain line for eac
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
-from typing import Protocol
 
 import click
 from rich.console import Console
@@ -51,14 +51,13 @@ _ENDS = {
 }
 
 
-class Teller(Protocol):
-    """Shows what happens."""
+_HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""What a terminal obeys instead of showing it."""
 
-    def tell(self, happening: Happening) -> None: ...
 
-    def say(self, words: str) -> None:
-        """Something that is not the model's."""
-        ...
+def visible(text: str) -> str:
+    """The text as a terminal can show it: a model, a command or a file must not draw over what a person is asked."""
+    return _HIDING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 class JsonTeller:
@@ -91,7 +90,7 @@ class TextTeller:
             self._live.stop()
             self._live = None
         if isinstance(happening, Content):
-            sys.stdout.write(happening.value)
+            sys.stdout.write(visible(happening.value) if sys.stdout.isatty() else happening.value)
             sys.stdout.flush()
             self._open = not happening.value.endswith("\n")
             return
@@ -119,7 +118,7 @@ class TextTeller:
         if self._live is None:
             self._live = Live(console=self._console, transient=True, auto_refresh=False)
             self._live.start()
-        self._live.update(Text(_tail(output), style="dim"), refresh=True)
+        self._live.update(Text(visible(_tail(output)), style="dim"), refresh=True)
 
     def _response(self, done: ToolCallResponse) -> None:
         if done.error is not None:
@@ -131,7 +130,7 @@ class TextTeller:
                 stat.ai_removed_lines + stat.user_removed_lines,
             )
             self._line(f"✓ {done.name}: {done.result_display.file_path} (+{added} -{removed})", "green")
-            if self._rich:
+            if self._rich and done.decision != "accept":  # else it was shown before
                 self.diff(done.result_display.diff)
         else:
             self._line(f"✓ {done.name}: {_first(done.result_display) or 'done'}", "green")
@@ -161,7 +160,7 @@ class TextTeller:
 
     def _line(self, words: str, style: str = "") -> None:
         self._end_words()
-        self._console.print(Text(words, style=style))
+        self._console.print(Text(visible(words), style=style))
 
     def _end_words(self) -> None:
         if self._open:

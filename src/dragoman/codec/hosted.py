@@ -204,7 +204,7 @@ def _crossed(
     there = _found(target, row.family, crossing)
     made: list[Tool | HostedTool] = []
     for wish in _wishes(tool, row):
-        function = STAND_INS.get(wish.family)
+        function = STAND_INS.get(wish.family) if crossing.stands else None
         if there is not None and there.wants <= wish.options.keys():
             if there.wants or _is_free(there, names):
                 made.append(_mapped(tool, wish, there, crossing))

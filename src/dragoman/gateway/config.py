@@ -121,6 +121,9 @@ class Route(_Part, frozen=True):
     """Seconds to wait before that, doubled each time, unless the upstream says how long."""
     client_key: bool = False
     """The upstream gets the key that the client sent."""
+    stand_ins: bool = True
+    """Hosted tools that the upstream does not have are offered as functions (`google_web_search`, `web_fetch`), which
+    the client then has to know; else they are left out."""
 
 
 class Config(_Part, frozen=True):

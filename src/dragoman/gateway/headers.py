@@ -32,7 +32,7 @@ _NEVER = frozenset({"x-goog-api-key", "x-goog-api-client", "anthropic-dangerous-
 _OF_THE_BODY = frozenset({"anthropic-version"})
 """Headers that describe the body: true only while it is the client's own."""
 _TOLD: dict[str, Severity] = {
-    "anthropic-beta": "warning",
+    "anthropic-beta": "info",  # most flags go with fields of the body, which are accounted for there
     "openai-beta": "warning",
     "openai-organization": "info",
     "openai-project": "info",
@@ -41,6 +41,8 @@ _TOLD: dict[str, Severity] = {
     "x-title": "info",
 }
 """Headers whose loss is reported, and how grave it is. The others say nothing that an upstream acts on."""
+_ALONE = ("context-1m-", "output-128k-")
+"""Flags of anthropic-beta that act without any field of the body."""
 _ANSWERED = ("x-ratelimit-", "anthropic-", "openai-", "x-codex-", "x-openrouter-", "x-goog-", "x-gemini-")
 _ANSWERED_NAMES = frozenset({"x-should-retry", "x-generation-id", "x-models-etag", "cf-ray", "server-timing"})
 _IDS = {"x-request-id": 0, "request-id": 1, "x-goog-request-id": 2, "apim-request-id": 3, "x-generation-id": 4}
@@ -62,9 +64,14 @@ def unheard(upstream: str, client: str, asked: Mapping[str, str]) -> tuple[Loss,
     lost = _plan(upstream, client, tuple(asked))[1]
     if not lost:
         return ()
-    return tuple(
-        [Loss("header.dropped", CODES["header.dropped"].effect, _TOLD[n], "", f"{n}: {asked[n]}") for n in lost]
-    )
+    return tuple([_loss(name, asked[name]) for name in lost])
+
+
+def _loss(name: str, value: str) -> Loss:
+    severity = _TOLD[name]
+    if name == "anthropic-beta" and any(flag in value for flag in _ALONE):
+        severity = "warning"
+    return Loss("header.dropped", CODES["header.dropped"].effect, severity, "", f"{name}: {value}")
 
 
 @lru_cache(maxsize=512)

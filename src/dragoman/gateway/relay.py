@@ -243,6 +243,7 @@ class Relay:
                 vault=self._desk.vault,
                 resolver=self._earlier if choice.upstream.dialect != call.dialect else None,
                 host=upstreams.host(choice.upstream),
+                stand_ins=route.stand_ins,
             )
         except WireError as error:
             raise Refused(Fault("invalid_request", str(error), 400, param=named(error.path))) from None

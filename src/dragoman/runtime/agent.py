@@ -94,7 +94,8 @@ class Agent:
         self._upstreams = from_environment(self._environment) if upstreams is None else upstreams
         folders = (folder,) if isinstance(folder, str | Path) else tuple(folder)
         self._workspace = tuple([Path(one).resolve() for one in folders])
-        self._tools, self._mcp = tools, mcp or {}
+        self._tools, self._mcp = None if tools is None else tuple(tools), mcp or {}
+        self._works = self._tools is None or bool(self._tools) or bool(self._mcp)
         self.policy = policy if isinstance(policy, Policy) else Policy(policy)
         self._approve, self._defer, self._system = approve, defer, system
         self._settings, self._limits, self._save, self._telemetry = settings, limits, save, telemetry
@@ -138,9 +139,8 @@ class Agent:
 
     async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[Happening, None]:
         """Ask, and tell what happens as it does."""
-        if not self.session.turns:
-            today = date.today()
-            self.session.turns = appended((), *context.opening(self._workspace, today))
+        if not self.session.turns and self._works:
+            self.session.turns = appended((), *context.opening(self._workspace, date.today()))
         words = (Text(prompt),) if isinstance(prompt, str) else tuple(prompt)
         self.session.say((*words, *media))
         async with aclosing(self.resume()) as happenings:
@@ -169,7 +169,7 @@ class Agent:
     async def __aenter__(self) -> Agent:
         async with AsyncExitStack() as stack:
             config = config_folder(self._environment)
-            self.session.system = context.system(remembered(config), self._system)
+            self.session.system = context.system(remembered(config), self._system, tools=self._works)
             net = Net(client(Waits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
             self.toolbox = Toolbox(builtin_tools() if self._tools is None else self._tools)

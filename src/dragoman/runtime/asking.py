@@ -13,7 +13,7 @@ from ..canon.fold import fold
 from ..canon.losses import Loss
 from ..canon.parts import Part, Reasoning, Text, ToolCall
 from ..canon.request import Request
-from ..canon.response import Response
+from ..canon.response import Response, Usage
 from ..canon.tools import HostedTool
 from ..canon.turns import Turn
 from ..codec import jsontext
@@ -138,8 +138,13 @@ class Aside:
     def __init__(self, model: Model, lost: list[Loss]) -> None:
         self._model = model
         self._lost = lost
+        self.usages: list[Usage] = []
+        """What it cost."""
 
     async def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
         tools = [HostedTool("gemini", word, jsontext.raw({word: {}})) for word in map(_HOSTED.__getitem__, hosted)]
         request = Request((Turn("user", (Text(prompt),)),), tools=tuple(tools), stream=True)
-        return await whole_answer(self._model, request, self._lost)
+        response = await whole_answer(self._model, request, self._lost)
+        if response.usage is not None:
+            self.usages.append(response.usage)
+        return response

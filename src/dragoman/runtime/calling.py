@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 
 import msgspec
 from msgspec import Struct
@@ -66,8 +67,9 @@ class Calling:
                     yield planned
                 else:
                     ready.append(planned)
-            async for happening in self._run(ready):
-                yield happening
+            async with aclosing(self._run(ready)) as happenings:
+                async for happening in happenings:
+                    yield happening
             if self.waiting:
                 return
         session.close_step()

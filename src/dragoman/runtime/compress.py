@@ -17,8 +17,8 @@ from .history import Turns
 
 THRESHOLD = 0.7
 """Of the tokens that a model takes, the part that a history may have."""
-KEPT = 0.3
-"""Of a history, the part at its end that stays as it is."""
+KEPT = (0.3, 0.6, 0.8)
+"""Of a history, the part at its end that stays as it is; more where the model cannot take so much at once."""
 
 INSTRUCTION = """You summarise a conversation between a user, an assistant and its tools, so that the assistant can go \
 on with nothing but your summary. Tools cannot be called. Write down, in this order and without any preface: what the \
@@ -43,7 +43,7 @@ def tokens(turns: Turns) -> int:
     return estimate(Request(turns))
 
 
-def cut(turns: Turns, kept: float = KEPT) -> Cut | None:
+def cut(turns: Turns, kept: float) -> Cut | None:
     """The history cut where its last part begins, between steps; None where that leaves nothing to summarise."""
     sizes = [tokens((turn,)) for turn in turns]
     wanted, before, place = (1 - kept) * sum(sizes), 0, 0

@@ -26,12 +26,13 @@ SYSTEM = """You are an assistant who works in a folder on the user's machine, by
 - Be brief. When something was to be done, check that it works, then say what you did."""
 
 ACKNOWLEDGED = "Got it. Thanks for the context!"
+_BEGINNING = "We are setting up the context for our chat.\n"
 
 
-def system(memories: str = "", more: str = "") -> str:
+def system(memories: str = "", more: str = "", *, tools: bool = True) -> str:
     """The system's words."""
     kept = f"What the user wanted remembered:\n\n{memories.strip()}" if memories.strip() else ""
-    return "\n\n".join([part for part in (SYSTEM, more.strip(), kept) if part])
+    return "\n\n".join([part for part in (SYSTEM if tools else "", more.strip(), kept) if part])
 
 
 def opening(workspace: tuple[Path, ...], today: date) -> tuple[Turn, Turn]:
@@ -39,13 +40,17 @@ def opening(workspace: tuple[Path, ...], today: date) -> tuple[Turn, Turn]:
     places = "\n".join([f"  - {folder}" for folder in workspace])
     listings = "\n\n".join([f"{folder}{os.sep}\n{_listing(folder)}" for folder in workspace])
     words = (
-        "We are setting up the context for our chat.\n"
-        f"Today's date is {today:%A, %B %d, %Y}.\n"
+        f"{_BEGINNING}Today's date is {today:%A, %B %d, %Y}.\n"
         f"My operating system is: {platform.system().lower()}\n"
         f"I'm working in these folders:\n{places}\n"
         f"Here is what is in them, at most {ENTRIES} entries:\n\n{listings}"
     )
     return Turn("user", (Text(words),)), Turn("assistant", (Text(ACKNOWLEDGED),))
+
+
+def is_opening(turn: Turn) -> bool:
+    """Whether a turn is not the user's own, but the first of these."""
+    return any(isinstance(part, Text) and part.text.startswith(_BEGINNING) for part in turn.parts[:1])
 
 
 def _listing(root: Path) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from . import confine, textfile
+from . import confine, filtering, textfile
 from .confine import Place
 from .textfile import TextFile
 from .tool import Confirmation, Outcome, Surroundings, ToolError
@@ -32,14 +32,16 @@ def checked(arguments: Mapping[str, Any], around: Surroundings) -> str | None:
     path = arguments["file_path"]
     if not path.startswith("/"):
         return f"File path must be absolute: {path}"
-    confine.place(path, around.workspace)
-    return None
+    where = confine.place(path, around.workspace)
+    return None if confine.status(where) is None else filtering.withheld(where)
 
 
 def confirmation(edit: Edit) -> Confirmation:
     """What a person is asked before."""
     word = "Create" if edit.creates else "Change"
-    return Confirmation(f"{word} {edit.where.path}", "edit", textfile.difference(edit.where, edit.was, edit.new))
+    diff = textfile.difference(edit.where, edit.was, edit.new)
+    # What git is configured to do, it does with the next command; and hooks are programs.
+    return Confirmation(f"{word} {edit.where.path}", "edit", diff, hidden=".git" in edit.where.steps)
 
 
 def made(edit: Edit, around: Surroundings, said: str) -> Outcome:

@@ -25,6 +25,8 @@ MAX_SIZE = 5 * 1024 * 1024
 MAX_HEAD = 64 * 1024
 MAX_REDIRECTS = 5
 SECONDS = 20.0
+CONNECT = 5.0
+"""Seconds for one of several addresses."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
@@ -96,9 +98,7 @@ async def _once(
     secure = parts.scheme == "https"
     context = (tls or ssl.create_default_context()) if secure else None
     try:
-        reader, writer = await asyncio.open_connection(
-            addresses[0], port, ssl=context, server_hostname=host if secure else None
-        )
+        reader, writer = await _connected(addresses, port, context, host)
         try:
             writer.write(_request(parts, headers))
             answer = _Answer(limit)
@@ -114,6 +114,25 @@ async def _once(
         raise FetchError(f"{url}: the answer is no HTTP: {error}") from error
     onward = urljoin(url, answer.headers.get("location", "")) if answer.status in _REDIRECTS else ""
     return answer.page(url), onward if answer.headers.get("location") else ""
+
+
+async def _connected(
+    addresses: list[str], port: int, context: ssl.SSLContext | None, host: str
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to the first address that takes one."""
+    for address in addresses[:-1]:
+        try:
+            async with asyncio.timeout(CONNECT):
+                return await _opened(address, port, context, host)
+        except OSError:  # also that it took too long
+            continue
+    return await _opened(addresses[-1], port, context, host)
+
+
+async def _opened(
+    address: str, port: int, context: ssl.SSLContext | None, host: str
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection(address, port, ssl=context, server_hostname=host if context else None)
 
 
 def _split(url: str) -> tuple[SplitResult, str, int]:

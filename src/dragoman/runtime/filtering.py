@@ -28,6 +28,12 @@ def ignores(where: Place, options: Mapping[str, Any] | None) -> Ignores:
     return walk.ignores(where, said.get("respect_git_ignore", True), said.get("respect_gemini_ignore", True))
 
 
+def withheld(where: Place) -> str | None:
+    """What to say of a file that the user's own ignore files keep from models; None if they do not."""
+    found = walk.reason(where, walk.ignores(Place(where.root, ()), git=False))
+    return f"File path is ignored by the ignore files of the workspace: {where.path}" if found == "own" else None
+
+
 def counted(skipped: list[Entry]) -> str:
     """How much was left out, in words; "" for nothing."""
     git = sum(entry.ignored == "git" and entry.path.name != ".git" for entry in skipped)

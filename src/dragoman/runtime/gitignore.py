@@ -46,7 +46,7 @@ def read(lines: Iterable[str]) -> tuple[Pattern, ...]:
 
 
 def said(patterns: tuple[Pattern, ...], path: str, is_folder: bool) -> bool | None:
-    """Whether a path (seen from the file's folder) is ignored by the last pattern that matches it; None if none does."""
+    """Whether a path, seen from the file's folder, is ignored by the last pattern that matches it; None: none does."""
     for ignores, folders_only, form in reversed(patterns):
         if (is_folder or not folders_only) and form.fullmatch(path):
             return ignores

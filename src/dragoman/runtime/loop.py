@@ -23,7 +23,7 @@ from ..canon.turns import Turn
 from ..errors import FaultError
 from ..transport.retry import RETRIED, wait
 from . import compress, repeats, telemetry
-from .asking import Answer, Aside, OutOfTime, truncated, whole_answer
+from .asking import Answer, Aside, OutOfTime, truncated, whole_answer, within
 from .calling import Calling, Desk
 from .events import Compressed, Failed, Finished, Happening, Lost, Reason, Retrying
 from .history import appended, curated, placed, says_something, sealed, text_of
@@ -133,9 +133,11 @@ class Loop:
     async def _calls(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
         lost: list[Loss] = []
         around = self._around
+        aside: Aside | None = None
         if around.ask is None:
             model = self._models(session.model)
-            around = msgspec.structs.replace(around, ask=Aside(model, lost), hosted=model.hosted)
+            aside = Aside(model, lost)
+            around = msgspec.structs.replace(around, ask=aside, hosted=model.hosted)
         calling = Calling(session, self._desk, around, deadline)
         try:
             async with aclosing(calling.run()) as happenings:
@@ -143,6 +145,8 @@ class Loop:
                     yield happening
         finally:
             session.seconds -= calling.spared
+            for usage in aside.usages if aside is not None else ():
+                session.spent = _sum(session.spent, usage)
         for told in _untold(session, lost):
             yield told
         if calling.waiting:
@@ -152,9 +156,9 @@ class Loop:
         model = self._models(session.model)
         window = model.window or self._limits.window
         if window and max(session.held, compress.tokens(session.turns)) > compress.THRESHOLD * window:
-            async for happening in self._compressed(session, model, deadline):
+            for happening in await self._compressed(session, model, deadline):
                 yield happening
-        attempt, shortened = 0, False
+        attempt = shortened = 0
         while True:
             answer = Answer()
             async with aclosing(self._listened(session, model, answer, deadline)) as happenings:
@@ -163,9 +167,9 @@ class Loop:
             fault = answer.fault
             if fault is None:
                 break
-            if fault.kind == "context_too_long" and not shortened:
-                shortened, before = True, session.turns
-                async for happening in self._compressed(session, model, deadline):
+            if fault.kind == "context_too_long" and shortened < len(compress.KEPT):
+                shortened, before = shortened + 1, session.turns
+                for happening in await self._compressed(session, model, deadline):
                     yield happening
                 if session.turns is not before:
                     continue
@@ -175,7 +179,7 @@ class Loop:
                 yield self._ended(session, "fault", fault.message)
                 return
             yield Retrying(fault, pause)
-            await asyncio.sleep(pause)
+            await within(asyncio.sleep(pause), deadline)
             attempt += 1
         for happening in self._answered(session, answer):
             yield happening
@@ -216,12 +220,11 @@ class Loop:
         found = enumerate(self._desk.toolbox.declarations())
         return tuple([msgspec.structs.replace(tool, at=("tools", n), schema_at=("schema",)) for n, tool in found])
 
-    def _answered(self, session: Session, answer: Answer) -> Iterator[Happening]:
-        """Write the answer down, and say what follows."""
+    def _answered(self, session: Session, answer: Answer) -> list[Happening]:
+        """Write the answer down, all at once, and say what follows."""
         session.asked += 1
         if answer.chanting:
-            yield self._ended(session, "loop", "the model says the same again and again")
-            return
+            return [self._ended(session, "loop", "the model says the same again and again")]
         response = answer.response
         assert response is not None
         session.said = ""
@@ -229,44 +232,50 @@ class Loop:
         session.held = _tokens(response.usage) if response.usage is not None else 0
         whole, cut = answer.whole()
         parts = curated(whole, sealed)
-        if says_something(parts):
+        said = says_something(parts)
+        if said:
             session.turns = appended(session.turns, Turn("assistant", parts))
-        yield from _untold(session, list(truncated(cut)))
         session.step = "calls" if any(isinstance(part, ToolCall) for part in parts) else "idle"
-        if response.stop.reason == "pause" and session.step == "idle" and says_something(parts):
+        told: list[Happening] = [*_untold(session, list(truncated(cut)))]
+        if response.stop.reason == "pause" and session.step == "idle" and said:
             session.step = "ask"  # it goes on by itself when it is asked again
-            return
-        if session.step == "idle" or cut:
-            yield self._ended(session, _why(response, says_something(parts)), response.stop.detail)
-            return
-        most = self._limits.same_calls
-        again = repeats.same_calls(session.turns, most) if most else None
-        if again is not None:
-            yield self._ended(session, "loop", f"{again.name} is called in the same way again and again")
+        elif session.step == "idle" or cut:
+            told.append(self._ended(session, _why(response, said), response.stop.detail))
+        elif self._limits.same_calls:
+            again = repeats.same_calls(session.turns, self._limits.same_calls)
+            if again is not None:
+                told.append(self._ended(session, "loop", f"{again.name} is called in the same way again and again"))
+        self._desk.save(session)
+        return told
 
-    async def _compressed(
-        self, session: Session, model: Model, deadline: float | None
-    ) -> AsyncGenerator[Happening, None]:
+    async def _compressed(self, session: Session, model: Model, deadline: float | None) -> list[Happening]:
         """Put a summary in place of the earlier turns, if that makes the history shorter."""
-        parted = compress.cut(session.turns)
         before = compress.tokens(session.turns)
-        if parted is None or compress.tokens(parted.early) < before / 4:
-            return
         tools = self._declared()
         choice = Choice("none") if tools else None
         lost: list[Loss] = []
-        request = Request(compress.question(parted.early), tools=tools, choice=choice, stream=True)
-        try:
-            summary = text_of((await whole_answer(model, request, lost, deadline)).parts)
-        except FaultError:
-            return  # the model is asked with the whole history: if that is too long, it says so
-        for told in _untold(session, lost):
-            yield told
+        for kept in compress.KEPT:
+            parted = compress.cut(session.turns, kept)
+            if parted is None or compress.tokens(parted.early) < before / 8:
+                return []
+            request = Request(compress.question(parted.early), tools=tools, choice=choice, stream=True)
+            try:
+                response = await whole_answer(model, request, lost, deadline)
+                break
+            except FaultError as error:
+                if error.fault.kind != "context_too_long":
+                    return []  # the model is asked with the whole history: if that is too long, it says so
+        else:
+            return []
+        summary = text_of(response.parts)
+        session.spent = _sum(session.spent, response.usage)
+        told: list[Happening] = [*_untold(session, lost)]
         turns = placed(compress.begun_anew(summary, parted))
         after = compress.tokens(turns)
         if summary.strip() and after < before:
-            session.turns, session.held = turns, 0
-            yield Compressed(before, after)
+            session.turns, session.held, session.told = turns, 0, []  # losses have other places now
+            told.append(Compressed(before, after))
+        return told
 
     def _note(self, event: telemetry.Noted) -> None:
         if self._telemetry is not None:

@@ -8,7 +8,10 @@ from urllib.parse import urljoin
 
 from .tool import Page
 
-_SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "canvas"})
+MAX_HTML = 2_000_000
+"""Characters of HTML that are read: they hold more words than anybody wants."""
+
+_SILENT = frozenset({"script", "style", "noscript", "template", "svg", "iframe", "object", "canvas"})
 _BLOCKS = frozenset(
     {"p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "ul", "ol", "table", "tr", "pre",
      "blockquote", "form", "fieldset", "figure", "figcaption", "dl", "dt", "dd", "hr", "address", "details", "summary"}
@@ -29,7 +32,7 @@ class _Words(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._in_title = tag == "title" and not self.title
-        if tag in _SILENT and tag != "head":
+        if tag in _SILENT:
             self._silent.append(tag)
         elif tag == "br":
             self.out.append("\n")
@@ -89,7 +92,7 @@ def read(page: Page) -> tuple[str, str] | None:
     except LookupError:
         text = page.body.decode("utf-8", "replace")
     if page.mime in ("text/html", "application/xhtml+xml") or (not page.mime and "<html" in text[:1000].lower()):
-        return from_html(text, page.url)
+        return from_html(text[:MAX_HTML], page.url)
     textual = page.mime.startswith("text/") or page.mime.rpartition("+")[2] in ("json", "xml")
     plain = page.mime in ("", "application/json", "application/xml", "application/javascript", "application/yaml")
     return ("", text) if (textual or plain) and b"\0" not in page.body[:4096] else None

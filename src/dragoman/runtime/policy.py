@@ -20,7 +20,8 @@ from msgspec import Struct
 from .tool import Confirmation, Kind
 
 Mode = Literal["ask", "edits", "all"]
-"""ask: before everything that changes something. edits: files may be changed. all: nothing is asked (yolo)."""
+"""ask: before everything that changes something. edits: files may be changed, but not git's own. all: nothing is asked
+(also called yolo)."""
 
 Said = Literal["once", "always", "always_server", "no"]
 """What a person says: now, also next time, also next time and to every tool of that server, no."""
@@ -39,7 +40,7 @@ PLAIN = re.compile(
 """Variables that a command may see without being listed. Whatever is not known to be harmless may be a secret."""
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|PRIVATE", re.IGNORECASE)
-_WITH_PASSWORD = re.compile(r"\w://[^/@\s]*:[^/@\s]+@")
+_WITH_PASSWORD = re.compile(r"\w://[^/@\s]+@")
 
 
 class Verdict(Struct, frozen=True):
@@ -68,7 +69,7 @@ class Policy(Struct):
         hiding = asked.hidden and any(entry.startswith(f"{SHELL}(") for entry in self.deny)
         if self.mode == "all" and hiding:
             return Verdict("ask", "it cannot be told whether the command runs a program that is denied")
-        if self.mode == "all" or (self.mode == "edits" and kind == "edit"):
+        if self.mode == "all" or (self.mode == "edits" and kind == "edit" and not asked.hidden):
             return Verdict("run")
         return Verdict("ask")
 
@@ -105,6 +106,8 @@ class Policy(Struct):
         return ""
 
     def _allowed(self, name: str, asked: Confirmation) -> bool:
+        if asked.hidden and asked.diff is not None:
+            return False
         if name in self.allow or (asked.server and not _names(asked).isdisjoint(self.allow)):
             return True
         if name != SHELL or asked.hidden or not asked.roots:

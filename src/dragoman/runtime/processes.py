@@ -19,6 +19,10 @@ GRACE = 0.5
 """Seconds from being asked to end to being ended."""
 
 
+PIECES = 16
+"""Pieces of 64 kB that are read at once: as much as a pipe can hold."""
+
+
 class _Row(NamedTuple):
     pid: int
     parent: int
@@ -109,8 +113,9 @@ class Stream:
         self.discarding = False
 
     def ready(self) -> bool:
-        """Take what is there; False when nothing will come any more."""
-        while True:
+        """Take what is there, but not for ever: there are programs that never stop talking. False when nothing will
+        come any more."""
+        for _ in range(PIECES):
             try:
                 data = os.read(self.read_end, 65536)
             except BlockingIOError:
@@ -119,6 +124,7 @@ class Stream:
                 return False
             if not self.discarding:
                 self._keep(data)
+        return True
 
     def _keep(self, data: bytes) -> None:
         self.changed = True

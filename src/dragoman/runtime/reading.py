@@ -58,7 +58,7 @@ def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Medi
     data, _ = confine.read(where, textfile.MAX_SIZE)
     mime = mime_of(where)
     found = textfile.decoded(data)
-    if mime and (found is None or mime == "application/pdf" or not data):
+    if data and mime and (found is None or mime == "application/pdf"):
         return Media(kind_of(mime), mime, base64.b64encode(data).decode())
     if found is None:
         raise ToolError("not_a_text_file", f"Cannot display content of binary file: {where.path}")

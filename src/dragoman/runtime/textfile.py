@@ -16,6 +16,14 @@ from .tool import DiffStat, FileDiff, ToolError
 MAX_SIZE = 20 * 1024 * 1024
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+CONTEXT = 3
+"""Lines around a change that are shown with it."""
+MAX_COMPARED = 20_000
+"""Lines beyond which two texts are just two texts."""
+
+Change = tuple[str, int, int, int, int]
+"""As difflib has them: a word, lines from and to in the old text, lines from and to in the new."""
+
 _LONE = re.compile("[\ud800-\udfff]")
 
 
@@ -80,20 +88,62 @@ def shown(text: str) -> str:
 
 def unified(name: str, old: str, new: str) -> str:
     """The difference of two texts, in the form that everybody reads."""
-    lines: list[str] = []
-    for line in difflib.unified_diff(_lines(old), _lines(new), f"{name}\tCurrent", f"{name}\tProposed", lineterm="\n"):
-        lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
-    return shown("".join(lines))
+    before, after = _lines(old), _lines(new)
+    out: list[str] = []
+    for group in _grouped(_changes(before, after)):
+        first, last = group[0], group[-1]
+        above, below = min(first[1], CONTEXT), min(len(before) - last[2], CONTEXT)
+        out.append(f"@@ -{_span(first[1] - above, last[2] + below)} +{_span(first[3] - above, last[4] + below)} @@\n")
+        at = first[1] - above
+        for _, a, b, c, d in group:
+            out += [f" {line}" for line in before[at:a]]
+            out += [f"-{line}" for line in before[a:b]] + [f"+{line}" for line in after[c:d]]
+            at = b
+        out += [f" {line}" for line in before[at : at + below]]
+    if not out:
+        return ""
+    ended = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in out]
+    return shown("".join([f"--- {name}\tCurrent\n+++ {name}\tProposed\n", *ended]))
 
 
 def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
+def _span(start: int, end: int) -> str:
+    """Lines as a hunk's head counts them."""
+    return f"{start + (end > start)},{end - start}"
+
+
+def _changes(before: list[str], after: list[str]) -> list[Change]:
+    """What differs. Looked for only where it does: an edit of a long file is short, and the search is not linear."""
+    shorter = min(len(before), len(after))
+    head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
+    rest = shorter - head
+    tail = next((i for i in range(rest) if before[-1 - i] != after[-1 - i]), rest)
+    a, b = before[head : len(before) - tail], after[head : len(after) - tail]
+    if not a and not b:
+        return []
+    if len(a) + len(b) > MAX_COMPARED:
+        return [("replace", head, head + len(a), head, head + len(b))]
+    found = difflib.SequenceMatcher(None, a, b).get_opcodes()
+    return [(kind, i + head, j + head, k + head, n + head) for kind, i, j, k, n in found if kind != "equal"]
+
+
+def _grouped(changes: list[Change]) -> list[list[Change]]:
+    """Changes that are so near to each other that they are shown together."""
+    groups: list[list[Change]] = []
+    for change in changes:
+        if groups and change[1] - groups[-1][-1][2] <= 2 * CONTEXT:
+            groups[-1].append(change)
+        else:
+            groups.append([change])
+    return groups
+
+
 def _changed(old: str, new: str) -> tuple[int, int]:
     """(lines added, lines removed)"""
-    matcher = difflib.SequenceMatcher(None, _lines(old), _lines(new))
-    changes = [found for found in matcher.get_opcodes() if found[0] != "equal"]
+    changes = _changes(_lines(old), _lines(new))
     return sum(end - start for *_, start, end in changes), sum(end - start for _, start, end, *_ in changes)
 
 

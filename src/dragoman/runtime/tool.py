@@ -76,7 +76,8 @@ class Confirmation(Struct, frozen=True):
     roots: tuple[str, ...] = ()
     """Of a command: the programs it runs, by which it can be allowed for good."""
     hidden: bool = False
-    """Of a command: it may run programs that cannot be told from its text, so no list of allowed ones lets it pass."""
+    """It may have programs run that cannot be told: then a list of allowed ones does not let a command pass, and an
+    edit is asked about although edits are not."""
     urls: tuple[str, ...] = ()
     """Addresses that will be fetched."""
     server: str = ""

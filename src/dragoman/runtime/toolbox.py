@@ -115,9 +115,11 @@ class Toolbox:
             )
         try:
             arguments = self._arguments(call)
-            complaint = tool.check(arguments, around)
         except ToolError as error:
             return _failed(call, error.kind, error.message)
+        complaint = await _settled(_checked(tool, arguments, around))
+        if isinstance(complaint, Outcome):
+            return _done(call, complaint)
         if complaint is not None:
             return _failed(call, "invalid_tool_params", complaint)
         asked = await _settled(tool.confirm(arguments, around))
@@ -176,6 +178,10 @@ def as_result(call: ToolCall, outcome: Outcome) -> ToolResult:
     else:
         parts = (Text(SUCCEEDED), *content) if outcome.failure is None else content
     return ToolResult(call.id, parts, call.name, outcome.failure is not None, custom=call.custom)
+
+
+async def _checked(tool: Tool, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    return tool.check(arguments, around)
 
 
 async def _settled(work: Awaitable[Any]) -> Any:

@@ -6,6 +6,7 @@ into; links to files count if they lead to one in the workspace.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import stat
@@ -33,7 +34,7 @@ class Patterns(NamedTuple):
 
     base: Path
     lines: tuple[gitignore.Pattern, ...]
-    own: bool
+    by: Literal["git", "own", "caller"]
 
 
 class Ignores(Struct, frozen=True):
@@ -47,25 +48,28 @@ class Ignores(Struct, frozen=True):
         """Why a path is left out, if no folder above it is."""
         if self.git and path.name == ".git":
             return "git"
-        verdict: dict[bool, bool] = {}
-        for base, lines, own in self.patterns:
+        verdict: dict[str, bool] = {}
+        for base, lines, by in self.patterns:
             if base not in path.parents:
                 continue
             said = gitignore.said(lines, path.relative_to(base).as_posix(), is_folder)
             if said is not None:
-                verdict[own] = said
-        return "git" if verdict.get(False) else "own" if verdict.get(True) else ""
+                verdict[by] = said
+        return "git" if verdict.get("git") else "own" if verdict.get("own") or verdict.get("caller") else ""
 
     def entered(self, folder: Path, handle: int | None = None) -> Ignores:
         """With the ignore files of a folder, too."""
         names = ([GIT] if self.git else []) + (list(OWN) if self.own else [])
-        new = [Patterns(folder, lines, name != GIT) for name in names if (lines := _read(folder, name, handle))]
+        new = [
+            Patterns(folder, lines, "git" if name == GIT else "own")
+            for name in names
+            if (lines := _read(folder, name, handle))
+        ]
         return Ignores(self.git, self.own, self.patterns + tuple(new)) if new else self
 
     def also(self, base: Path, lines: Sequence[str]) -> Ignores:
-        """With more patterns, which count from a folder."""
-        more = Patterns(base, gitignore.read(lines), True)
-        return Ignores(self.git, self.own, (more, *self.patterns))
+        """With a caller's own patterns, which count from a folder; no ignore file takes them back."""
+        return Ignores(self.git, self.own, (*self.patterns, Patterns(base, gitignore.read(lines), "caller")))
 
 
 def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
@@ -75,21 +79,21 @@ def ignores(where: Place, git: bool = True, own: bool = True) -> Ignores:
     top = next((above for above in (root, *root.parents) if (above / ".git").exists()), root)
     if git:
         lines = _read(top / ".git", "info/exclude", None)
-        found = Ignores(git, own, (Patterns(top, lines, False),)) if lines else found
+        found = Ignores(git, own, (Patterns(top, lines, "git"),)) if lines else found
     way = [top, *reversed([above for above in where.path.parents if top in above.parents])]
     for folder in way if where.path != top else []:
         found = found.entered(folder)
     return found
 
 
-def reason(where: Place, found: Ignores | None = None) -> Reason:
-    """Why the file at a place is left out: it or a folder above it."""
-    known = found or ignores(Place(where.root, ()))
-    path = where.root
-    for i, step in enumerate(where.steps):
+def reason(where: Place, known: Ignores, depth: int = 0) -> Reason:
+    """Why the file at a place is left out: it or a folder above it. `known` is what counts for the folder that is so
+    many steps deep; whether that one is left out itself does not matter."""
+    path = where.root.joinpath(*where.steps[:depth])
+    for i, step in enumerate(where.steps[depth:], depth + 1):
         known = known.entered(path)
         path = path / step
-        said = known.reason(path, i + 1 < len(where.steps) or path.is_dir())
+        said = known.reason(path, i < len(where.steps) or path.is_dir())
         if said:
             return said
     return ""
@@ -129,6 +133,16 @@ def files(
     """All files below a place, by name, folder by folder. What is left out goes to `skipped`: not what is below it."""
     with confine.folder(where) as handle:
         yield from _below(where.path, handle, found, workspace, skipped, 0)
+
+
+async def gathered(entries: Iterator[Entry]) -> list[Entry]:
+    """All entries, found between other work: being cancelled ends the search, as it would not in a thread."""
+    out: list[Entry] = []
+    for entry in entries:
+        out.append(entry)
+        if len(out) % 200 == 0:
+            await asyncio.sleep(0)
+    return out
 
 
 def _below(

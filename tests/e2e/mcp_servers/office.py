@@ -27,6 +27,7 @@ WAV = "UklGRg=="
 PDF = "JVBERg=="
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+HEADER = {"type": "string", "x-mcp-header": "not a token"}
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 SUM = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
 
@@ -48,6 +49,7 @@ TOOLS: dict[str, wire.Tool] = {
         wire.Tool(name="roots", input_schema=NOTHING),
         wire.Tool(name="says", description="What variables it sees.", input_schema=NOTHING),
         wire.Tool(name="odd name!", input_schema=NOTHING),
+        wire.Tool(name="headers", input_schema={"type": "object", "properties": {"a": HEADER}}),
         wire.Tool(name="untyped", input_schema={"type": "object", "properties": {"x": {"description": "anything"}}}),
     ]
 }

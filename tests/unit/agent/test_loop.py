@@ -306,6 +306,16 @@ def test_a_history_that_the_upstream_finds_too_long_is_compressed() -> None:
     assert _kinds(ran(loop(model), session)) == ["Compressed", "Content", "Finished"]
 
 
+def test_of_a_history_that_is_too_long_even_to_be_summed_up_less_is() -> None:
+    session = Session(id="s1", model="test/model")
+    session.turns = tuple([Turn(role, (Text("word " * 50),)) for _ in range(8) for role in ("user", "assistant")])  # type: ignore[arg-type]
+    session.say("And now?")
+    much = Fault("context_too_long", "too long", 400)
+    model = InTurn(much, much, says("They talked."), says("Fine."))
+    assert _kinds(ran(loop(model), session)) == ["Compressed", "Content", "Finished"]
+    assert len(model.asked[2].turns) < len(model.asked[1].turns) < len(model.asked[0].turns) + 2
+
+
 def test_a_summary_that_does_not_help_is_not_taken() -> None:
     session = Session(id="s1", model="test/model")
     session.turns = tuple([Turn(role, (Text("word " * 50),)) for _ in range(4) for role in ("user", "assistant")])  # type: ignore[arg-type]

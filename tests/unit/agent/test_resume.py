@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from dragoman import lint
-from dragoman.canon import Reasoning, Seal, ToolCall, ToolResult
+from dragoman.canon import Finish, PartDelta, PartEnd, PartStart, Reasoning, Seal, Start, Stop, ToolCall, ToolResult
 from dragoman.dialects import names
-from dragoman.runtime.events import Finished
+from dragoman.runtime.events import Finished, Lost
 from dragoman.runtime.history import INTERRUPTED, NOT_RUN
 from dragoman.runtime.loop import Loop
 from dragoman.runtime.outward import exported
@@ -143,3 +143,23 @@ def test_a_stranger_is_no_session() -> None:
         Session.from_json(b'{"id": 1}')
     with pytest.raises(ConfigError, match="version"):
         Session.from_json(b'{"id": "a", "version": 9}')
+
+
+def test_left_where_a_loss_is_told_the_answer_is_written_down_whole() -> None:
+    """A call breaks off beside one that does not: told so, the consumer leaves."""
+    events = [
+        Start(),
+        PartStart(0, call("a", "look", "")),
+        PartDelta(0, "{}"),
+        PartEnd(0),
+        PartStart(1, call("b", "look", "")),
+        PartDelta(1, '{"n":'),
+        PartEnd(1, cut=True),
+        Finish(Stop("length")),
+    ]
+    session = begun()
+    happened = ran(loop(Scripted(events, says("Never.")), _tools()), session, 1)
+    assert [type(one) for one in happened] == [Lost]
+    session.interrupt()
+    calls = [part.id for turn in session.turns for part in turn.parts if isinstance(part, ToolCall)]
+    assert calls == ["a"] == [result.call_id for result in _results(session)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,11 @@ def written(folder: Path, servers: Any) -> str:
     file = folder / "mcp.json"
     file.write_text(json.dumps({"mcpServers": servers}))
     return str(file)
+
+
+def test_the_sdk_is_not_loaded_to_show_help() -> None:
+    program = "import sys, dragoman.cli.mcp; sys.exit('mcp' in sys.modules or 'pydantic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_list_shows_tools_and_what_is_skipped(file: str) -> None:
@@ -63,7 +69,7 @@ def test_call_prints_what_the_tool_gave(file: str) -> None:
     assert (done.exit_code, done.stdout) == (0, "hello\n")
     done = told("call", "office", "echo", "-", "--config", file, "--json", given='{"text": "hello"}')
     assert done.exit_code == 0
-    assert json.loads(done.stdout) == {"content": "hello", "display": "hello", "failure": None}
+    assert json.loads(done.stdout)["content"] == [{"type": "text", "text": "hello"}]
 
 
 def test_call_of_a_tool_that_fails(file: str) -> None:

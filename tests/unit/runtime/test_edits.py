@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import stat
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from dragoman.canon.response import Response
 from dragoman.errors import TransportError
-from dragoman.runtime import builtin, matching
+from dragoman.runtime import builtin, matching, textfile
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool import Confirmation, DiffStat, FileDiff
 from dragoman.runtime.toolbox import Approval, Plan, Toolbox
@@ -118,6 +120,45 @@ def test_a_link_in_the_workspace_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     run("replace", {"file_path": f"{tmp_path}/link", "old_string": "a", "new_string": "b"}, tmp_path)
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "b"
+
+
+def patched(old: str, diff: str, folder: Path) -> str:
+    """What the real `patch` makes of a text and a diff."""
+    (folder / "p").write_bytes(old.encode())
+    (folder / "d").write_bytes(diff.encode())
+    subprocess.run(["patch", "-s", "--binary", str(folder / "p"), str(folder / "d")], check=True, capture_output=True)
+    return (folder / "p").read_bytes().decode()
+
+
+TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\n", "d"]), max_size=30).map("".join)
+
+
+@pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch to try diffs with")
+@settings(deadline=None, max_examples=60)
+@given(old=TEXTS, new=TEXTS)
+def test_a_diff_says_how_to_come_from_one_text_to_the_other(old: str, new: str) -> None:
+    made = textfile.unified("p", old, new)
+    assert (made == "") == (old == new)
+    if old and new and old != new:
+        with tempfile.TemporaryDirectory() as folder:
+            assert patched(old, made, Path(folder)) == new
+
+
+def test_diffs_of_long_files_do_not_take_forever() -> None:
+    old = "".join(f"line {n % 7}\n" for n in range(300_000))
+    new = old.replace("line 3\n", "line 4\n", 1)
+    assert textfile.unified("f", old, new).splitlines()[2:] == [
+        "@@ -1,7 +1,7 @@",
+        " line 0",
+        " line 1",
+        " line 2",
+        "-line 3",
+        "+line 4",
+        " line 4",
+        " line 5",
+        " line 6",
+    ]
+    assert textfile.unified("f", old, "x" + old[::-1]).count("\n-") > 299_000
 
 
 # Ways to find what is to be replaced.
@@ -271,13 +312,16 @@ def test_an_edit_and_its_reverse_leave_the_file_as_it_was(
             return
         assert not done.result.is_error, said(done)
         changed = path.read_bytes().decode()
-        if matching.exact(changed, new, "", end)[1] == count and ("\n" in text) == ("\n" in changed):
+        if spots(text, old, end) == spots(changed, new, end) == count and ("\n" in text) == ("\n" in changed):
             back = {"file_path": str(path), "old_string": new, "new_string": old, "expected_replacements": count}
             reverse = run("replace", back, path.parent)
             assert not reverse.result.is_error, said(reverse)
-            spots = {at for at in range(len(text)) if text.startswith(old.replace("\n", end), at)}
-            if len(spots) == count:  # places that overlap have no single reverse
-                assert path.read_bytes().decode() == text
+            assert path.read_bytes().decode() == text
+
+
+def spots(text: str, part: str, end: str) -> int:
+    """How often a text has a part; if some overlap, more often than they can be replaced: then there is no reverse."""
+    return sum(text.startswith(part.replace("\n", end), at) for at in range(len(text)))
 
 
 @given(lines=LINES, ends=st.lists(st.sampled_from(["\n", "\r\n"]), min_size=6, max_size=6), new=WORDS)

@@ -126,6 +126,20 @@ def test_a_relative_path_is_refused(tmp_path: Path) -> None:
     assert failure(run("read_file", {"absolute_path": "f"}, tmp_path)) == "invalid_tool_params"
 
 
+def test_what_own_ignore_files_name_is_withheld(tmp_path: Path) -> None:
+    fill(
+        tmp_path,
+        {".geminiignore": "secret*\n", ".gitignore": "*.log\n", "secret.txt": "s", "d/secret": "s", "a.log": "l"},
+    )
+    for name in ("secret.txt", "d/secret"):
+        done = run("read_file", {"absolute_path": f"{tmp_path}/{name}"}, tmp_path)
+        assert failure(done) == "invalid_tool_params" and "ignored by the ignore files" in said(done)
+        edit = {"file_path": f"{tmp_path}/{name}", "old_string": "s", "new_string": "t"}
+        assert failure(run("replace", edit, tmp_path)) == "invalid_tool_params"
+    assert said(run("read_file", {"absolute_path": f"{tmp_path}/a.log"}, tmp_path)) == "l"
+    assert not run("write_file", {"file_path": f"{tmp_path}/secret.new", "content": ""}, tmp_path).result.is_error
+
+
 # list_directory
 
 
@@ -248,12 +262,13 @@ def test_media_is_read_if_it_is_named(tmp_path: Path) -> None:
         ({"paths": ["**/*.py"], "file_filtering_options": {"respect_git_ignore": False}}, ["a.py", "i.py", "s/b.py"]),
         ({"paths": ["a.py", "*.py", "./a.py"]}, ["a.py"]),
         ({"paths": ["i.py"]}, []),
+        ({"paths": ["*.py", "s/b.py"], "exclude": ["b.py"]}, ["a.py"]),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_which_files_are_read(tmp_path: Path, more: dict[str, object], names: list[str]) -> None:
     fill(tmp_path, {"a.py": "", "s/b.py": "", "node_modules/n.py": "", "i.py": "", ".git/config": ""})
-    fill(tmp_path, {".git/info/exclude": "i.py\n"})
+    fill(tmp_path, {".git/info/exclude": "i.py\n", ".dragomanignore": "!b.py\n.*\n"})
     text = said(run("read_many_files", more, tmp_path))
     found = [line.strip("- ") for line in text.splitlines() if line.startswith("--- ")]
     assert found == (names + ["End of content"] if names else [])

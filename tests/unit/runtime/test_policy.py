@@ -93,6 +93,21 @@ def test_a_denied_program_is_found_wherever_it_stands(command: str, word: Word) 
     assert judged(Policy("all", deny=["run_shell_command(rm)"]), "run_shell_command", command) == word
 
 
+def test_files_of_git_are_asked_about_although_edits_are_not(tmp_path: Path) -> None:
+    (tmp_path / ".git/hooks").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(".git")
+    for name, denied in (("a/b", False), (".git/hooks/pre-commit", True), ("link/config", True), (".gitignore", False)):
+        arguments = {"file_path": f"{tmp_path}/{name}", "content": "x"}
+        done = run("write_file", arguments, tmp_path, policy=Policy("edits", allow=["write_file"]))
+        assert done.result.is_error == denied
+        assert (tmp_path / name).exists() != denied
+
+
+def test_what_cannot_be_told_is_not_run_beside_a_list_of_denied_programs(tmp_path: Path) -> None:
+    done = run("run_shell_command", {"command": "$X"}, tmp_path, policy=Policy("all", deny=["run_shell_command(rm)"]))
+    assert failure(done) == "denied" and "it cannot be told whether" in said(done)
+
+
 def test_servers_and_their_tools() -> None:
     def word(policy: Policy, server: str, tool: str) -> Word:
         return policy.judge(f"{server}__{tool}", "other", Confirmation("?", "other", server=server, tool=tool)).word
@@ -164,6 +179,7 @@ def test_secrets_are_not_passed_unless_they_are_listed() -> None:
         "GITHUB_TOKEN": "t",
         "DATABASE_URL": "postgres://u:p@h/d",
         "HTTPS_PROXY": "http://user:word@proxy:1",
+        "https_proxy": "http://word@proxy:1",
         "HTTP_PROXY": "http://proxy:1",
         "MY_SETTING": "x",
         "NODE_AUTH_TOKEN": "n",

@@ -143,6 +143,17 @@ def test_background_processes_are_reported_go_on_and_end_with_the_session(tmp_pa
     asyncio.run(work())
 
 
+def test_a_background_process_that_never_stops_talking(tmp_path: Path) -> None:
+    async def work() -> None:
+        tool = RunShellCommand()
+        found = lines(await _run(tool, "yes & echo started >&2", tmp_path))
+        assert found["Error"] == "started"
+        await tool.close()
+        assert processes.members(int(found["Process Group PGID"])) == []
+
+    asyncio.run(work())
+
+
 def test_a_background_process_that_the_model_ends_itself(tmp_path: Path) -> None:
     async def work() -> None:
         tool = RunShellCommand()
@@ -168,6 +179,7 @@ STUBBORN = [
     "set -m; sleep 300.{mark} & sleep 300.{mark} & wait",
     "bash -c 'sleep 300.{mark} & bash -c \"sleep 300.{mark}\" & wait'",
     "while true; do sleep 0.{mark}; done",
+    "sleep 300.{mark} & yes; yes >&2",
     "nohup sleep 300.{mark} >/dev/null 2>&1 & wait",
 ]
 

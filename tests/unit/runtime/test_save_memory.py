@@ -41,11 +41,13 @@ def test_facts_are_added_in_their_section(tmp_path: Path) -> None:
 
 
 def test_failures_are_json_too(tmp_path: Path) -> None:
-    done = run("save_memory", {"fact": "x"}, tmp_path)
-    assert failure(done) == "memory_failed"
     (tmp_path / "file").write_text("")
-    done = run("save_memory", {"fact": "x"}, around(tmp_path, config=tmp_path / "file"))
-    assert done.result.is_error
+    (tmp_path / "dir/memory.md").mkdir(parents=True)
+    for config in (None, tmp_path / "file", tmp_path / "file/below", tmp_path / "dir"):
+        done = run("save_memory", {"fact": "x"}, around(tmp_path, config=config))
+        assert failure(done) == "memory_failed"
+        told = msgspec.json.decode(said(done))
+        assert told["success"] is False and told["error"].startswith("Failed to save memory. ")
     for fact in ("", "  ", " - "):
         assert failure(run("save_memory", {"fact": fact}, around(tmp_path, config=tmp_path))) == "invalid_tool_params"
 

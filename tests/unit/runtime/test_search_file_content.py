@@ -84,6 +84,14 @@ def test_below_a_folder_the_ignore_files_above_count(tool: SearchFileContent, tm
     assert [line for line in text.splitlines() if line.startswith("File")] == ["File: y"]
 
 
+def test_an_ignored_folder_is_searched_if_it_is_named(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {".gitignore": "out/\n", "out/s/x": "needle", "out/s/.gitignore": "y", "out/s/y": "needle"})
+    for path in ("out", "out/s", f"{tmp_path}/out/s"):
+        text = said(search(tool, {"pattern": "needle", "path": path}, tmp_path))
+        assert [line for line in text.splitlines() if line.startswith("File")] == [f"File: {'s/' * (path == 'out')}x"]
+    assert said(search(tool, {"pattern": "needle"}, tmp_path)).startswith("No matches")
+
+
 def test_the_cap_is_said(tool: SearchFileContent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert search_file_content.MAX_MATCHES == 20_000
     fill(tmp_path, {"a": "needle\n" * 20_001})

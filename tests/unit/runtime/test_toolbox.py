@@ -180,6 +180,14 @@ def test_a_confirmation_that_fails_is_a_result_too(tmp_path: Path) -> None:
     assert failure(run("made", {}, tmp_path, tool=Picky(Outcome("x")))) == "picky"
 
 
+def test_a_check_that_breaks_is_a_result_too(tmp_path: Path) -> None:
+    class Broken(Made):
+        def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+            raise KeyError("x")
+
+    assert failure(run("made", {}, tmp_path, tool=Broken(Outcome("x")))) == "execution_failed"
+
+
 def test_decisions() -> None:
     done = run("made", {}, Path("/"), tool=Made(Outcome("x")))
     assert done.decision == "auto_accept" and done.seconds >= 0

@@ -64,8 +64,9 @@ def test_a_workspace_below_the_top_of_a_repository(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     fill(tmp_path, {".gitignore": "*.log\n/sub/x\n", "sub/a.log": "", "sub/x": "", "sub/y": "", "sub/d/b.log": ""})
     assert ours(tmp_path / "sub") == ["y"]
-    assert walk.reason(Place(tmp_path / "sub", ("d", "b.log"))) == "git"
-    assert walk.reason(Place(tmp_path / "sub", ("y",))) == ""
+    known = walk.ignores(Place(tmp_path / "sub", ()))
+    assert walk.reason(Place(tmp_path / "sub", ("d", "b.log")), known) == "git"
+    assert walk.reason(Place(tmp_path / "sub", ("y",)), known) == ""
 
 
 def test_git_itself_and_own_ignore_files(tmp_path: Path) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import ssl
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import trustme
 
 from dragoman.canon.parts import Citation, Text
 from dragoman.canon.response import Response
@@ -73,7 +76,7 @@ def test_else_it_is_fetched_here(tmp_path: Path, gives: Any) -> None:
     here = around(tmp_path, ask=ask, hosted=frozenset({"web_fetch"}), fetch=site(page=page))
     done = run("web_fetch", {"prompt": "Sum up https://a.example/page."}, here)
     assert len(ask.asked) == 2 and ask.asked[1][1] == () and "One two&three" in ask.asked[1][0]
-    assert done.result.is_error == isinstance(gives, Exception)
+    assert said(done).startswith("--- https://a.example/page ---\n# Head")
 
 
 def test_without_a_model_the_words_come_back(tmp_path: Path) -> None:
@@ -235,16 +238,32 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[int]:
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    httpd.daemon_threads = True
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has had enough goes away; that is no error here."""
+
+
+@contextmanager
+def serving(authority: trustme.CA | None = None) -> Iterator[int]:
+    httpd = Server(("127.0.0.1", 0), Handler)
+    if authority is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("public.example").configure_cert(context)
+        httpd.socket = context.wrap_socket(httpd.socket, server_side=True)
     thread = threading.Thread(target=httpd.serve_forever, args=(0.02,))
     thread.start()
     yield httpd.server_address[1]
     httpd.shutdown()
     thread.join()
     httpd.server_close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    with serving() as port:
+        yield port
 
 
 def anywhere(address: str) -> bool:
@@ -339,6 +358,29 @@ def test_a_name_is_looked_up_once_and_every_redirect_is_looked_at(server: int) -
 def test_addresses_that_are_none(url: str) -> None:
     with pytest.raises(fetch.FetchError):
         get_page(url)
+
+
+def test_a_secure_page_is_the_one_that_was_asked_for() -> None:
+    authority = trustme.CA()
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+
+    async def resolve(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    with serving(authority) as port:
+        assert get_page(f"https://public.example:{port}/a", resolve=resolve, tls=trusting).body == b"hello"
+        with pytest.raises(fetch.FetchError, match="certificate"):
+            get_page(f"https://other.example:{port}/a", resolve=resolve, tls=trusting)
+        with pytest.raises(fetch.FetchError, match="certificate"):
+            get_page(f"https://public.example:{port}/a", resolve=resolve)
+
+
+def test_the_next_address_is_tried(server: int) -> None:
+    async def resolve(host: str, port: int) -> list[str]:
+        return ["127.0.0.2", "::1", "127.0.0.1"]
+
+    assert get_page(f"http://x.example:{server}/a", resolve=resolve).body == b"hello"
 
 
 def test_nobody_there() -> None:

@@ -97,14 +97,16 @@ def _with_field(document: bytes, name: bytes, value: Raw) -> bytes:
 
 
 def _prompt_id(request: Request) -> str:
-    """An id of what the user said last and where: the same in every step of a tool loop, as the field is meant."""
-    for place in range(len(request.turns) - 1, -1, -1):
-        turn = request.turns[place]
-        if turn.role == "user":
-            words = [part.text for part in turn.parts if isinstance(part, Text)]
-            if words:
-                return hashed("\x1f".join([str(place), *words]), "prompt_")
-    return hashed("", "prompt_")
+    """An id of what the user said last and where: the same in every step of a tool loop, as the field is meant, and
+    however what the user said is cut into turns and texts."""
+    words: list[str] = []
+    steps = 0
+    for turn in reversed(request.turns):
+        if turn.role == "user" and not steps:
+            words += [part.text for part in reversed(turn.parts) if isinstance(part, Text)]
+        elif turn.role == "assistant" and words:
+            steps += 1
+    return hashed("".join([str(steps), *reversed(words)]), "prompt_")
 
 
 def with_project(body: bytes, project: str | None) -> bytes:

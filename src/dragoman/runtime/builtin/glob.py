@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from .. import confine, filtering, globs, walk
 from ..confine import Place
 from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
-from ..walk import Entry, Ignores
+from ..walk import Entry
 
 ALWAYS_OUT = (".git/", "node_modules/")
 
@@ -60,7 +59,8 @@ class Glob(Tool):
         for where in places:
             found = filtering.ignores(where, options).also(where.path, ALWAYS_OUT)
             base, wanted = _from(pattern, where, arguments.get("case_sensitive", False))
-            matched += await asyncio.to_thread(_matched, where, base, wanted, found, around.workspace, skipped)
+            entries = await walk.gathered(walk.files(where, found, around.workspace, skipped))
+            matched += [entry for entry in entries if wanted.fullmatch(entry.path.relative_to(base).as_posix())]
         within = ", ".join([str(where.path) for where in places])
         left_out = filtering.counted(skipped)
         if not matched:
@@ -76,15 +76,3 @@ def _from(pattern: str, where: Place, case_sensitive: bool) -> tuple[Path, re.Pa
     if pattern.startswith("/"):
         return Path("/"), globs.compiled(pattern[1:], case_sensitive)
     return where.path, globs.compiled(pattern.removeprefix("./"), case_sensitive)
-
-
-def _matched(
-    where: Place,
-    base: Path,
-    pattern: re.Pattern[str],
-    found: Ignores,
-    workspace: Sequence[Path],
-    skipped: list[Entry],
-) -> list[Entry]:
-    entries = walk.files(where, found, workspace, skipped)
-    return [entry for entry in entries if pattern.fullmatch(entry.path.relative_to(base).as_posix())]

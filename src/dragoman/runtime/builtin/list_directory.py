@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,7 +38,7 @@ class ListDirectory(Tool):
         if confine.status(where) is None:
             raise ToolError("file_not_found", f"Directory not found or inaccessible: {where.path}")
         found = filtering.ignores(where, arguments.get("file_filtering_options"))
-        entries = await asyncio.to_thread(walk.listed, where, found, around.workspace)
+        entries = walk.listed(where, found, around.workspace)
         patterns = [globs.compiled(pattern) for pattern in arguments.get("ignore", ())]
         shown = [entry for entry in entries if not any(pattern.fullmatch(entry.path.name) for pattern in patterns)]
         skipped = [entry for entry in shown if entry.ignored]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...canon.parts import Media
-from .. import confine, reading
+from .. import confine, filtering, reading
 from ..tool import Kind, Outcome, Surroundings, Tool
 
 
@@ -36,8 +36,7 @@ class ReadFile(Tool):
             return "Offset must be a whole number, and not negative."
         if limit < 1 or limit != int(limit):
             return "Limit must be a whole number, and positive."
-        confine.place(path, around.workspace)
-        return None
+        return filtering.withheld(confine.place(path, around.workspace))
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         where = confine.place(arguments["absolute_path"], around.workspace)

@@ -72,7 +72,7 @@ class ReadManyFiles(Tool):
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
-        files = await asyncio.to_thread(_files, arguments, around)
+        files = await _files(arguments, around)
         if not files:
             said = f"No files matching the criteria were found: {', '.join(arguments['paths'])}"
             return Outcome(said, "No files were read.")
@@ -97,7 +97,7 @@ def _fixed(pattern: str) -> tuple[str, str]:
     return pattern, ""
 
 
-def _files(arguments: Mapping[str, Any], around: Surroundings) -> list[_File]:
+async def _files(arguments: Mapping[str, Any], around: Surroundings) -> list[_File]:
     """The files that are named, each once, in the order of the patterns."""
     found: dict[Path, _File] = {}
     options = arguments.get("file_filtering_options")
@@ -118,7 +118,7 @@ def _files(arguments: Mapping[str, Any], around: Surroundings) -> list[_File]:
         wanted = globs.compiled(rest)
         root = where.path if base.startswith("/") else where.root
         known = filtering.ignores(where, options).also(where.root, out)
-        for entry in walk.files(where, known, around.workspace):
+        for entry in await walk.gathered(walk.files(where, known, around.workspace)):
             if wanted.fullmatch(entry.path.relative_to(where.path).as_posix()):
                 shown = str(entry.path) if base.startswith("/") else entry.path.relative_to(root).as_posix()
                 file = _File(confine.place(entry.path, around.workspace), shown, _names(rest, entry.path))

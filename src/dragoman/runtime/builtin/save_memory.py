@@ -12,7 +12,7 @@ import msgspec
 from .. import confine, edits, textfile
 from ..confine import Place
 from ..edits import Edit
-from ..tool import Confirmation, Failure, Kind, Outcome, Surroundings, Tool, ToolError
+from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
 
 FILE = "memory.md"
 SECTION = "## Added memories"
@@ -41,13 +41,12 @@ class SaveMemory(Tool):
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         fact = arguments["fact"]
+        edit = _planned(fact, around)
         try:
-            edit = _planned(fact, around)
             edit.where.root.mkdir(parents=True, exist_ok=True)
             made = edits.made(edit, around, "")
         except (ToolError, OSError) as error:
-            said = f'{{ "success": false, "error": {_quoted(f"Failed to save memory. {error}")} }}'
-            return Outcome(said, f"Error saving memory: {error}", Failure(str(error), "memory_failed"))
+            raise _failed(error) from error
         message = f'Okay, I\'ve remembered that: "{fact}"'
         if around.wanted is not None:
             message = "Okay, I've updated the memory file with what the user made of it."
@@ -65,10 +64,18 @@ def _place(config: Path) -> Place:
 
 def _planned(fact: str, around: Surroundings) -> Edit:
     if around.config is None:
-        raise ToolError("memory_failed", "There is no folder for what is to be remembered.")
+        raise _failed("There is no folder for what is to be remembered.")
     where = _place(around.config)
-    was = textfile.read(where)
+    try:
+        was = textfile.read(where)
+    except ToolError as error:
+        raise _failed(error) from error
     return Edit(where, was, with_fact(was.text, fact))
+
+
+def _failed(why: object) -> ToolError:
+    """A failure, which is told in JSON too."""
+    return ToolError("memory_failed", f'{{ "success": false, "error": {_quoted(f"Failed to save memory. {why}")} }}')
 
 
 def with_fact(text: str, fact: str) -> str:

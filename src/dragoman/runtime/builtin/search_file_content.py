@@ -95,7 +95,7 @@ class SearchFileContent(Tool):
         if self.ripgrep:
             command = [self.ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
             return await _listen(command, where.path, b"", limit, kept, around)
-        found = await asyncio.to_thread(_files, where, include, around.workspace)
+        found = await _files(where, include, around.workspace)
         paths = b"".join([os.fsencode(path) + b"\0" for path in found])
         command = [sys.executable, "-I", str(Path(grep.__file__)), pattern]
         return await _listen(command, where.path, paths, limit, kept, around)
@@ -105,10 +105,10 @@ _OPTIONS = ("--json", "--no-config", "--ignore-case", "--hidden", "--no-require-
             "--no-ignore-global", "--no-messages", "--glob", "!.git")  # fmt: skip
 
 
-def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[Path]:
+async def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[Path]:
     """The files to search: links are none, what they lead to is found by itself."""
     wanted = globs.compiled((include if "/" in include else f"**/{include}") if include else "**")
-    found = [entry.path for entry in walk.files(where, walk.ignores(where), workspace)]
+    found = [entry.path for entry in await walk.gathered(walk.files(where, walk.ignores(where), workspace))]
     return [
         path for path in found if wanted.fullmatch(path.relative_to(where.path).as_posix()) and not path.is_symlink()
     ]
@@ -120,14 +120,14 @@ class _Kept:
     def __init__(self, where: Place, workspace: Sequence[Path]) -> None:
         self._where = where
         self._workspace = workspace
-        self._found = walk.ignores(Place(where.root, ()))
+        self._found = walk.ignores(where)
         self._known: dict[Path, bool] = {}
 
     def __call__(self, path: Path) -> bool:
         known = self._known.get(path)
         if known is None:
             steps = path.relative_to(self._where.root).parts
-            known = not walk.reason(Place(self._where.root, steps), self._found)
+            known = not walk.reason(Place(self._where.root, steps), self._found, len(self._where.steps))
             self._known[path] = known = known and confine.inside(path, self._workspace)
         return known
 
@@ -165,7 +165,8 @@ async def _listen(
     finally:
         feeding.cancel()
         complaining.cancel()
-        await processes.end(process.pid) if process.returncode is None else None
+        if process.returncode is None:
+            await processes.end(process.pid)
         await process.wait()
     if code > 1 and not matches:
         raise ToolError("search_failed", f"Error during the search: {complaint or f'exit code {code}'}")

@@ -78,6 +78,9 @@ class SmartEdit(Tool):
         try:
             return _found(where, was, old, new)
         except ToolError:
+            shown = around.shown
+            if shown is not None and shown.original == was.text:
+                return Edit(where, was, shown.new)  # a person agreed to what the model made of it
             correction = await self._corrected(arguments, was, around)
             if correction is None:
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -95,8 +96,8 @@ async def _fetched(prompt: str, around: Surroundings) -> Outcome:
     content = "\n\n".join(texts + failed)
     said = content
     if around.ask is not None:
-        answer = await around.ask(_question(prompt, content))
-        said = cited(answer)[0].strip() or content
+        with contextlib.suppress(DragomanError):  # what was fetched is worth more than nothing
+            said = cited(await around.ask(_question(prompt, content)))[0].strip() or content
     return Outcome(listed(said, sources), f"Content of {len(texts)} page(s) processed.")
 
 
@@ -108,7 +109,7 @@ async def _words(get: Any, url: str) -> tuple[str, str] | str:
         return str(error)
     if not 200 <= page.status < 300:
         return f"status {page.status}"
-    return pages.read(page) or f"it is {page.mime}, not text"
+    return await asyncio.to_thread(pages.read, page) or f"it is {page.mime}, not text"
 
 
 def _question(prompt: str, content: str) -> str:

@@ -7,6 +7,7 @@ becomes of it, those who call get an answer or a ToolError.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from itertools import chain, repeat
 from pathlib import Path
@@ -26,10 +27,13 @@ from .streams import Notes, transport
 
 CONNECT_SECONDS = 60.0
 """How long a server may take to be ready; some are downloaded first."""
+_CLOSE_SECONDS = 10.0
 _PAGES = 100
 """Of a list of tools. A server that always names a next page would be listed for ever."""
 _PAUSES = (1.0, 5.0, 30.0)
 """Seconds before listening for changes again."""
+
+_FORGOTTEN = re.compile(r"(Not Found: )?Session (not found|terminated|has been terminated)", re.IGNORECASE)
 
 MODERN = "2026-07-28"
 
@@ -68,6 +72,7 @@ class Connection:
         """Called when the tools are others than they were."""
         self._life: _Life | None = None
         self._lock = asyncio.Lock()
+        self._closed = False
 
     @property
     def connected(self) -> bool:
@@ -75,16 +80,24 @@ class Connection:
 
     async def connect(self) -> None:
         """Reach it, if that is not so already, and ask for its tools. Raises ToolError."""
+        await self._reached()
+
+    async def _reached(self) -> _Life:
         async with self._lock:
-            if self.connected:
-                return
+            if self._life is not None and self._life.client is not None:
+                return self._life
+            if self._closed:
+                raise ToolError("mcp_unreachable", f"The session with the MCP server {self.name!r} has ended.")
             await self._end()
+            again = bool(self.version)
             self._life = life = _Life(self)
             limit = min(CONNECT_SECONDS, self.config.seconds)
             await asyncio.wait({life.task, life.ready}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if life.client is not None:
                 self.failure = ""
-                return
+                if again:
+                    self.changed()
+                return life
             late = not life.task.done()
             await self._end()
             why = f"it was not ready after {limit:g} s" if late else _why(life.task)
@@ -99,21 +112,23 @@ class Connection:
         async def told(progress: float, total: float | None, message: str | None) -> None:
             report(message or (f"{progress:g} of {total:g}" if total else f"{progress:g}"))
 
-        async def once() -> wire.CallToolResult:
-            await self.connect()
-            assert self._life is not None and self._life.client is not None
-            self._life.notes.status = 0
-            return await self._life.client.call_tool(tool, dict(arguments), progress_callback=told)
+        async def once(life: _Life) -> wire.CallToolResult:
+            assert life.client is not None
+            return await life.client.call_tool(tool, dict(arguments), progress_callback=told)
 
         try:
             async with asyncio.timeout(self.config.seconds):
+                life = await self._reached()
                 try:
-                    return await once()
+                    return await once(life)
                 except MCPError as error:
-                    if not self._forgotten(error):
+                    life.forgotten = life.forgotten or self._forgotten(error)
+                    if not life.forgotten:
                         raise
-                    await self.close()
-                    return await once()
+                    async with self._lock:
+                        if self._life is life:  # else another call was faster
+                            await self._end()
+                    return await once(await self._reached())
         except TimeoutError:
             message = f"{tool!r} of the MCP server {self.name!r} took longer than {self.config.seconds:g} s."
             raise ToolError("mcp_timeout", message) from None
@@ -125,7 +140,8 @@ class Connection:
             raise ToolError("mcp_invalid", message) from error
 
     async def close(self) -> None:
-        """End it, with the process that was started for it. It can be reached anew."""
+        """End it for good, with the process that was started for it."""
+        self._closed = True
         async with self._lock:
             await self._end()
 
@@ -135,16 +151,18 @@ class Connection:
             await life.end()
 
     def _forgotten(self, error: MCPError) -> bool:
-        """Whether the server no longer knows our session, because it was started anew: then nothing was called."""
-        session = self._life is not None and self._life.notes.status == 404 and self.version < MODERN
-        return session and "session" in error.message.lower()
+        """Whether the server no longer knows our session, because it was started anew. The protocol says so by a
+        status alone; the words are what the SDKs say beside it."""
+        return bool(self.config.url) and self.version < MODERN and _FORGOTTEN.match(error.message) is not None
 
     def _failed(self, tool: str, error: MCPError) -> ToolError:
-        if error.code == wire.CONNECTION_CLOSED and (self._life is None or self._life.over or self._life.task.done()):
+        life = self._life
+        if error.code == wire.CONNECTION_CLOSED and (life is None or life.over or life.task.done()):
             message = (
                 f"The MCP server {self.name!r} went away during the call of {tool!r}, which may have had its effect."
             )
-            return ToolError("mcp_lost", f"{message} The next call reaches for it anew.")
+            said = f" Its last words: {life.notes}" if life is not None and str(life.notes) else ""
+            return ToolError("mcp_lost", f"{message} The next call reaches for it anew.{said}")
         message = f"The MCP server {self.name!r} refused the call of {tool!r}: {error.message} ({error.code})"
         return ToolError("mcp_error", message)
 
@@ -158,6 +176,8 @@ class _Life:
         self.client: Client | None = None
         """While it can be used."""
         self.over = False
+        self.forgotten = False
+        """The server does not know our session, so that whatever was called on it was not carried out."""
         self._stale = False
         self._woken = asyncio.Event()
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -165,11 +185,15 @@ class _Life:
         self.task.add_done_callback(_looked_at)
 
     async def end(self) -> None:
-        """Over, when this returns. Cancelled only while it is still opening: closing must not be disturbed."""
+        """Over, when this returns. Cancelled only while it is still opening, or takes too long: closing a process in
+        order takes some seconds at most, and must not be disturbed."""
         if self.client is None and not self.over:
             self.task.cancel()
         self._finish()
-        await asyncio.wait({self.task})
+        await asyncio.wait({self.task}, timeout=_CLOSE_SECONDS)
+        if not self.task.done():
+            self.task.cancel()
+            await asyncio.wait({self.task})
         self.ready.cancel()
 
     def _finish(self) -> None:
@@ -196,6 +220,7 @@ class _Life:
                 if self.over:
                     raise MCPError(wire.CONNECTION_CLOSED, "Connection closed")
                 self.client = client
+                self.notes.status = 0  # being refused is part of finding out which era a server is of
                 self.ready.set_result(None)
                 listening = asyncio.create_task(self._listen(client))
                 try:

@@ -54,7 +54,7 @@ class ToolServer:
         self._policy = Policy(mode="all")
         self._running: set[asyncio.Task[wire.CallToolResult]] = set()
         folders = ", ".join(map(str, around.workspace))
-        self._server: Server[Any] = Server(
+        self.server: Server[Any] = Server(
             "dragoman",
             version=__version__,
             instructions=f"Tools for the files in: {folders}. Nothing outside of these folders can be touched.",
@@ -97,15 +97,15 @@ class ToolServer:
 
     async def serve_stdio(self) -> None:
         """Until standard input ends, or the process is told to stop."""
+        leaving: list[asyncio.Task[None]] = []
 
         async def leave() -> None:
             await self.close()
             os._exit(128 + signal.SIGTERM)  # a thread waits for standard input, and nothing can wake it
 
-        with _told_to_stop(lambda: leaving.append(asyncio.ensure_future(leave()))):
-            leaving: list[asyncio.Future[None]] = []
+        with _told_to_stop(lambda: leaving.append(asyncio.create_task(leave()))):
             async with stdio_server() as (reading, writing):
-                await self._server.run(reading, writing, self._server.create_initialization_options())
+                await self.server.run(reading, writing, self.server.create_initialization_options())
             await self.close()
 
     async def serve_http(self, port: int, ready: Callable[[str], None], key: str = "") -> None:
@@ -113,7 +113,7 @@ class ToolServer:
         that no page in a browser reaches us. With a key, only who knows it is served. `ready` is told the address.
         Raises OSError."""
         with socket.create_server((LOOPBACK, port)) as listening:
-            app: Any = self._server.streamable_http_app(streamable_http_path=PATH, host=LOOPBACK)
+            app: Any = self.server.streamable_http_app(streamable_http_path=PATH, host=LOOPBACK)
             # h11, because httptools leaves spaces at the end of a header's value, and MCP compares these with the body.
             config = uvicorn.Config(
                 _Locked(app, key) if key else app, http="h11", log_level="warning", timeout_graceful_shutdown=3
@@ -185,7 +185,8 @@ class _Reporter:
         if self._task is not None:
             if kind is not None:
                 self._task.cancel()
-            await asyncio.wait({self._task})
+            # That nobody hears of the progress any more does not concern the call.
+            await asyncio.gather(self._task, return_exceptions=True)
 
     def _report(self, text: str) -> None:
         self._text = text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -49,9 +50,8 @@ class RemoteTool:
         return Confirmation(title, self.kind, server=self.server, tool=self.offered.name, trusted=trusted)
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
-        return content.outcome(
-            self.offered.name, await self._connection.call(self.offered.name, arguments, around.report)
-        )
+        result = await self._connection.call(self.offered.name, arguments, _seldom(around.report))
+        return content.outcome(self.offered.name, result)
 
 
 class Status(Struct, frozen=True):
@@ -100,7 +100,8 @@ class Servers:
         self._sync()
 
     async def close(self) -> None:
-        """End all connections, and the processes that were started for them."""
+        """End all connections, and the processes started for them. The toolbox has none of their tools then."""
+        self.join(Toolbox())
         await asyncio.gather(*[connection.close() for connection in self._connections.values()])
 
     def join(self, toolbox: Toolbox) -> None:
@@ -161,7 +162,7 @@ class Servers:
         try:
             self._toolbox.add(tool)
         except ConfigError as error:
-            self._skipped[connection.name] += (Skipped(offered.name, str(error)),)
+            self._skipped[connection.name] += (Skipped(offered.name, f"its schema is none: {error.got}"),)
         else:
             self._mine[name] = tool
             self._names[key] = name
@@ -190,3 +191,17 @@ async def _reach(connection: Connection) -> None:
         await connection.connect()
     except ToolError:
         return  # it is in connection.failure, for who asks
+
+
+def _seldom(report: Callable[[str], None]) -> Callable[[str], None]:
+    """Reports at most once a second, however often a server tells of its progress."""
+    last = -1.0
+
+    def told(text: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if last < 0 or now - last >= 1:
+            last = now
+            report(text)
+
+    return told

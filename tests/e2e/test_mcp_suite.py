@@ -1,0 +1,61 @@
+"""The MCP conformance suite, where it is installed (docs/how-to/mcp.md): our server by each frozen set of requirements,
+our client by the scenarios that concern tools."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.mcp_servers.processes import ROOT, started
+
+FOLDER = Path(os.environ.get("MCP_CONFORMANCE") or ROOT / "build" / "mcp-conformance")
+SUITE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+OWN_NODE = FOLDER / "node_modules" / "node" / "bin" / "node"
+PROGRAM = [sys.executable, "-m", "tests.e2e.mcp_servers.suite"]
+BASELINE = Path(__file__).parent / "mcp_servers" / "expected-failures.yml"
+
+CLIENT = [
+    ("2025-11-25", "initialize"),
+    ("2025-11-25", "tools_call"),
+    ("2025-11-25", "sse-retry"),
+    ("2025-11-25", "json-schema-2020-12-preservation"),
+    ("2026-07-28", "tools_call"),
+    ("2026-07-28", "request-metadata"),
+    ("2026-07-28", "http-standard-headers"),
+    ("2026-07-28", "http-custom-headers"),
+    ("2026-07-28", "http-invalid-tool-headers"),
+    ("2026-07-28", "json-schema-ref-no-deref"),
+    ("2026-07-28", "json-schema-2020-12-preservation"),
+]
+
+pytestmark = pytest.mark.skipif(not SUITE.exists(), reason=f"the MCP conformance suite is not installed in {FOLDER}")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    node = str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node")
+    assert node is not None
+    return subprocess.run([node, str(SUITE), *arguments], capture_output=True, text=True, timeout=300, cwd=ROOT)
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_our_server(revision: str, tmp_path: Path) -> None:
+    with started(*PROGRAM) as (_, address):
+        done = run(
+            *("server", "--url", address, "--requirements", revision),
+            *("--expected-failures", str(BASELINE), "--output-dir", str(tmp_path)),
+        )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+@pytest.mark.parametrize(("version", "scenario"), CLIENT)
+def test_our_client(version: str, scenario: str, tmp_path: Path) -> None:
+    done = run(
+        *("client", "--command", " ".join(PROGRAM), "--scenario", scenario),
+        *("--spec-version", version, "--output-dir", str(tmp_path)),
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -1,0 +1,147 @@
+"""An agent in ten lines: from plain and from asynchronous Python, on the rehearsal, with all that is built in."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from dragoman.canon import Media, Text
+from dragoman.errors import ConfigError
+from dragoman.runtime import Agent, Limits, Policy
+from dragoman.runtime import __all__ as names
+from dragoman.runtime.context import opening, system
+from dragoman.runtime.events import Content, Finished, Happening
+from dragoman.runtime.session import Session
+from tests.unit.agent.rig import Plain
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "work"
+    place.mkdir()
+    (place / "notes.txt").write_text("A dragoman was an interpreter.\n")
+    return place
+
+
+def _home(folder: Path) -> dict[str, str]:
+    return {"HOME": str(folder.parent), "PATH": "/usr/bin:/bin"}
+
+
+def test_in_plain_python(folder: Path) -> None:
+    agent = Agent(folder=folder, environment=_home(folder))
+    assert agent.model == "rehearsal/rules"
+    reply = agent.ask(f"Read the file {folder}/notes.txt")
+    assert reply.text == "Rehearsal (no model): read_file answered: A dragoman was an interpreter.\n"
+    assert reply.reason == "stop" and reply.usage.input
+    assert "first" in agent.ask("What was the first thing I asked?").text
+
+
+def test_in_asynchronous_python(folder: Path) -> None:
+    async def main() -> list[Happening]:
+        async with Agent(folder=folder, environment=_home(folder), policy="all") as agent:
+            first = await agent.asked("run the shell command `echo one`")
+            assert "Output: one" in first.text
+            out = []
+            async with aclosing(agent.stream("run the shell command `echo two`")) as happenings:
+                async for happening in happenings:
+                    out.append(happening)
+            return out
+
+    happened = asyncio.run(asyncio.wait_for(main(), 30))
+    assert "Output: two" in "".join([one.value for one in happened if isinstance(one, Content)])
+    assert isinstance(happened[-1], Finished)
+
+
+def test_taken_up_from_json(folder: Path) -> None:
+    saved: list[bytes] = []
+
+    def save(session: Session) -> None:
+        saved.append(session.to_json())
+
+    def fresh(session: Session | None) -> Agent:
+        return Agent(folder=folder, environment=_home(folder), session=session, save=save)
+
+    prompt = f"Read the file {folder}/notes.txt"
+    whole = fresh(None)
+    whole.session.id = "same"
+    whole.ask(prompt)
+    for text in saved[:-1]:
+        session = Session.from_json(text)
+        assert session.step != "idle" or session.turns == whole.session.turns
+
+        async def go_on(session: Session = session) -> None:
+            async with aclosing(fresh(session).resume()) as happenings:
+                async for _ in happenings:
+                    pass
+
+        asyncio.run(go_on())
+        assert session.turns == whole.session.turns
+
+
+def test_tools_of_ones_own_and_none(folder: Path) -> None:
+    own = Agent(folder=folder, environment=_home(folder), tools=[Plain("weather")])
+    own.ask("Hello")
+    assert [tool.name for tool in own.session.tools] == ["weather"]
+    none = Agent(folder=folder, environment=_home(folder), tools=(), system="Be brief.")
+    none.ask("Hello")
+    assert none.session.tools == () and none.session.system == "Be brief."
+    assert [turn.role for turn in none.session.turns] == ["user", "assistant"]
+
+
+def test_a_picture_is_shown(folder: Path) -> None:
+    agent = Agent(folder=folder, environment=_home(folder), tools=())
+    picture = Media("image", "image/png", "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ")
+    assert "image" in agent.ask("What is this?", picture).text
+
+
+def test_what_was_remembered_is_told(folder: Path) -> None:
+    config = folder.parent / ".config" / "dragoman"
+    agent = Agent(folder=folder, environment=_home(folder), policy=Policy("all"))
+    agent.ask('Call save_memory with the fact "The user likes tea."')
+    assert any("tea" in file.read_text() for file in config.iterdir())
+    later = Agent(folder=folder, environment=_home(folder))
+    later.ask("Hello")
+    assert "The user likes tea." in later.session.system
+
+
+def test_limits(folder: Path) -> None:
+    agent = Agent(folder=folder, environment=_home(folder), limits=Limits(turns=1))
+    assert agent.ask(f"Read the file {folder}/notes.txt").reason == "turns"
+
+
+def test_a_model_that_nobody_has(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="nobody/m"):
+        Agent("nobody/m", folder=folder, environment=_home(folder)).ask("Hello")
+
+
+def test_the_opening_tells_where_it_is(folder: Path) -> None:
+    (folder / "src").mkdir()
+    (folder / "src" / "main.py").write_text("")
+    (folder / ".git").mkdir()
+    user, answer = opening((folder,), date(2026, 11, 15))
+    assert isinstance(user.parts[0], Text) and isinstance(answer.parts[0], Text)
+    words = user.parts[0].text
+    assert "Sunday, November 15, 2026" in words and str(folder) in words
+    assert words.endswith("notes.txt\nsrc/\nsrc/main.py") and ".git" not in words
+    assert answer.parts[0].text == "Got it. Thanks for the context!"
+    assert "What the user wanted remembered:\n\nTea." in system("Tea.\n")
+
+
+def test_a_large_folder_is_told_in_part(folder: Path) -> None:
+    for number in range(300):
+        (folder / f"{number:03}.txt").write_text("")
+    words = opening((folder,), date(2026, 11, 15))[0].parts[0].text  # type: ignore[attr-defined]
+    assert words.count(".txt") == 200 and words.endswith("\n...")
+
+
+def test_the_names_of_the_package() -> None:
+    import dragoman.runtime
+
+    for name in names:
+        assert getattr(dragoman.runtime, name).__doc__
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = dragoman.runtime.nonsense

@@ -1,0 +1,220 @@
+"""Models of upstreams: how they are found, asked and understood; what goes back to its origin, and to nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from dragoman.canon import (
+    Event,
+    Fault,
+    Loss,
+    Reasoning,
+    Request,
+    Response,
+    Seal,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
+from dragoman.canon.fold import fold
+from dragoman.errors import ConfigError, FaultError
+from dragoman.gateway.server import Incoming, Reply, Server
+from dragoman.runtime.asking import Aside
+from dragoman.runtime.upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
+from dragoman.transport.client import Limits
+from dragoman.transport.http import Pool
+from dragoman.transport.upstream import Upstream
+
+Json = Any
+Said = tuple[int, Mapping[str, str], Json]
+SCHEMA = '{"type":"object","properties":{}}'
+
+
+class Host:
+    """An upstream on loopback that says what it is told to."""
+
+    def __init__(self, *said: Said) -> None:
+        self._said = list(said)
+        self.asked: list[Json] = []
+        self.paths: list[str] = []
+
+    async def handle(self, request: Incoming, reply: Reply) -> None:
+        self.asked.append(json.loads(request.body))
+        self.paths.append(request.path)
+        status, headers, body = self._said[min(len(self.asked), len(self._said)) - 1]
+        reply.send(status, [("content-type", "application/json"), *headers.items()], json.dumps(body).encode())
+
+
+def with_model(there: Host, use: Callable[[UpstreamModel], Any], model: str = "m", **upstream: Any) -> Any:
+    """What comes of using a model of that host."""
+
+    async def inner() -> Any:
+        server = Server(there.handle)
+        base = f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}"
+        net = Net(Pool(Limits()), {}, time.time)
+        fields = {"dialect": "openai-chat", "auth": "none", **upstream}
+        try:
+            found = UpstreamModel(f"up/{model}", Upstream(base_url=base, **fields), model, net)
+            return await asyncio.wait_for(use(found), 20)
+        finally:
+            net.client.close()
+            await server.stop(1)
+
+    return asyncio.run(inner())
+
+
+async def answer(model: UpstreamModel, request: Request, lost: list[Loss] | None = None) -> Response | Fault:
+    events: list[Event] = []
+    async with aclosing(model.ask(request, (lost if lost is not None else []).extend)) as told:
+        async for event in told:
+            events.append(event)
+    return fold(events)
+
+
+def asks(*turns: Turn, tools: tuple[Tool, ...] = ()) -> Request:
+    return Request((Turn("user", (Text("Hello"),)), *turns), tools=tools, stream=True)
+
+
+def chat(**message: Json) -> Said:
+    end = "tool_calls" if "tool_calls" in message else "stop"
+    choice = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": end}
+    whole = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    return 200, {}, whole
+
+
+def chat_call(name: str) -> Json:
+    return [{"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}}]
+
+
+@pytest.mark.parametrize("stream", ["auto", "never"])
+def test_an_answer_in_one_piece(stream: str) -> None:
+    host = Host(chat(content="Good morning."))
+    said = with_model(host, lambda model: answer(model, asks()), stream=stream)
+    assert isinstance(said, Response) and said.parts[0].text == "Good morning."  # type: ignore[attr-defined]
+    assert host.asked[0].get("stream", False) is (stream == "auto")
+
+
+def test_a_tool_whose_name_the_upstream_does_not_take_comes_back_under_its_own() -> None:
+    tool = Tool("files.read", "Reads.", SCHEMA)
+    host = Host(chat(content="..."))
+
+    async def use(model: UpstreamModel) -> Any:
+        await answer(model, asks(tools=(tool,)))
+        sent = host.asked[0]["tools"][0]["function"]["name"]
+        host._said = [chat(tool_calls=chat_call(sent))]
+        return sent, await answer(model, asks(tools=(tool,)))
+
+    sent, said = with_model(host, use)
+    assert sent != "files.read"
+    assert isinstance(said, Response) and [part.name for part in said.parts] == ["files.read"]  # type: ignore[attr-defined]
+
+
+def test_calls_with_one_id_get_two() -> None:
+    calls = [*chat_call("look"), *chat_call("look")]
+    said = with_model(Host(chat(tool_calls=calls)), lambda model: answer(model, asks(tools=(Tool("look"),))))
+    assert isinstance(said, Response)
+    assert len({part.id for part in said.parts if isinstance(part, ToolCall)}) == 2
+
+
+def _after(said: Response) -> tuple[Turn, Turn]:
+    calls = [part for part in said.parts if isinstance(part, ToolCall)]
+    return Turn("assistant", said.parts), Turn("tool", tuple([ToolResult(c.id, (Text("x"),), c.name) for c in calls]))
+
+
+@pytest.mark.parametrize(("second", "comes_back"), [("deepseek", True), ("mistral", False)])
+def test_thoughts_go_back_to_the_host_that_wants_them_and_to_no_other(second: str, comes_back: bool) -> None:
+    thinking = Host(chat(reasoning_content="Hm.", tool_calls=chat_call("look")))
+    request = asks(tools=(Tool("look", "", SCHEMA),))
+    said = with_model(thinking, lambda model: answer(model, request), "deepseek-reasoner", host="deepseek")
+    assert isinstance(said, Response)
+    assert said.parts[0].seal == Seal("openai-chat", "", "", "deepseek-reasoner", "deepseek")
+    host = Host(chat(content="Good."))
+    lost: list[Loss] = []
+    again = asks(*_after(said), tools=(Tool("look", "", SCHEMA),))
+    with_model(host, lambda model: answer(model, again, lost), "deepseek-reasoner", host=second)
+    told = json.dumps(host.asked[0])
+    assert ("Hm." in told) is comes_back
+    assert any(loss.code == "reasoning.dropped" for loss in lost) is not comes_back
+
+
+def test_a_seal_of_another_model_stays_behind() -> None:
+    thought = Reasoning("Hm.", seal=Seal("anthropic", "c2VhbA==", "", "claude-opus-4-1"))
+    turns = (Turn("assistant", (thought, Text("So."))), Turn("user", (Text("And?"),)))
+    whole = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": "end_turn"}
+    for model, kept in (("claude-opus-4-1-20250805", True), ("claude-sonnet-4-5", False)):
+        host = Host((200, {}, {**whole, "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}))
+        lost: list[Loss] = []
+        with_model(host, lambda found, lost=lost: answer(found, asks(*turns), lost), model, dialect="anthropic")  # type: ignore[misc]
+        assert ("c2VhbA==" in json.dumps(host.asked[0])) is kept
+        assert any(loss.code == "seal.dropped" for loss in lost) is not kept
+
+
+def test_faults() -> None:
+    host = Host((429, {"retry-after": "7"}, {"error": {"message": "slowly", "type": "rate_limit"}}))
+    said = with_model(host, lambda model: answer(model, asks()))
+    assert isinstance(said, Fault) and (said.kind, said.retry_after) == ("rate_limit", 7.0)
+    said = with_model(Host((307, {"location": "http://elsewhere/"}, {})), lambda model: answer(model, asks()))
+    assert isinstance(said, Fault) and "redirect to http://elsewhere/" in said.message
+    said = with_model(
+        Host((200, {}, {"error": {"message": "broken", "type": "server_error"}})), lambda m: answer(m, asks())
+    )
+    assert isinstance(said, Fault) and said.message == "broken"
+    said = with_model(Host((200, {}, ["nonsense"])), lambda model: answer(model, asks()))
+    assert isinstance(said, Fault) and said.kind == "upstream_bad"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "families", "tool"),
+    [
+        ("gemini", {"web_search", "web_fetch"}, {"googleSearch": {}}),
+        ("anthropic", {"web_search", "web_fetch"}, {"name": "web_search"}),
+        ("openai-responses", {"web_search"}, {"type": "web_search"}),
+        ("ollama", set(), None),
+    ],
+)
+def test_a_tool_asks_with_what_the_upstream_runs_itself(dialect: str, families: set[str], tool: Json) -> None:
+    host = Host((500, {}, {}))
+
+    async def use(model: UpstreamModel) -> frozenset[str]:
+        if tool is not None:
+            with pytest.raises(FaultError):
+                await Aside(model, [])("What is new?", hosted=("web_search",))
+        return model.hosted
+
+    assert with_model(host, use, dialect=dialect) == families
+    if tool is not None:
+        (sent,) = host.asked[0]["tools"]
+        assert tool.items() <= sent.items()
+
+
+def test_models_are_found_by_name() -> None:
+    upstreams = {
+        "openai": Upstream("openai-responses", key_env="K", models=("gpt-*",)),
+        "mine": Upstream("ollama"),
+    }
+    found = Upstreams(upstreams, Net(Pool(Limits()), {}, time.time))
+    assert found("gpt-5.1").name == "openai/gpt-5.1"
+    assert found("mine/qwen3:8b").name == "mine/qwen3:8b"
+    assert found("mine/qwen3:8b") is found("mine/qwen3:8b")
+    assert isinstance(found("rehearsal"), RehearsalModel) and found("rehearsal").name == "rehearsal/rules"
+    with pytest.raises(ConfigError, match="mine/MODEL"):
+        found("claude")
+
+
+def test_the_usual_model() -> None:
+    anthropic = Upstream("anthropic", key_env="K")
+    assert usual_model({"anthropic": anthropic}, {}).startswith("anthropic/claude-")
+    assert usual_model({"anthropic": anthropic}, {"DRAGOMAN_MODEL": "a/b"}) == "a/b"
+    assert usual_model({"x": Upstream("openai-chat", models=("gpt-*", "exact"))}, {}) == "x/exact"
+    assert usual_model({}, {}) == "rehearsal/rules"
+    with pytest.raises(ConfigError, match="ollama/MODEL"):
+        usual_model({"ollama": Upstream("ollama")}, {})
