@@ -84,7 +84,8 @@ def translate_request(
     is a loss in another dialect, and the earlier turns are missing.
     `host` is the upstream's host name, or its short name ("mistral"): where it is known to differ from its dialect, the
     request is made to suit it, also within one dialect.
-    `stand_ins=False` leaves hosted tools out that the target does not have, in place of a function that the caller runs.
+    `stand_ins=False` leaves out hosted tools that the target does not have; else a function that the caller runs stands
+    for them.
     """
     reader, writer = get(source), get(target)
     _checked_binary(binary)

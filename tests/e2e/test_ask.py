@@ -54,13 +54,20 @@ class User:
 
     @contextmanager
     def started(self, *words: str, **more: Any) -> Iterator[subprocess.Popen[bytes]]:
-        process = subprocess.Popen(self.command(*words), cwd=self.folder, env=self.environment, **more)
+        process = subprocess.Popen(
+            self.command(*words), cwd=self.folder, env=self.environment, preexec_fn=_heeding, **more
+        )
         try:
             yield process
         finally:
             if process.poll() is None:
                 process.kill()
             process.wait(_PATIENCE)
+
+
+def _heeding() -> None:
+    """What a shell runs in the background does not heed Ctrl-C, nor does anything that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 import pytest
-
-import dragoman
 from bench import payloads
 from bench.translate import asked
+
+import dragoman
 from dragoman import translate
 from dragoman.codec.vault import MemoryVault
 from dragoman.dialects import get, names

@@ -91,7 +91,7 @@ def run(wish: Wish) -> NoReturn:
     parts += [_media(one) for one in wish.media]
     try:
         reason = asyncio.run(_run(agent, parts, teller))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         agent.session.interrupt()
         _keep(store, agent.session, wish.place)
         teller.tell(Finished("cancelled", agent.session.spent))
@@ -137,7 +137,7 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonTeller | TextTeller)
     reason: Reason = "stop"
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is not None and sys.platform != "win32":  # like Ctrl-C: tools are ended, and the history is left whole
-        loop.add_signal_handler(signal.SIGTERM, lambda: signal.raise_signal(signal.SIGINT))
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
     async with agent:
         for status in agent.servers.status() if agent.servers is not None else ():
             if not status.connected:

@@ -68,7 +68,7 @@ def test_an_answer_is_read_in_its_order() -> None:
     ("word", "stop"),
     [
         ("end_turn", Stop("stop")),
-        ("stop_sequence", Stop("stop_sequence", "END")),
+        ("stop_sequence", Stop("stop_sequence", "END", at=("stop_sequence",))),
         ("max_tokens", Stop("length")),
         ("model_context_window_exceeded", Stop("context_full")),
         ("refusal", Stop("refusal")),
