@@ -136,32 +136,25 @@ class Host(Struct, frozen=True):
 class Crossing:
     """One translation under way."""
 
-    __slots__ = (
-        "answers",
-        "binary",
-        "created",
-        "custom",
-        "ends",
-        "headers",
-        "host",
-        "kept",
-        "losses",
-        "model",
-        "moved",
-        "profile",
-        "recalled",
-        "renamed",
-        "resolver",
-        "run",
-        "scored",
-        "source",
-        "spelled",
-        "stand_ins",
-        "stands",
-        "suited",
-        "target",
-        "within",
-    )
+    # What few crossings set is found in the class until one does: a crossing is made for every document.
+    ends: Ends = Ends()
+    """On the way back: where the source says how its answers ended."""
+    scored: bool = False
+    """On the way back: both sides have a place for the log probabilities of tokens."""
+    resolver: Resolver | None = None
+    """Who knows what the source's server holds."""
+    stands: bool = True
+    """Functions may stand for hosted tools that the target does not have."""
+    recalled: bool = False
+    """Turns of the history were seen before: it is worth remembering how they are written."""
+    run: Run | None = None
+    """The beginning of the history that was seen before."""
+    host: Host | None = None
+    """Where the upstream differs from its dialect; None: nothing is known of it."""
+    suited: bool = False
+    """Something was changed for the host's sake."""
+    within: Path = ()
+    """Where the document that is being read stands in the source's envelope, if it has one."""
 
     def __init__(
         self,
@@ -184,38 +177,20 @@ class Crossing:
         """On the way back: the request this answers, in canon."""
         self.created = created
         """Unix time to write where the target wants one and the source has none. Passed in: there is no clock here."""
-        self.ends = _NO_ENDS
-        """On the way back: where the source says how its answers ended."""
         self.headers: dict[str, str] = {}
         """Headers without which the upstream refuses what was written."""
-        self.scored = False
-        """On the way back: both sides have a place for the log probabilities of tokens."""
         self.losses = Losses()
         self.kept: list[tuple[Path, dict[str, Raw]]] = []
         self.renamed: dict[str, tuple[str, str]] = {}
         """Tool names as sent -> (namespace, name) as the client wrote them."""
         self.custom: set[str] = set()
         """Tool names as sent whose calls wrap free text."""
-        self.resolver: Resolver | None = None
-        """Who knows what the source's server holds."""
-        self.stands = True
-        """Functions may stand for hosted tools that the target does not have."""
         self.stand_ins: dict[str, str] = {}
         """Functions that stand for hosted tools, which the client does not know: name -> family."""
         self.spelled: dict[Path, str | int] = {}
         """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
         self.moved: dict[Path, Path] = {}
         """Places in what was read that stand elsewhere in the source (the address of a toolset's MCP server)."""
-        self.recalled = False
-        """Turns of the history were seen before: it is worth remembering how they are written."""
-        self.run: Run | None = None
-        """The beginning of the history that was seen before."""
-        self.host: Host | None = None
-        """Where the upstream differs from its dialect; None: nothing is known of it."""
-        self.suited = False
-        """Something was changed for the host's sake."""
-        self.within: Path = ()
-        """Where the document that is being read stands in the source's envelope, if it has one."""
 
     def lose(self, code: str, at: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         """Write down a loss. `at` is where it stands in the source."""
@@ -250,4 +225,3 @@ class Crossing:
 
 
 DEFAULT_PROFILE = Profile()
-_NO_ENDS = Ends()

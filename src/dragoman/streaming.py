@@ -38,6 +38,7 @@ class StreamTranslator:
         self._crossing.scored = self._from.logprobs is not None and self._to.logprobs is not None
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
+        self._read, self._send = self._reader.feed, self._writer.send  # bound once for hundreds of events
         self._ids: dict[int, Apart] = defaultdict(Apart)
         self._restorer = _Restorer(answers) if answers is not None and (answers.renamed or answers.wrapped) else None
         self._stand_ins = answers.stand_ins if answers is not None else {}
@@ -50,15 +51,8 @@ class StreamTranslator:
         """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
         if self._same:
             return chunk
-        events = self._reader.feed(chunk)
-        if len(events) == 1 and self._restorer is None:
-            event = events[0]
-            if self._convoy is None:
-                if type(event) is not PartStart and type(event) is not Fault:
-                    return self._writer.send(event)
-            elif type(event) is PartDelta and event.seal is None and self._convoy.passes(event):
-                return self._writer.send(event)
-        return self._written(events)
+        events = self._read(chunk)
+        return self._written(events[0]) if len(events) == 1 else b"".join([self._written(event) for event in events])
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut. `fault`
@@ -68,7 +62,7 @@ class StreamTranslator:
         events = self._reader.close()
         if fault is not None and events and type(events[-1]) is Fault:
             events[-1] = fault
-        return self._written(events) + self._writer.close()
+        return b"".join([self._written(event) for event in events]) + self._writer.close()
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -77,20 +71,24 @@ class StreamTranslator:
             self._crossing.settle(self._from.noise)
         return tuple(sorted(self._crossing.losses.all(), key=_place))
 
-    def _written(self, events: list[Event]) -> bytes:
-        for i, event in enumerate(events):
-            if type(event) is PartStart and type(event.part) is ToolCall:
-                if self._stand_ins:
-                    report_stand_in(event.part, self._stand_ins, self._crossing)
-                call = self._ids[event.answer].call(event.part, self._crossing)
-                if call is not event.part:
-                    events[i] = PartStart(event.index, call, event.answer)
+    def _written(self, event: Event) -> bytes:
+        """What an event is for the client. Nearly all are a few words more of what goes on, with nothing to be done."""
+        if type(event) is PartDelta:
+            if self._restorer is None:
+                if self._convoy is None or (event.seal is None and self._convoy.passes(event)):
+                    return self._send(event)
+        elif type(event) is PartStart and type(event.part) is ToolCall:
+            if self._stand_ins:
+                report_stand_in(event.part, self._stand_ins, self._crossing)
+            call = self._ids[event.answer].call(event.part, self._crossing)
+            if call is not event.part:
+                event = PartStart(event.index, call, event.answer)
+        events = [event]
         if self._restorer is not None:
             events = self._restorer.restore(events)
         if self._convoy is not None:
             events = self._convoy.feed(events)
-        send = self._writer.send
-        out = [send(event) for event in events]
+        out = [self._send(event) for event in events]
         if events and type(events[-1]) is Fault:
             self.fault = events[-1]
             # Where a fault stands does not depend on the envelope of the frames before it.

@@ -32,6 +32,8 @@ class Run(Struct, frozen=True, gc=False, eq=False):
     turns: tuple[Turn, ...]
     laden: bool
     """A seal that came from elsewhere may be among them."""
+    strange: bool
+    """Something that only its dialect understands is among them."""
     calls: frozenset[str] | None
     """The ids of their calls; None if some have none, or the same."""
     arranged: bool

@@ -17,7 +17,7 @@ from weakref import WeakSet
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canon.parts import Part, Path
+from ..canon.parts import Opaque, Part, Path
 from ..canon.turns import Role, Run, Turn
 from ..crossing import Crossing
 from .ids import all_calls
@@ -34,9 +34,9 @@ MAX_ENTRY = 16 * 1024
 """Longer messages are read anew: finding them again takes about as long."""
 
 MAX_STEPS = 4096
-MAX_RUNS = 16 * 1024 * 1024
+MAX_RUNS = 8 * 1024 * 1024
 """What the beginnings of conversations hold before those that did not go on are forgotten."""
-MAX_RUN = 4 * 1024 * 1024
+MAX_RUN = 2 * 1024 * 1024
 MIN_RUN = 256
 """By so many bytes beginnings are looked up; a shorter one is not worth it."""
 MAX_ALIKE = 32
@@ -121,7 +121,7 @@ class Recall(Generic[T]):
             messages = _array(text if run is None else text_left)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return False
-        said = self._all(messages, begin, crossing)
+        said = self._all(messages, begin, len(text), crossing)
         if said is None:
             return False
         first = len(turns)
@@ -129,13 +129,20 @@ class Recall(Generic[T]):
             turns += run.turns
             crossing.recalled, crossing.run = True, run
         self._group(said, turns)
-        if len(text) > MIN_RUN:
+        if len(text) > MIN_RUN and turns and _begins(turns[-1]) > begin:
             self._remember(text, messages, begin, turns[first:], run)
         return True
 
-    def _all(self, messages: list[Raw], begin: int, crossing: Crossing) -> list[T] | None:
+    def _all(self, messages: list[Raw], begin: int, size: int, crossing: Crossing) -> list[T] | None:
         """What the messages say, the first of which is number `begin`; None if one of them is not plain."""
         out: list[T] = []
+        if size > MAX_BYTES:  # the memory cannot hold them: it would forget the first before it has seen the last
+            for i, raw in enumerate(messages, begin):
+                said = self._read(raw, i)
+                if said is None:
+                    return None
+                out.append(said)
+            return out
         young, again = self._young, 0
         for i, raw in enumerate(messages, begin):
             key = bytes(raw)
@@ -185,7 +192,8 @@ class Recall(Generic[T]):
         key = text[:MIN_RUN]
         known = [one for one in self._runs.get(key) or () if one is not run]
         said = tuple(turns[:kept])
-        found = Run(text[:end], count, said, laden(said), all_calls(said), arranged(said))
+        strange = any(type(part) is Opaque for turn in said for part in turn.parts)
+        found = Run(text[:end], count, said, laden(said), strange, all_calls(said), arranged(said))
         runs = [found, *known[: MAX_ALIKE - 1]]
         while (size := sum([len(one.text) for one in runs])) > MAX_RUNS:
             runs.pop()

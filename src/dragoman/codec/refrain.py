@@ -63,6 +63,12 @@ def _listener(head: bytes, second: bytes, after: bytes, tail: bytes, noise: byte
     return hear
 
 
+def _first_end(chunk: bytes) -> int:
+    """Where the first frame in a chunk ends; where the chunk does, if none ends in it."""
+    ends = [at + len(blank) for blank in (b"\n\n", b"\r\n\r\n") if (at := chunk.find(blank)) >= 0]
+    return min(ends, default=len(chunk))
+
+
 class Refrain:
     """One frame with the blank line behind it, and where the text stands in it.
 
@@ -130,8 +136,14 @@ class FrameReader:
             return [PartDelta(self.__going_on, text)]
         events: list[Event] = []
         if not self._frames.between:
-            self.__read_bytes(chunk, events)
-            return events
+            # The end of a frame that came in pieces, or the very first one; whole ones may follow.
+            end = _first_end(chunk)
+            self.__read_bytes(chunk[:end], events)
+            chunk = chunk[end:]
+            if not chunk or not self._frames.between:
+                if chunk:
+                    self.__read_bytes(chunk, events)
+                return events
         blank = self.__blank
         pieces = chunk.split(blank)
         rest = pieces.pop()

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, ToolResult
 from ...canon.request import Request
-from ...canon.turns import Turn
+from ...canon.turns import Run, Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
@@ -47,7 +47,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     settings, extras = read_settings(request)
     extras.update(carried(request, wire.REQUEST_EXTRAS) or {})
     tools = MEMO.read(request.tools, crossing) if request.tools else ()
-    if crossing.target != wire.NAME and ADDS in body:
+    if crossing.target != wire.NAME and _strange(turns, crossing.run) and ADDS in body:
         turns, tools = merged(turns, tools, crossing)
     if SERVERS in extras and crossing.target != wire.NAME:
         joined = with_servers(tools, extras[SERVERS], crossing)
@@ -73,6 +73,12 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         request.stream,
         extra,
     )
+
+
+def _strange(turns: tuple[Turn, ...], run: Run | None) -> bool:
+    """Whether something only this dialect understands may be among the turns."""
+    past = run.past(turns) if run is not None and not run.strange else 0
+    return not past or any(type(part) is Opaque for turn in turns[past:] for part in turn.parts)
 
 
 def _clears_nothing(management: Raw) -> bool:
