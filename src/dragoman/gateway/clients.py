@@ -76,7 +76,7 @@ def from_page(headers: Mapping[str, str], listen: Listen) -> Headers | Fault | N
     None: it comes from no page. Programs with pages of their own (editors, desktop apps) are no web pages.
     """
     origin = headers.get("origin", "")
-    if not origin:
+    if not origin or origin.partition("://")[2] == headers.get("host"):  # the gateway's own page says where it is from
         return _rebound(headers, listen)
     if origin.lower().startswith(("http:", "https:")) or origin == "null":
         if not (_host(origin) in _LOOPBACK or origin in listen.origins or "*" in listen.origins):
@@ -102,7 +102,7 @@ def _host(address: str) -> str:
 
 def _rebound(headers: Mapping[str, str], listen: Listen) -> Fault | None:
     """A page whose own name was made to point here asks without saying where it is from; the name tells."""
-    if "sec-fetch-site" not in headers:
+    if "sec-fetch-site" not in headers and "origin" not in headers:
         return None
     host = _host(f"//{headers.get('host', '')}")
     numeric = host.replace(".", "").isdigit() or ":" in host

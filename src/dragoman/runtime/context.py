@@ -62,7 +62,7 @@ def _listing(root: Path) -> str:
         try:
             found = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
-            continue
+            continue  # gone, or closed to us: it is only a glance
         for entry in found:
             if entry.name.startswith(".") or entry.name in _UNTOLD:
                 continue

@@ -41,7 +41,7 @@ def read(lines: Iterable[str]) -> tuple[Pattern, ...]:
         try:
             out.append(Pattern(ignores, folders_only, re.compile(globs.translated(anchored), re.DOTALL)))
         except re.error:
-            continue
+            continue  # git, too, passes over a pattern that it cannot read
     return tuple(out)
 
 

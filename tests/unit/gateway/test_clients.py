@@ -126,6 +126,14 @@ def test_a_name_that_was_made_to_point_here_is_not_ours(host: str, status: int) 
     assert plain.status == 200
 
 
+@pytest.mark.parametrize(("host", "status"), [("192.168.1.5:1", 200), ("localhost:1", 200), ("rebound.example", 403)])
+def test_the_gateways_own_page_asks_wherever_it_is_looked_at(host: str, status: int) -> None:
+    shown = {"host": host, "origin": f"http://{host}"}
+    tried = {"source": "openai-chat", "target": "gemini", "body": '{"model": "m", "messages": []}'}
+    told = through(lambda base: ask(base, "POST", "/dragoman/translate", tried, shown), open_to())
+    assert told.status == status
+
+
 def test_options_without_a_page_says_what_is_taken() -> None:
     told = through(lambda base: ask(base, "OPTIONS", "/v1/messages"), open_to())
     assert (told.status, told.headers["allow"]) == (200, "GET, POST, DELETE, OPTIONS")
