@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from .canon.demands import Ends
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
-from .canon.request import Request
+from .canon.request import Around, Request
 from .canon.response import Stop
 from .canon.turns import Run, Turn
 
@@ -119,12 +119,16 @@ class Host(Struct, frozen=True):
     echo: bool = False
     """It takes that field back. Else thoughts never go to it."""
     demanded: bool = False
-    """It wants the field on every message with calls, as long as the model thinks."""
+    """It wants the field on every message of the assistant's where there are calls, as long as the model thinks."""
+    blank: str = ""
+    """What the field holds there where nothing was thought."""
     forced_choice: Literal["ok", "refused", "without_thinking"] = "ok"
     switch: dict[str, dict[str, Any]] = {}
     """Fields by which thinking is turned `off` and `on` in place of an effort."""
     null_content: bool = True
     """A message with nothing but calls may have no content; else it is an empty text."""
+    empty_content: bool = True
+    """Its content may be an empty text; else it has none."""
     late_system: bool = True
     """System text is taken in any message, and in several; else in the first only."""
     prefix: str = ""
@@ -149,6 +153,10 @@ class Crossing:
     """Turns of the history were seen before: it is worth remembering how they are written."""
     run: Run | None = None
     """The beginning of the history that was seen before."""
+    around: Around | None = None
+    """What stands around the history, if it was seen before."""
+    called: tuple[frozenset[str], ...] | None = None
+    """The ids of all calls in the history, each once; None: some have none, or the same."""
     host: Host | None = None
     """Where the upstream differs from its dialect; None: nothing is known of it."""
     suited: bool = False

@@ -10,7 +10,7 @@ from msgspec import Struct
 from .canon.demands import Demands as Demands
 from .canon.demands import Ends as Ends
 from .canon.demands import Place as Place
-from .canon.events import Event, Fault
+from .canon.events import Event, Fault, Lane, Template
 from .canon.request import Request
 from .canon.response import Plain, Response
 from .canon.tools import HostedTool, Tool
@@ -38,6 +38,20 @@ class StreamReader(Protocol):
         ...
 
 
+class FrameReader(StreamReader, Protocol):
+    """A reader that knows the short way for frames which are more of the same text (`codec.refrain`)."""
+
+    @property
+    def between(self) -> bytes | None: ...
+
+    @property
+    def going_on(self) -> int: ...
+
+    def lane(self, template: Template, told: list[str]) -> Lane | None: ...
+
+    def heard(self, said: list[str], last: bytes) -> None: ...
+
+
 class StreamWriter(Protocol):
     """Events in, bytes of the client's dialect out: always its full legal grammar."""
 
@@ -45,6 +59,18 @@ class StreamWriter(Protocol):
 
     def close(self) -> bytes:
         """No event will follow. Ends the stream as the dialect demands if that has not happened."""
+        ...
+
+
+class TemplateWriter(StreamWriter, Protocol):
+    """A writer that knows the short way, too."""
+
+    def template(self, index: int) -> Template | None:
+        """How more words of that part are written, if nothing else has to be done for them. They are told by `told`."""
+        ...
+
+    def told(self, index: int, texts: list[str]) -> None:
+        """More words of that part went out by its template."""
         ...
 
 
@@ -77,6 +103,10 @@ class Dialect(Struct, frozen=True):
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
     endpoint: Endpoint
+    recall: Callable[[bytes, Crossing], Request | None] | None = None
+    """A request that was read before, but for what was said since; None for any other. The bytes need not be UTF-8."""
+    named: Callable[[bytes], tuple[str, bool | None] | None] | None = None
+    """The model that such a request names, and whether it asks for a stream."""
     read_plain: Callable[[bytes], Plain | None] | None = None
     """A short way for answers that are plain; None for any other, which then goes through parts."""
     write_plain: Callable[[Plain, str, int, Request | None], bytes | None] | None = None

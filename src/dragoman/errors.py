@@ -6,7 +6,7 @@ DragomanError
 ├── RepairError  a history is broken and the caller wants no repair: repairs
 ├── FaultError   the upstream answered with a Fault: fault, body
 ├── TransportError  no answer from an upstream: kind (connect, timeout, closed, upstream_bad)
-└── ConfigError  a name or an option that does not exist: names the nearest valid one
+└── ConfigError  a name or an option that does not exist, or does not hold: says why, and what is valid
 
 Translation itself never raises for meaning it cannot carry: that is a Loss.
 """
@@ -79,11 +79,13 @@ class FaultError(DragomanError):
 
 
 class ConfigError(DragomanError):
-    """A name or an option that does not exist."""
+    """A name or an option that does not exist; or that does, and `problem` says why it cannot be used."""
 
-    def __init__(self, what: str, got: str, valid: tuple[str, ...] = ()) -> None:
+    def __init__(self, what: str, got: str, valid: tuple[str, ...] = (), problem: str = "") -> None:
         self.what = what
         self.got = got
         self.valid = valid
+        self.problem = problem
+        named = f"{what} {got!r}" if got else what
         hint = f"; valid: {', '.join(valid)}" if valid else ""
-        super().__init__(f"unknown {what} {got!r}{hint}")
+        super().__init__(f"{named}: {problem}{hint}" if problem else f"unknown {named}{hint}")

@@ -19,6 +19,7 @@ from .canon.turns import Run, Turn
 from .codec import seals
 from .codec.carriage import Plan, Way
 from .codec.origins import Origin
+from .codec.recall import Written
 from .codec.recovery import Port, laden, recover
 from .codec.vault import Vault
 from .crossing import Crossing
@@ -84,6 +85,9 @@ def outward(
     )
 
 
+_KNOWN = Written()
+
+
 def homeward(
     request: Request,
     strategy: Strategy,
@@ -104,7 +108,7 @@ def homeward(
     if vault is None and not _laden(request.turns, crossing.run):
         return request
     port = Port(Origin(name, model, host), target.name, vault, strategy == "skip", spare, client.anonymous)
-    return recover(request, port, crossing)
+    return recover(request, port, crossing, _KNOWN)
 
 
 def _laden(turns: tuple[Turn, ...], run: Run | None) -> bool:

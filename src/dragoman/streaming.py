@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import cast
 
-from .canon.events import Event, Fault, PartDelta, PartEnd, PartStart
+from .canon.events import Event, Fault, Lane, PartDelta, PartEnd, PartStart
 from .canon.losses import Loss
 from .canon.parts import ToolCall
 from .codec.convoy import Convoy
 from .codec.custom import Unwrapper
 from .codec.faults import unsaid
-from .codec.ids import Apart
+from .codec.ids import Apart, earlier
 from .codec.vault import Vault
+from .dialect import FrameReader, TemplateWriter
 from .dialects import get
 from .sealing import Strategy
 from .translation import Translation
@@ -39,26 +41,81 @@ class StreamTranslator:
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
         self._read, self._send = self._reader.feed, self._writer.send  # bound once for hundreds of events
-        self._ids: dict[int, Apart] = defaultdict(Apart)
+        self._ids: dict[int, Apart] = defaultdict(lambda: Apart(earlier(self._crossing)))
         self._restorer = _Restorer(answers) if answers is not None and (answers.renamed or answers.wrapped) else None
         self._stand_ins = answers.stand_ins if answers is not None else {}
         plan = seal_plan(self._from, self._to, answers, seals, vault, host)
         self._convoy = Convoy(plan, self._crossing) if plan is not None else None
+        self._laned = hasattr(self._reader, "lane") and hasattr(self._writer, "template")  # dialects may have none
+        self._lane: Lane | None = None
+        """The short way for frames that are more of the same text."""
+        self._index = 0  # of the part that goes on there,
+        self._told: list[str] = []  # what of it went through,
+        self._last = b""  # and the frame of the last words
+        self._blank = b"\n\n"  # between frames
         self.fault: Fault | None = None
         """The fault that ended the stream, if one did."""
 
     def feed(self, chunk: bytes) -> bytes:
         """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
-        if self._same:
+        if self._lane is not None:
+            out = self._lane(chunk)
+            if out is not None:
+                self._last = chunk
+                return out
+        elif self._same:
             return chunk
+        frames = chunk.split(self._blank)
+        if len(frames) < 3:
+            return self._through(chunk)
+        rest = frames.pop()
+        return b"".join([self._one(frame + self._blank) for frame in frames]) + (self._one(rest) if rest else b"")
+
+    def _one(self, frame: bytes) -> bytes:
+        """What one of several frames that came together is for the client."""
+        if self._lane is not None:
+            out = self._lane(frame)
+            if out is not None:
+                self._last = frame
+                return out
+        return self._through(frame)
+
+    def _through(self, chunk: bytes) -> bytes:
+        """What any bytes are for the client."""
+        self._leave_lane()
         events = self._read(chunk)
-        return self._written(events[0]) if len(events) == 1 else b"".join([self._written(event) for event in events])
+        out = self._written(events[0]) if len(events) == 1 else b"".join([self._written(event) for event in events])
+        if events and type(events[-1]) is PartDelta and self._restorer is None:
+            self._enter_lane()
+        return out
+
+    def _enter_lane(self) -> None:
+        if not self._laned:
+            return
+        reader, writer = cast(FrameReader, self._reader), cast(TemplateWriter, self._writer)
+        blank, index = reader.between, reader.going_on
+        template = writer.template(index) if blank is not None else None
+        if template is not None and (self._convoy is None or not self._convoy.holds(index)):
+            self._blank, self._index = blank or b"", index
+            self._lane = reader.lane(template, self._told)
+
+    def _leave_lane(self) -> None:
+        """Something else comes: let everybody know what went by."""
+        self._lane = None
+        told = self._told
+        if told:
+            cast(FrameReader, self._reader).heard(told, self._last)
+            if self._convoy is not None:
+                self._convoy.told(self._index, told)
+            cast(TemplateWriter, self._writer).told(self._index, told)
+            self._told = []
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut. `fault`
         says why, where more is known than that it ended."""
         if self._same:
             return b""
+        self._leave_lane()
         events = self._reader.close()
         if fault is not None and events and type(events[-1]) is Fault:
             events[-1] = fault

@@ -81,10 +81,10 @@ def _matched(calls: list[ToolCall], outputs: Mapping[str, Any] | Sequence[Any]) 
             return list(outputs)
     for call_id in ids:
         if call_id not in by_id:
-            raise ConfigError("output: there is none for call", call_id, tuple(map(str, by_id)))
+            raise ConfigError("call", call_id, tuple(map(str, by_id)), "there is no output for it")
     for call_id in by_id:
         if call_id not in ids:
-            raise ConfigError("output: there is no call", str(call_id), tuple(ids))
+            raise ConfigError("output", str(call_id), tuple(ids), "there is no such call")
     return [by_id[call_id] for call_id in ids]
 
 

@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from . import hosts, profiles
 from .canon.losses import Loss, Severity
-from .canon.parts import Part
+from .canon.parts import Part, Path
 from .canon.repairs import Repair
 from .canon.response import Kept, Plain, Response
 from .codec import jsontext
@@ -19,7 +19,7 @@ from .codec.carriage import Plan, carry, carry_plain
 from .codec.endings import ended
 from .codec.faults import unsaid
 from .codec.hosted import aim, cross
-from .codec.ids import distinct
+from .codec.ids import distinct, recur
 from .codec.names import declared_once, reserve
 from .codec.seals import MARK_BYTES
 from .codec.vault import Vault
@@ -34,6 +34,7 @@ from .translation import (
     FaultTranslation,
     Translation,
     as_bytes,
+    check_text,
     checked_tolerance,
     loose_bytes,
     nothing,
@@ -47,14 +48,30 @@ if TYPE_CHECKING:
 Binary = Literal["native", "summarise"]
 
 
-class _Head(Struct):
-    """What a same-dialect pass needs to know of a body."""
+class Head(Struct):
+    """What a request says about where it goes."""
 
     model: str | None = None
     stream: bool | None = None
 
 
-_head = msgspec.json.Decoder(_Head).decode
+_head = msgspec.json.Decoder(Head).decode
+
+
+def seen(body: bytes, dialect: str) -> Head | None:
+    """The head of a request, if what stands around its messages was translated before. It may still prove broken."""
+    named = get(dialect).named
+    found = named(body) if named is not None else None
+    return Head(*found) if found is not None else None
+
+
+def look(body: bytes) -> Head | None:
+    """The head of a request in JSON, for those who have to know where it goes before it is translated; None when it is
+    none, or says something else there."""
+    try:
+        return _head(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
 
 
 def translate_request(
@@ -90,7 +107,7 @@ def translate_request(
     reader, writer = get(source), get(target)
     _checked_binary(binary)
     check_strategy(seals, vault)
-    document = as_bytes(body, source)
+    document = as_bytes(body, source) if source == target else loose_bytes(body, source)
     facts = hosts.lookup(host, target) if host is not None else None
     repairs: tuple[Repair, ...] = ()
     if repair is not None and source == target:
@@ -107,7 +124,10 @@ def translate_request(
     crossing.resolver = resolver
     crossing.stands = stand_ins
     crossing.host = facts
-    request = reader.read_request(document, crossing)
+    request = reader.recall(document, crossing) if reader.recall is not None else None
+    if request is None:
+        check_text(document, source)
+        request = reader.read_request(document, crossing)
     request = homeward(request, seals, vault, reader, writer, model or request.model, crossing, hosts.origin(host))
     if source != target:
         if repair is not None:
@@ -115,9 +135,15 @@ def translate_request(
 
             request, repairs = mended_request(request, reader, crossing, repair)
         crossing.profile = profiles.lookup(target, model or request.model)
-        tools = declared_once(cross(request.tools, reader.hosted, writer.hosted, crossing), crossing)
-        reserve(tools, crossing)
+        tools = request.tools
+        if crossing.around is None or not crossing.around.plain or tools is not crossing.around.request.tools:
+            tools = declared_once(cross(tools, reader.hosted, writer.hosted, crossing), crossing)
+            reserve(tools, crossing)
         turns = distinct(request.turns, crossing)
+        if binary == "summarise":
+            from .codec.media import unannounced  # few callers do
+
+            turns = unannounced(turns)
         if turns is not request.turns:
             request = msgspec.structs.replace(request, turns=turns)
     else:
@@ -134,7 +160,7 @@ def translate_request(
     result.source = source
     result.host = host
     result.repairs = repairs
-    result.request = request
+    result.request, result.called = request, crossing.called
     result.asked = request.model
     result.model = model or request.model
     result.stream = request.stream
@@ -149,15 +175,26 @@ def _names_held(document: bytes, dialect: Dialect) -> bool:
 def _pass_request(document: bytes, dialect: Dialect, model: str | None, tolerance: Severity | None) -> Translation:
     """Same dialect: the bytes go through as they are, but for the model's name."""
     checked_tolerance(tolerance)
-    crossing = Crossing(dialect.name, dialect.name)
     try:
         head = _head(document)
     except (msgspec.DecodeError, RecursionError):
-        dialect.read_request(document, crossing)  # says what is wrong, and where
-        head = _Head()
+        dialect.read_request(document, Crossing(dialect.name, dialect.name))  # says what is wrong, and where
+        head = Head()
+    return _passed(document, dialect, model, head)
+
+
+def pass_request(document: bytes, head: Head, *, dialect: str, model: str, marked: bool = False) -> Translation | None:
+    """For those who have looked into a request: the same as `translate_request` within one dialect, for a host that
+    does not differ from it; None where something is to be done. `marked`: seals under our mark are the upstream's own,
+    since it translates too."""
+    check_text(document, dialect)
+    return None if MARK_BYTES in document and not marked else _passed(document, get(dialect), model, head)
+
+
+def _passed(document: bytes, dialect: Dialect, model: str | None, head: Head) -> Translation:
     if model is not None and model != head.model and dialect.splice_model:
         document = jsontext.respelled(document, "model", model)
-    result = Translation(document, crossing, nothing)
+    result = Translation(document, _bare(dialect.name, dialect.name), nothing)
     result.asked = head.model or ""
     result.model = model or result.asked
     result.stream = head.stream
@@ -191,7 +228,7 @@ def translate_response(
     if reader.read_plain is not None and writer.write_plain is not None and reader is not writer:
         if answers is None or not (answers.renamed or answers.wrapped or answers.stand_ins):
             plain = reader.read_plain(document)
-            if plain is not None:
+            if plain is not None and not (answers is not None and recur(plain.calls, answers.called)):
                 plan = seal_plan(reader, writer, answers, seals, vault, host) if plain.sealed else None
                 short = _plain_response(plain, reader, writer, answers, plan, tolerance, created)
                 if short is not None:
@@ -229,7 +266,8 @@ def _plain_response(
     """The short way for what nearly all answers are; None where it takes the long one after all."""
     crossing = _bare(reader.name, writer.name)
     if plain.sealed:
-        crossing = way_back(reader.name, writer.name, answers, created)
+        if plan is not None and plan.vault is not None:
+            crossing = way_back(reader.name, writer.name, answers, created)
         if plan is None or not carry_plain(plain, plan, crossing):
             return None
     write: Any = writer.write_plain
@@ -246,12 +284,23 @@ def _plain_response(
 
 
 def _kept_losses(kept: Kept, reader: Dialect, writer: Dialect) -> tuple[Loss, ...]:
-    crossing = Crossing(reader.name, writer.name)
-    crossing.kept = kept()
-    crossing.settle(reader.noise)
+    found = kept()
+    names = tuple([(at, tuple([name for name, value in fields.items() if value != _NULL])) for at, fields in found])
+    short = sum([len(name) for _, fields in names for name in fields]) < _SHORT
+    return (_dropped if short else _dropped.__wrapped__)(reader.name, writer.name, names)
+
+
+@lru_cache(maxsize=256)  # an upstream's answers have the same fields again and again
+def _dropped(source: str, target: str, names: tuple[tuple[Path, tuple[str, ...]], ...]) -> tuple[Loss, ...]:
+    crossing = Crossing(source, target)
+    crossing.kept = [(at, dict.fromkeys(fields, Raw(b"0"))) for at, fields in names]
+    crossing.settle(get(source).noise)
     return crossing.losses.all()
 
 
+_NULL = Raw(b"null")
+_SHORT = 500
+"""Letters in names of fields; who sends more is not worth remembering."""
 _bare = lru_cache(maxsize=64)(Crossing)
 """A crossing on which nothing is ever noted."""
 

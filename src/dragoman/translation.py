@@ -26,42 +26,29 @@ Found = Callable[[], tuple[Loss, ...]]
 class Translation:
     """A document in the target's dialect, and what was lost on the way."""
 
-    __slots__ = (
-        "_losses",
-        "asked",
-        "body",
-        "headers",
-        "host",
-        "model",
-        "renamed",
-        "repairs",
-        "request",
-        "source",
-        "stand_ins",
-        "stream",
-        "target",
-        "wrapped",
-    )
+    # What few translations have is found in the class until one does: one is made for every document.
+    repairs: tuple[Repair, ...] = ()
+    """What was mended in the history of the source, with `repair="report"`."""
+    model = ""
+    """The model asked of the upstream. Dialects that name it in the address do not have it in the body."""
+    asked = ""
+    """The model's name as the client wrote it."""
+    host: str | None = None
+    """The upstream's host, as it was given."""
+    stream: bool | None = None
+    request: Request | None = None
+    """The request in canon, for the way back; None when the bytes passed untouched."""
+    called: tuple[frozenset[str], ...] | None = ()
+    """The ids of the calls in its history; None: not known."""
 
     def __init__(self, body: bytes, crossing: Crossing, losses: Found) -> None:
         self.body = body
         """JSON of the target dialect; the same bytes for the same input."""
         self._losses = losses
-        self.repairs: tuple[Repair, ...] = ()
-        """What was mended in the history of the source, with `repair="report"`."""
         self.headers = crossing.headers
         """Headers to send it with, beside those of every request: what the upstream wants for something in it."""
         self.source = crossing.source
         self.target = crossing.target
-        self.model = ""
-        """The model asked of the upstream. Dialects that name it in the address do not have it in the body."""
-        self.asked = ""
-        """The model's name as the client wrote it."""
-        self.host: str | None = None
-        """The upstream's host, as it was given."""
-        self.stream: bool | None = None
-        self.request: Request | None = None
-        """The request in canon, for the way back; None when the bytes passed untouched."""
         self.renamed = crossing.renamed
         self.wrapped = crossing.custom
         self.stand_ins = crossing.stand_ins
@@ -85,8 +72,6 @@ class Translation:
 class FaultTranslation(Translation):
     """A fault in the target's dialect, with the status and the headers to send it with."""
 
-    __slots__ = ("status",)
-
     def __init__(self, body: bytes, crossing: Crossing, losses: Found, status: int, headers: dict[str, str]) -> None:
         super().__init__(body, crossing, losses)
         self.status = status
@@ -94,14 +79,19 @@ class FaultTranslation(Translation):
 
 
 def as_bytes(body: Body, dialect: str) -> bytes:
-    """A document as JSON bytes, which are UTF-8: decoding checks no text that is merely carried."""
+    """A document as JSON bytes, which are UTF-8."""
     document = loose_bytes(body, dialect)
+    check_text(document, dialect)
+    return document
+
+
+def check_text(document: bytes, dialect: str) -> None:
+    """WireError for what is not UTF-8: decoding checks no text that is merely carried."""
     if not document.isascii():
         try:
             document.decode()
         except UnicodeDecodeError as error:
             raise WireError(dialect, "", "UTF-8", f"byte {document[error.start]:#x} at {error.start}") from None
-    return document
 
 
 def loose_bytes(body: Body, dialect: str) -> bytes:

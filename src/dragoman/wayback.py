@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -66,10 +67,17 @@ def seal_plan(
     vault: Vault | None,
     host: str | None,
 ) -> Plan | None:
-    if answers is None:
-        return outward(seals, vault, reader, writer, "", hosts.origin(host), _wanted(host, reader))
-    host = host or answers.host
-    return outward(seals, vault, reader, writer, answers.model, hosts.origin(host), _wanted(host, reader))
+    model = ""
+    if answers is not None:
+        model, host = answers.model, host or answers.host
+    if vault is None:
+        return _plan(reader.name, writer.name, seals, model, hosts.origin(host), _wanted(host, reader))
+    return outward(seals, vault, reader, writer, model, hosts.origin(host), _wanted(host, reader))
+
+
+@lru_cache(maxsize=256)
+def _plan(source: str, target: str, seals: Strategy, model: str, host: str, wanted: bool) -> Plan | None:
+    return outward(seals, None, get(source), get(target), model, host, wanted)
 
 
 def _wanted(host: str | None, reader: Dialect) -> bool:

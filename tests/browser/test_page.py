@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.remote import Tab, browser
 from tests.e2e.serving import served
 
 BROWSER = next(
@@ -50,3 +51,30 @@ def test_the_page_translates_and_shows_what_went_through(tmp_path: Path) -> None
     assert "seal.dropped" in seen
     assert "/messages/1/content/0" in seen
     assert re.search(r"openai-chat\s+rehearsal/rules\s+rehearsal", seen)
+
+
+@pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine: install Debian's package chromium")
+def test_the_page_asks_for_the_key_and_keeps_it_in_its_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOOR_KEYS", "sesame")
+    with (
+        served('[listen]\nkey_env = "DOOR_KEYS"\n', tmp_path) as base,
+        browser(BROWSER, QUIET[:-1], tmp_path / "browser") as tab,
+    ):
+        tab.open(f"{base}/dragoman")
+        closed = tab.seen("!document.querySelector('#door').hidden")
+        assert "wants a key" in closed
+        assert "Translate" not in closed
+        _unlock(tab, "simsim")
+        assert "not one of this gateway's" in tab.seen("document.querySelector('#refused').textContent")
+        _unlock(tab, "sesame")
+        opened = tab.seen("document.querySelector('#losses').rows.length > 1")
+        assert "wants a key" not in opened
+        assert "seal.dropped" in opened
+        assert "$KEY" in opened
+        tab.run("location.reload()")
+        assert "seal.dropped" in tab.seen("document.querySelector('#losses')?.rows.length > 1")
+        assert tab.run("Object.keys(localStorage).length + document.cookie.length") == 0
+
+
+def _unlock(tab: Tab, key: str) -> None:
+    tab.run(f"document.querySelector('#key').value = '{key}'; document.querySelector('#unlock').requestSubmit()")

@@ -6,7 +6,9 @@ import json
 import os
 import pty
 import select
+import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -33,6 +35,10 @@ class User:
         self.folder.mkdir()
         self._home.mkdir()
         (self.folder / "notes.txt").write_text("A dragoman was an interpreter.\n")
+
+    @property
+    def store(self) -> Path:
+        return self._home / ".local" / "share" / "dragoman" / "store.sqlite3"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -109,6 +115,27 @@ def test_standard_input_is_asked_too(user: User) -> None:
     done = user.runs("ask", "What is this?", input="A line from a pipe.\n")
     assert "A line from a pipe." in done.stdout
     assert user.runs("ask").returncode == 2
+    assert "What is this?" in user.runs("ask", "-", input="What is this?").stdout
+
+
+def test_what_is_no_text_is_marked_and_said(user: User) -> None:
+    for words, given in [(("ask", "What is", os.fsdecode(b"caf\xe9?")), b""), (("ask", "What is"), b"caf\xe9?")]:
+        with user.started(*words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            out, err = process.communicate(given, _PATIENCE)
+        assert process.returncode == 0 and "caf\ufffd?" in out.decode() and "no UTF-8 text" in err.decode()
+
+
+def test_without_standard_input(user: User) -> None:
+    command = shlex.join(user.command("ask", "Hello."))
+    done = subprocess.run(
+        ["bash", "-c", f"exec {command} <&-"],
+        cwd=user.folder,
+        env=user.environment,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+    )
+    assert done.returncode == 0 and done.stdout.startswith("Rehearsal"), done.stderr
 
 
 def test_nothing_is_changed_unless_it_may_be(user: User) -> None:
@@ -157,9 +184,47 @@ def test_a_conversation_goes_on_and_is_listed_and_exported(user: User) -> None:
     assert user.runs("ask", "--continue", "Hello?").returncode == 2
 
 
+def test_servers_that_misbehave_disturb_nothing_and_nobody(user: User) -> None:
+    chatty = {"command": sys.executable, "args": ["-c", "print('I am no tool server.', flush=True)"]}
+    ours = {"command": sys.executable, "args": ["-c", _MAIN, "mcp", "serve"], "includeTools": ["glob"]}
+    servers = {"chatty": chatty, "gone": {"command": "/no"}, "ours": ours}
+    (user.folder / "servers.json").write_text(json.dumps({"mcpServers": servers}))
+    done = user.runs("ask", "--mcp", "servers.json", "Hello", "there.")
+    assert done.returncode == 0 and done.stdout.startswith("Rehearsal")
+    told = [line for line in done.stderr.splitlines() if "no key is set" not in line]
+    assert told == [
+        "dragoman: MCP server chatty: Connection closed (its output is not MCP: 'I am no tool server.')",
+        "dragoman: MCP server gone: [Errno 2] No such file or directory: '/no'",
+    ]
+
+
+def test_nothing_to_go_on_with(user: User) -> None:
+    user.runs("ask", "Hello.")
+    done = user.runs("ask", "--continue")
+    assert done.returncode == 2 and "Nothing is under way" in done.stderr
+    os.truncate(user.store, 0)
+    user.store.write_bytes(b"no database" * 100)
+    done = user.runs("ask", "Hello.")
+    assert done.returncode == 2 and "--no-store" in done.stderr and "Traceback" not in done.stderr
+    assert user.runs("ask", "--no-store", "Hello.").returncode == 0
+
+
+def test_a_conversation_that_cannot_be_read_can_be_forgotten(user: User) -> None:
+    user.runs("ask", "Hello.")
+    with sqlite3.connect(user.store) as base:
+        base.execute("UPDATE entries SET body = ?", (b"nonsense",))
+    base.close()
+    name = user.runs("log").stdout.split()[0]
+    assert "session: it cannot be read" in user.runs("log", name).stderr
+    assert user.runs("log", name, "--forget").returncode == 0
+    assert user.runs("log").stderr == "no conversation is kept\n"
+
+
 def test_misuse(user: User) -> None:
     assert "unknown tool 'nonsense'" in user.runs("ask", "--tools", "nonsense", "Hello").stderr
-    assert user.runs("ask", "--model", "nobody/m", "Hello").returncode == 2
+    done = user.runs("ask", "--model", "anthropic/claude-sonnet-4-5", "Hello")
+    assert done.returncode == 2 and "set ANTHROPIC_API_KEY" in done.stderr
+    assert user.runs("log").stderr == "no conversation is kept\n"
     assert user.runs("log", "--to", "anthropic").returncode == 2
 
 
@@ -175,7 +240,9 @@ def test_telemetry_goes_to_a_file(user: User) -> None:
     assert kinds == ["api_request", "api_response", "tool_call", "api_request", "api_response"]
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["interrupt", "terminate"])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["interrupt", "terminate", "hang-up"]
+)
 def test_stopped_by_a_signal_it_leaves_no_process_and_a_whole_history(user: User, how: signal.Signals) -> None:
     seconds = f"4{how.value:02}.{os.getpid()}"
     with user.started(
@@ -248,6 +315,16 @@ def test_at_a_terminal_a_person_is_asked(user: User) -> None:
     (user.folder / "made").unlink()
     user.runs("ask", prompt)
     assert (user.folder / "made").exists(), "what was allowed for good is allowed the next time"
+
+
+def test_what_was_typed_before_the_question_is_no_answer(user: User) -> None:
+    slow = user.folder / "slow.json"
+    late = "import sys, time; time.sleep(1); sys.exit()"
+    slow.write_text(json.dumps({"mcpServers": {"late": {"command": sys.executable, "args": ["-c", late]}}}))
+    answers = {"no key is set": "y\ny\n", "[n]o: ": "n\n"}
+    words = ("ask", "--mcp", str(slow), "run the shell command `touch made`")
+    code, seen = _at_a_terminal(user, *words, answers=answers)
+    assert code == 0 and "the user refused it" in seen and not (user.folder / "made").exists()
 
 
 def test_interrupted_while_it_asks(user: User) -> None:

@@ -51,6 +51,13 @@ def test_a_server_without_tools() -> None:
     assert status.connected and status.tools == () and status.version == "2025-06-18"
 
 
+def test_a_program_that_is_no_server() -> None:
+    status = looked("chatty")
+    assert not status.connected and status.failure.endswith(
+        "(its output is not MCP: 'I am no tool server.' | KeyError: 7)"
+    )
+
+
 def test_a_list_without_an_end() -> None:
     status = looked("endless")
     assert not status.connected and "more than 100 pages" in status.failure

@@ -123,8 +123,9 @@ def test_no_command_outlives_its_call(way: str, how: str, tmp_path: Path) -> Non
     assert sleepers(mark) == []
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP], ids=["terminate", "hang-up"])
 @pytest.mark.parametrize("way", ["stdio", "http"])
-def test_no_command_outlives_the_server(way: str, tmp_path: Path) -> None:
+def test_no_command_outlives_the_server(way: str, how: signal.Signals, tmp_path: Path) -> None:
     mark = f"sleep 8{os.getpid():07d}"
 
     async def work(client: Client) -> None:
@@ -132,7 +133,7 @@ def test_no_command_outlives_the_server(way: str, tmp_path: Path) -> None:
         while not sleepers(mark):
             await asyncio.sleep(0.05)
         (server,) = [pid for pid in children() - before if "dragoman.cli" in Path(f"/proc/{pid}/cmdline").read_text()]
-        os.kill(server, signal.SIGTERM)
+        os.kill(server, how)
         await asyncio.wait({call})
         while sleepers(mark):
             await asyncio.sleep(0.05)

@@ -10,6 +10,7 @@ from tests.reports.wires import (
     anthropic,
     assistant,
     chat,
+    chat_tool,
     chunk,
     completion,
     given,
@@ -22,6 +23,7 @@ from tests.reports.wires import (
 JPEG = "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP/////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA="
 LONG_ID = "user_" + "0123456789abcdef" * 9
 FUNCTIONS = [{"name": "read", "parameters": {"type": "object"}}]
+TWICE = {"type": "object", "properties": {"p": {"type": "string"}}, "required": ["p", "p"]}
 CALL = {"name": "read", "arguments": '{"p":1}'}
 
 
@@ -262,6 +264,91 @@ CASES: list[Case] = [
             user(), tools=[{"name": "read", "input_schema": {"type": "object"}}, use_tool("b", type="custom")]
         ),
         holds={"/tools/0/function/name": "read", "/tools/1/function/name": at_most(1)},
+    ),
+    Asked(
+        source="langtail/langtail-node#69",
+        failed="A limit of -1 means that there is none, which only local servers understand.",
+        given="openai-chat",
+        to="anthropic",
+        body={**chat(user()), "max_tokens": -1},
+        holds={"/max_tokens": 8192},
+        losses=["limit.invented", "limit.lowered"],
+    ),
+    Asked(
+        source="langchain-ai/langchain#10822",
+        failed="The same was refused by OpenAI.",
+        given="ollama",
+        to="openai-chat",
+        body={"model": "m", "messages": [user()], "options": {"num_predict": -1}},
+        lacks=["/max_completion_tokens", "/max_tokens"],
+    ),
+    Asked(
+        source="QuantumNous/new-api#2779",
+        failed="An empty stop sequence among others was sent to Gemini.",
+        given="openai-chat",
+        to="gemini",
+        body={**chat(user()), "stop": ["", "END"]},
+        holds={"/generationConfig/stopSequences": ["END"]},
+        losses=["stop.dropped"],
+    ),
+    Asked(
+        source="continuedev/continue#7849",
+        failed="Ten stop sequences are refused by Gemini, which takes five.",
+        given="ollama",
+        to="gemini",
+        body={"model": "m", "messages": [user()], "options": {"stop": [f"<{i}>" for i in range(10)]}},
+        holds={"/generationConfig/stopSequences/#": 5},
+        losses=["stop.truncated"],
+    ),
+    Asked(
+        source="ComposioHQ/composio#2933",
+        failed="A name twice among the required ones made Claude refuse every request with that tool.",
+        given="openai-chat",
+        to="anthropic",
+        body=chat(user(), tools=[chat_tool("read", {**TWICE, "properties": {"p": {}, "deep": TWICE}})]),
+        holds={"/tools/0/input_schema/required": ["p"], "/tools/0/input_schema/properties/deep/required": ["p"]},
+        losses=["schema.rewritten"],
+    ),
+    Asked(
+        source="DingTalk-Real-AI/dingtalk-workspace-cli#123",
+        failed="It made OpenAI refuse them, too.",
+        given="anthropic",
+        to="openai-responses",
+        body=anthropic(user(), tools=[use_tool("read", TWICE)]),
+        holds={"/tools/0/parameters/required": ["p"]},
+        losses=["schema.rewritten"],
+    ),
+    Asked(
+        source="ujisati/claude-code-provider-proxy#3",
+        failed="Google's Chat endpoint refuses a message with calls whose content is null.",
+        given="anthropic",
+        to="openai-chat",
+        model="gemini-2.5-flash",
+        options={"host": "google"},
+        body=anthropic(user(), assistant([use("a", "read")]), user([given("a")]), tools=[use_tool("read")]),
+        holds={"/messages/1/content": "", "/messages/1/tool_calls/0/id": "a"},
+    ),
+    Asked(
+        source="Helicone/helicone#5639",
+        failed="The schema for the answer was passed on in a field that Claude does not know.",
+        given="openai-chat",
+        to="anthropic",
+        body=chat(
+            user(),
+            response_format={
+                "type": "json_schema",
+                "json_schema": {
+                    "name": "r",
+                    "strict": True,
+                    "schema": {"type": "object", "properties": {}, "additionalProperties": False},
+                },
+            },
+        ),
+        holds={
+            "/output_config/format/type": "json_schema",
+            "/output_config/format/schema": {"type": "object", "properties": {}, "additionalProperties": False},
+        },
+        lacks=["/response_format"],
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -99,3 +100,12 @@ def test_a_client_can_return_an_image_from_a_tool() -> None:
         {"type": "text", "text": NOTE},
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
     ]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini", "code-assist", "ollama", "openrouter"])
+def test_a_tool_that_announces_its_picture_is_not_repeated(target: str) -> None:
+    announced: Any = copy.deepcopy(CLAUDE)
+    announced["messages"][2]["content"][0]["content"].insert(0, {"type": "text", "text": NOTE})
+    told = translate_request(announced, source="anthropic", target=target, binary="summarise")
+    assert told.body.count(NOTE.encode()) == 1
+    assert "media.summarised" in [loss.code for loss in told.losses]

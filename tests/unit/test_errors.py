@@ -27,6 +27,8 @@ def _loss(n: int) -> Loss:
         (FaultError(Fault("overloaded", "later", 503), b"{}"), "overloaded (503): later"),
         (ConfigError("dialect", "chat", ("anthropic", "gemini")), "unknown dialect 'chat'; valid: anthropic, gemini"),
         (ConfigError("dialect", "chat"), "unknown dialect 'chat'"),
+        (ConfigError("tool", "look", problem="there is one already"), "tool 'look': there is one already"),
+        (ConfigError("model", "", ("a/MODEL",), "none is named"), "model: none is named; valid: a/MODEL"),
     ],
 )
 def test_messages(error: DragomanError, message: str) -> None:

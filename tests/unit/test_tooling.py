@@ -166,9 +166,9 @@ def test_no_calls_need_no_outputs() -> None:
 @pytest.mark.parametrize(
     ("outputs", "message"),
     [
-        ({"c1": "one"}, "unknown output: there is none for call 'c2'; valid: c1"),
-        ({"c1": "one", "c2": "two", "c3": "three"}, "unknown output: there is no call 'c3'; valid: c1, c2"),
-        ([{"id": "c1", "output": "x"}], "unknown output: there is none for call 'c2'; valid: c1"),
+        ({"c1": "one"}, "call 'c2': there is no output for it; valid: c1"),
+        ({"c1": "one", "c2": "two", "c3": "three"}, "output 'c3': there is no such call; valid: c1, c2"),
+        ([{"id": "c1", "output": "x"}], "call 'c2': there is no output for it; valid: c1"),
         (["one"], "unknown number of outputs '1'; valid: 2"),
         ([], "unknown number of outputs '0'; valid: 2"),
     ],

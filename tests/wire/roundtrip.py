@@ -57,7 +57,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "citation.approximated": "citations",
         "refusal.as_text": "refusal text insert",
         "order.approximated": "order",
-        "system.demoted": "role text insert",
+        "system.demoted": "role text insert media",
         "system.media.dropped": "media",
         "name.dropped": "author",
         "turn.dropped": "opaque text media reasoning call result",
@@ -82,6 +82,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "format.as_text": "insert format",
         "tool.merged": "opaque",
         "part.as_text": "opaque reasoning text insert",
+        "state.dropped": "opaque",
     }.items()
 }
 
@@ -461,7 +462,7 @@ _TOOL_SIDES: dict[str, tuple[str, ...]] = {
     "grammar": ("tool.custom.wrapped",),
     "namespace": ("tool.namespace.prefixed",),
     "deferred": ("tool.deferred.expanded",),
-    "output_schema": ("tool.output_schema.dropped",),
+    "output_schema": ("tool.output_schema.dropped", "schema."),
     "cache": ("cache.",),
 }
 

@@ -33,6 +33,10 @@ class Loss(Struct, frozen=True, gc=False):
         return f"{self.severity}: {self.code} at {self.path or '/'}" + (f": {self.detail}" if self.detail else "")
 
 
+Noted = tuple[str, Path, str, Severity | None]
+"""A loss as it was written down: code, path, detail, severity if not the usual one."""
+
+
 class Losses:
     """Append-only. The same code at the same place is said once, however many stream events repeat it.
 
@@ -42,7 +46,7 @@ class Losses:
     __slots__ = ("_noted", "_seen", "_spelled")
 
     def __init__(self) -> None:
-        self._noted: list[tuple[str, Path, str, Severity | None]] = []
+        self._noted: list[Noted] = []
         self._seen: set[tuple[str, Path]] | None = None
         self._spelled: tuple[Loss, ...] = ()
 
@@ -58,6 +62,15 @@ class Losses:
 
     def __len__(self) -> int:
         return len(self._noted)
+
+    def noted(self) -> tuple[Noted, ...]:
+        """What was written down so far."""
+        return tuple(self._noted)
+
+    def replay(self, noted: tuple[Noted, ...]) -> None:
+        """Write down again what was written down before."""
+        for one in noted:
+            self.add(*one)
 
     def all(self) -> tuple[Loss, ...]:
         known = len(self._spelled)

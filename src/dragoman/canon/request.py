@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
+from .losses import Noted
 from .parts import Extra, Path
 from .tools import Choice, HostedTool, Tool
 from .turns import Turn
@@ -72,3 +73,20 @@ class Request(Struct, frozen=True, gc=False):
     settings: Settings = Settings()
     stream: bool | None = None
     extra: Extra | None = None
+
+
+class Around(Struct, frozen=True, gc=False, eq=False):
+    """A request but for what was said: the exact bytes before and behind its messages, which stand in `field`, and all
+    that was read and noted there."""
+
+    before: bytes
+    after: bytes
+    field: str
+    request: Request
+    """With those turns only that are not among the messages."""
+    kept: tuple[tuple[Path, dict[str, Raw]], ...]
+    losses: tuple[Noted, ...]
+    plain: bool
+    """Every dialect takes its tools as they are, and tells them apart."""
+    written: dict[str, Any]
+    """How a target wrote it, by the name of the model."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -23,6 +23,19 @@ class Turn(Struct, frozen=True, gc=False):
     at: Path = ()
 
 
+class Standing(NamedTuple):
+    """Where a history stands in which nothing is broken."""
+
+    last: str = ""
+    """Who spoke last,"""
+    at: Path = ()
+    """in which message,"""
+    waiting: tuple[str, ...] = ()
+    """which calls have no result yet,"""
+    alternates: bool = True
+    """and whether the sides have taken turns all along."""
+
+
 class Run(Struct, frozen=True, gc=False, eq=False):
     """How a conversation begins: the exact text of its first messages, how many they are, and their turns; and what is
     known of these turns, so that nobody has to look through them again."""
@@ -38,6 +51,8 @@ class Run(Struct, frozen=True, gc=False, eq=False):
     """The ids of their calls; None if some have none, or the same."""
     arranged: bool
     """Every result stands next to the calls it answers."""
+    standing: Standing | None
+    """None: something may be broken."""
 
     def past(self, turns: tuple[Turn, ...]) -> int:
         """Where in a history the new turns begin; 0 if the history does not begin with these turns any more. Before

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -31,8 +33,8 @@ from ..runtime.tool import Tool
 from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL
-from .conversations import KIND, find, title
-from .output import fail
+from .conversations import Keeper, find
+from .output import fail, hush
 from .telling import Approver, JsonTeller, TextTeller
 
 if TYPE_CHECKING:
@@ -77,15 +79,22 @@ class Wish(Struct, frozen=True, kw_only=True):
 
 def run(wish: Wish) -> NoReturn:
     """Do it, and leave with the exit code."""
-    words = _words(wish.prompt)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
+    teller: JsonTeller | TextTeller = (
+        JsonTeller() if wish.as_json else TextTeller(losses=wish.losses, kept=not wish.no_store)
+    )
+    words = _words(wish.prompt, teller.say)
     if not words and not wish.media and not (wish.going_on or wish.session):
         raise click.UsageError("what is to be asked?")
-    teller: JsonTeller | TextTeller = JsonTeller() if wish.as_json else TextTeller(losses=wish.losses)
     try:
-        store = None if wish.no_store else SqliteStore(usual_file(os.environ))
-        agent = _agent(wish, store, teller)
+        store = None if wish.no_store else _opened()
+        keep = Keeper(store, wish.place, teller.say)
+        agent = _agent(wish, store, keep, teller)
     except DragomanError as error:
         fail(str(error), 2)
+    if not words and not wish.media and agent.session.step == "idle":
+        raise click.UsageError("what is to be asked? Nothing is under way in this conversation")
     given = frozenset(agent.policy.allow)
     parts: list[Part] = [Text(words)] if words else []
     parts += [_media(one) for one in wish.media]
@@ -93,24 +102,32 @@ def run(wish: Wish) -> NoReturn:
         reason = asyncio.run(_run(agent, parts, teller))
     except (KeyboardInterrupt, asyncio.CancelledError):
         agent.session.interrupt()
-        _keep(store, agent.session, wish.place)
+        keep(agent.session)
         teller.tell(Finished("cancelled", agent.session.spent))
         sys.exit(_CANCELLED)
     except ConfigError as error:
         fail(str(error), 2)
     finally:
-        _remember(store, wish.place, agent.policy, given)
         if store is not None:
+            _remember(store, wish.place, agent.policy, given, teller)
             store.close()
     sys.exit(0 if reason in _GOOD else 1)
 
 
-def _agent(wish: Wish, store: Store | None, teller: JsonTeller | TextTeller) -> Agent:
+def _opened() -> SqliteStore:
+    try:
+        return SqliteStore(usual_file(os.environ))
+    except ConfigError as error:
+        fail(f"{error} (DRAGOMAN_STORE names another file, --no-store keeps nothing)", 2)
+
+
+def _agent(wish: Wish, store: Store | None, keep: Keeper, teller: JsonTeller | TextTeller) -> Agent:
     session: Session | None = None
     if wish.going_on or wish.session:
-        session = find(store, wish.session, wish.place) if store is not None else None
-        if session is None:
+        entry = find(store, wish.session, wish.place) if store is not None else None
+        if entry is None:
             fail("there is no such conversation; dragoman log lists them", 2)
+        session = keep.read(entry)
     file = wish.file if wish.file is not None else _USUAL_FILE if _USUAL_FILE.exists() else None
     config = load(file, os.environ)
     upstreams = config.upstreams
@@ -120,11 +137,11 @@ def _agent(wish: Wish, store: Store | None, teller: JsonTeller | TextTeller) -> 
         tools=_tools(wish.tools, wish.no_tools),
         mcp=_servers(wish.mcp),
         policy=Policy(wish.approve, [*dict.fromkeys([*_allowed(store, wish.place), *wish.allow])], [*wish.deny]),
-        approve=Approver(teller) if isinstance(teller, TextTeller) and sys.stdin.isatty() else None,
+        approve=Approver(teller) if isinstance(teller, TextTeller) and _at_a_terminal() else None,
         system=wish.system,
         session=session,
         limits=Limits(wish.turns, wish.seconds, wish.tokens),
-        save=lambda one: _keep(store, one, wish.place),
+        save=keep,
         telemetry=_telemetry(wish.telemetry),
         upstreams=upstreams,
     )
@@ -137,12 +154,14 @@ async def _run(agent: Agent, parts: list[Part], teller: JsonTeller | TextTeller)
     reason: Reason = "stop"
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is not None and sys.platform != "win32":  # like Ctrl-C: tools are ended, and the history is left whole
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+                loop.add_signal_handler(number, task.cancel)
     async with agent:
         for status in agent.servers.status() if agent.servers is not None else ():
             if not status.connected:
                 teller.say(f"MCP server {status.name}: {status.failure}")
-            for one in status.skipped:
+            for one in [one for one in status.skipped if not one.by_choice]:
                 teller.say(f"MCP server {status.name}: {one.name} is not offered: {one.why}")
         async with aclosing(agent.stream(parts) if parts else agent.resume()) as happenings:
             async for happening in happenings:
@@ -163,13 +182,24 @@ def _routed(model: str, config: Config) -> str:
     return first.model if first.upstream.dialect == REHEARSAL else f"{first.name}/{first.model}"
 
 
-def _words(prompt: tuple[str, ...]) -> str:
-    """What is asked: the arguments, and what comes by standard input."""
-    said = " ".join(prompt)
-    if said == "-":
-        return sys.stdin.read()
-    piped = "" if sys.stdin.isatty() else sys.stdin.read()
-    return "\n\n".join([text for text in (said, piped.strip("\n")) if text])
+def _at_a_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()  # a service has no standard input at all
+
+
+def _words(prompt: tuple[str, ...], say: Callable[[str], None]) -> str:
+    """What is asked: the arguments, and what comes by standard input, if it is no terminal and not closed."""
+    arguments = " ".join(prompt)
+    said = "" if arguments == "-" else arguments
+    piped = ""
+    if sys.stdin is not None and (arguments == "-" or not _at_a_terminal()):
+        piped = sys.stdin.buffer.read().decode(errors="surrogateescape")
+    text = "\n\n".join([one for one in (said, piped.strip("\n")) if one])
+    plain = text.encode(errors="surrogateescape").decode(errors="replace")
+    if plain != text:
+        say(
+            "what is asked is no UTF-8 text in some places, which are marked with \ufffd; --image shows a file as it is"
+        )
+    return plain
 
 
 def _tools(names: str | None, none: bool) -> tuple[Tool, ...] | None:
@@ -190,6 +220,7 @@ def _servers(file: Path | None) -> dict[str, ServerConfig]:
         return {}
     from ..runtime.mcp.config import load as load_servers
 
+    hush()
     return load_servers(file, os.environ)
 
 
@@ -209,14 +240,11 @@ def _allowed(store: Store | None, place: str) -> list[str]:
     return msgspec.json.decode(kept.body, type=list[str]) if kept is not None else []
 
 
-def _remember(store: Store | None, place: str, policy: Policy, given: frozenset[str]) -> None:
+def _remember(store: Store, place: str, policy: Policy, given: frozenset[str], teller: JsonTeller | TextTeller) -> None:
     """Keep what a person has allowed for good since then, and nothing that was only given for this time."""
     new = [entry for entry in policy.allow if entry not in given]
-    if store is not None and new:
-        store.put(Entry(_ALLOWED, place, msgspec.json.encode([*_allowed(store, place), *new])))
-
-
-def _keep(store: Store | None, session: Session, place: str) -> None:
-    if store is not None:
-        labels = {"title": title(session), "model": session.model, "folder": place}
-        store.put(Entry(KIND, session.id, session.to_json(), labels))
+    if new:
+        try:
+            store.put(Entry(_ALLOWED, place, msgspec.json.encode([*_allowed(store, place), *new])))
+        except ConfigError as error:
+            teller.say(f"what you allowed for good is not kept: {error}")

@@ -1,27 +1,62 @@
-"""Conversations in the store: found by their id or by their folder, and what they are called."""
+"""Conversations in the store: found by their id or by their folder, kept as they go on, and what they are called."""
 
 from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
 
 from ..errors import ConfigError
 from ..runtime.context import is_opening
 from ..runtime.history import text_of
 from ..runtime.session import Session
-from ..store import Store
+from ..store import Entry, Store
 
 KIND = "conversation"
 _TITLE = 80
 
 
-def find(store: Store, id: str | None, folder: str = "") -> Session | None:
+def find(store: Store, id: str | None, folder: str = "") -> Entry | None:
     """The conversation whose id begins so; without one, the last in the folder. ConfigError where several do."""
     if id is None:
         found = store.find(KIND, {"folder": folder}, 1)
     else:
         found = [entry for entry in store.find(KIND, most=10_000) if entry.id.startswith(id)]
         if len(found) > 1 and found[0].id != id:
-            raise ConfigError("conversation", id, tuple([entry.id for entry in found]))
-    entry = store.get(KIND, found[0].id) if found else None
-    return Session.from_json(entry.body) if entry is not None else None
+            raise ConfigError("conversation", id, tuple([entry.id for entry in found]), "several begin so")
+    return store.get(KIND, found[0].id) if found else None
+
+
+class Keeper:
+    """Keeps a conversation as it goes on. Where it cannot be kept that is said, and the conversation goes on all the
+    same; where another process went on with it meanwhile, there are two from then on."""
+
+    def __init__(self, store: Store | None, folder: str, say: Callable[[str], None]) -> None:
+        self._store, self._folder, self._say = store, folder, say
+        self._seen, self._title = 0.0, ""
+        self._failed = False
+
+    def read(self, entry: Entry) -> Session:
+        """The one to go on with."""
+        self._seen, self._title = entry.updated, entry.labels.get("title", "")
+        return Session.from_json(entry.body)
+
+    def __call__(self, session: Session) -> None:
+        if self._store is None or not session.turns:
+            return
+        try:
+            kept = self._store.get(KIND, session.id)
+            if kept is not None and kept.updated != self._seen:
+                session.id = secrets.token_hex(8)
+                self._say(f"another process went on with this conversation: this one is kept as {session.id}")
+            self._seen = time.time()
+            self._title = self._title or title(session)  # a summary may have come in place of the first words
+            labels = {"title": self._title, "model": session.model, "folder": self._folder}
+            self._store.put(Entry(KIND, session.id, session.to_json(), labels, updated=self._seen))
+        except ConfigError as error:
+            if not self._failed:
+                self._say(f"the conversation is not kept: {error}")
+            self._failed = True
 
 
 def title(session: Session) -> str:

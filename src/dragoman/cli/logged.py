@@ -15,6 +15,7 @@ from ..canon.turns import Turn
 from ..errors import DragomanError
 from ..runtime.outward import exported
 from ..runtime.session import Session
+from ..store import Entry
 from ..store.sqlite import SqliteStore, usual_file
 from .conversations import KIND, find
 from .output import fail, print_losses
@@ -35,10 +36,14 @@ def _opened() -> Iterator[SqliteStore]:
 
 def _found(id: str) -> Session:
     with _opened() as store:
-        session = find(store, id)
-    if session is None:
+        return Session.from_json(_entry(store, id).body)
+
+
+def _entry(store: SqliteStore, id: str) -> Entry:
+    entry = find(store, id)
+    if entry is None:
         fail(f"there is no conversation {id}; dragoman log lists them", 2)
-    return session
+    return entry
 
 
 def list_all(here: bool, most: int) -> None:
@@ -54,15 +59,17 @@ def list_all(here: bool, most: int) -> None:
 
 def forget(id: str) -> None:
     """It is gone for good."""
-    session = _found(id)
     with _opened() as store:
-        store.drop(KIND, session.id)
-    click.echo(f"forgotten: {session.id}", err=True)
+        entry = _entry(store, id)
+        store.drop(KIND, entry.id)
+    click.echo(f"forgotten: {entry.id}", err=True)
 
 
 def export(id: str, dialect: str, model: str, form: str) -> None:
     """As a request of a dialect, losses on standard error."""
     session = _found(id)
+    if session.results:  # in the middle of a step: what is there of its results goes along
+        session.close_step()
     body, losses = exported(session.request(), dialect, model or session.model.partition("/")[2])
     _write(body)
     print_losses(losses, form)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import sys
 from collections.abc import Coroutine, Mapping
@@ -16,6 +15,7 @@ import msgspec
 from ..errors import ConfigError, DragomanError
 from ..runtime.mcp.config import ServerConfig, load
 from ..runtime.mcp.content import outcome
+from .output import hush
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
@@ -173,8 +173,11 @@ async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, g
 
 
 def _configs(file: Path | None, gate: str | None, wanted: tuple[str, ...]) -> dict[str, ServerConfig]:
+    place = file or usual(os.environ)
+    if file is None and not place.exists():
+        raise click.ClickException(f"no server is named: write {_PROJECT} here, or {place}, or give --config FILE")
     try:
-        found = load(file or usual(os.environ), os.environ)
+        found = load(place, os.environ)
         for name in wanted:
             if name not in found:
                 raise ConfigError("MCP server", name, tuple(found))
@@ -208,8 +211,7 @@ def _need() -> None:
         import mcp as sdk  # noqa: F401
     except ModuleNotFoundError as error:
         raise click.ClickException(f"MCP needs {error.name}: pip install 'dragoman[runtime]'") from None
-    # What the SDK logs of a server that misbehaves comes with tracebacks; what it means for the user is said by us.
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)
+    hush()
 
 
 def _show(status: Status) -> None:

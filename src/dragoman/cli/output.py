@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import NoReturn
 
@@ -38,6 +39,13 @@ def print_repairs(repairs: tuple[Repair, ...], form: str) -> None:
             mark = click.style(f"{effect:9}", fg=REPAIR_COLOURS[effect])
             detail = f"  {one.detail}" if one.detail else ""
             click.echo(f"{mark} {one.name:22} {one.path or '/'}{detail}", err=True)
+
+
+def hush() -> None:
+    """Keep what the MCP SDK logs from the terminal: of a server that misbehaves it logs tracebacks. What it means for
+    the user is said by us."""
+    for name in ("mcp", "client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def fail(message: str, code: int) -> NoReturn:

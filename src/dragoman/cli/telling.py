@@ -34,6 +34,9 @@ from ..runtime.events import (
 from ..runtime.tool import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
 
+if sys.platform != "win32":
+    import termios
+
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _SHORT = 200
 _LINES = 12
@@ -45,10 +48,14 @@ _ENDS = {
     "loop": "stopped: it goes in circles",
     "length": "the answer broke off: it reached its limit of tokens",
     "content_filter": "the answer was stopped by a filter",
+    "refusal": "the model refused",
     "empty": "the model said nothing",
+    "fault": "the answer ended in an error",
+    "cancelled": "stopped",
     "paused": "paused; dragoman ask --continue goes on",
     "approval": "a call waits for approval",
 }
+_AGAIN = "dragoman ask --continue tries again"
 
 
 _HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -74,10 +81,12 @@ class JsonTeller:
 class TextTeller:
     """Words, and lines about the rest; coloured where `console` is a terminal."""
 
-    def __init__(self, console: Console | None = None, *, losses: bool = False) -> None:
+    def __init__(self, console: Console | None = None, *, losses: bool = False, kept: bool = True) -> None:
+        """`kept`: the conversation can be taken up later."""
         self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
         self._rich = self._console.is_terminal
-        self._all_losses = losses
+        self._all_losses, self._kept = losses, kept
+        self._failed = False  # that an upstream failed was told
         self._open = False  # the last line of the model's words has no end yet
         self._live: Live | None = None  # where the output of a tool under way is shown
 
@@ -99,7 +108,7 @@ class TextTeller:
                 head = f"{happening.subject}: " if happening.subject else ""
                 self._line(f"  {head}{happening.description}", "dim italic")
         elif isinstance(happening, ToolCallRequest):
-            self._line(f"→ {happening.name} {_short(happening.args)}", "bold cyan")
+            self._line(f"→ {happening.name} {_short(happening.args)}".rstrip(), "bold cyan")
         elif isinstance(happening, ToolCallResponse):
             self._response(happening)
         elif isinstance(happening, Waiting):
@@ -124,11 +133,8 @@ class TextTeller:
         if done.error is not None:
             self._line(f"✗ {done.name}: {_first(done.error)}", "red")
         elif isinstance(done.result_display, FileDiff):
-            stat = done.result_display.stat
-            added, removed = (
-                stat.ai_added_lines + stat.user_added_lines,
-                stat.ai_removed_lines + stat.user_removed_lines,
-            )
+            lines = done.result_display.diff.splitlines()[2:]  # behind the two that name the files
+            added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
             self._line(f"✓ {done.name}: {done.result_display.file_path} (+{added} -{removed})", "green")
             if self._rich and done.decision != "accept":  # else it was shown before
                 self.diff(done.result_display.diff)
@@ -144,12 +150,14 @@ class TextTeller:
         if isinstance(happening, Retrying):
             self._line(f"{happening.fault.message}; asking again in {happening.seconds:.0f} seconds", "yellow")
         elif isinstance(happening, Failed):
-            self._line(f"failed: {happening.fault.message}", "bold red")
+            self._failed = True
+            again = f" ({_AGAIN})" if self._kept else ""
+            self._line(f"failed: {happening.fault.message}{again}", "bold red")
         elif isinstance(happening, Compressed):
             self._line(f"history compressed: {happening.tokens_before} to {happening.tokens_after} tokens", "dim")
         else:
             self._end_words()
-            if happening.finish_reason in _ENDS:
+            if happening.finish_reason in _ENDS and not (happening.finish_reason == "fault" and self._failed):
                 detail = f" ({happening.detail})" if happening.detail else ""
                 self._line(f"{_ENDS[happening.finish_reason]}{detail}", "yellow")
 
@@ -184,6 +192,7 @@ class Approver:
             teller.say(url)
         if asked.diff is not None:
             teller.diff(asked.diff.diff)
+        _forget_typed()
         words = "[y]es, [a]lways" + (", all of this [s]erver" if asked.server else "")
         words += (", [e]dit" if asked.diff is not None else "") + ", [n]o"
         while True:
@@ -203,9 +212,19 @@ def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:
     if word in ("s", "server") and asked.server:
         return Approval("always_server")
     if word in ("e", "edit") and asked.diff is not None:
-        changed = click.edit(asked.diff.new, extension=".txt")
+        try:
+            changed = click.edit(asked.diff.new, extension=".txt")
+        except click.ClickException as error:  # there is no such editor: the person is asked again
+            error.show()
+            changed = None
         return Approval("once", wanted=changed) if changed is not None else None
     return Approval("no", why=why) if word in ("n", "no", "\x04") else None
+
+
+def _forget_typed() -> None:
+    """What was typed before a person could know what they are asked is no answer to it."""
+    if sys.platform != "win32":
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 async def _line() -> str:
@@ -220,7 +239,8 @@ async def _line() -> str:
     try:
         loop.add_reader(sys.stdin.fileno(), ready)
     except NotImplementedError:  # Windows
-        raise ConfigError("approval", "a terminal of this system cannot be asked; use --approve") from None
+        problem = "nobody can be asked at a terminal of this system; use --approve"
+        raise ConfigError("approval", "", problem=problem) from None
     try:
         return await came
     finally:

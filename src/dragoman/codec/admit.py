@@ -78,6 +78,7 @@ _MAX_MISFITS = 64
 _object = msgspec.json.Decoder(dict[str, Raw]).decode
 _array = msgspec.json.Decoder(list[Raw]).decode
 _encode = msgspec.json.Encoder().encode
+_NULL = Raw(b"null")
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
@@ -185,6 +186,9 @@ def _strip_struct(
     members = _object(body)
     if kinds is not None:
         kind = _plain_string(members.get("type"))
+        if kind is None and members.get("type") == _NULL and known["type"] is str and "type" in _defaults(struct):
+            # Null says as little as no type at all.
+            unknown.setdefault(path, {})["type"] = members.pop("type")
         if kind not in kinds and not (kind is None and "type" in _defaults(struct)):
             return _encode({"type": STRANGE, "strange": Raw(bytes(body))})
     alias: Mapping[str, str] = getattr(struct, "__alias__", {})

@@ -129,7 +129,8 @@ class Told:
             kind, data = "", seals.pack(seal)
         return Seal(origin.dialect, data, kind, self._model or seal.model, seal.host or origin.host)
 
-    def _record(self, where: Literal["call", "text", "thought"], seal: Seal, call: str = "", length: int = 0) -> Record:
+    def record(self, where: Literal["call", "text", "thought"], seal: Seal, call: str = "", length: int = 0) -> Record:
+        """A seal, and where it stands in what was said so far."""
         of = self.labelled(seal)
         place = (call, self.calls, self.chars if self.plan.counts else HERE, length)
         return Record(where, of.dialect, of.data, of.kind, of.model, of.host, *place)
@@ -139,7 +140,7 @@ class Told:
         plan, seal = self.plan, call.seal
         records, self._waiting = self._waiting, []
         if seal is not None:
-            records = [*records, self._record("call", seal, call.id)]
+            records = [*records, self.record("call", seal, call.id)]
         if plan.way == "vault":
             self._keys, self._kept = (call_key(plan.upstream, self._model, call.id),), records
             if plan.anonymous and self._crossing.answers is not None:
@@ -172,7 +173,7 @@ class Told:
     def text(self, text: Text) -> tuple[list[Record], Text | None]:
         """A whole text as the client gets it, and the records that have to travel in a thought before it."""
         plan, seal = self.plan, text.seal
-        record = None if seal is None else self._record("text", seal, length=len(text.text))
+        record = None if seal is None else self.record("text", seal, length=len(text.text))
         if not text.refusal:
             self.said(text.text)
         if record is None or plan.way == "left":
@@ -211,13 +212,13 @@ class Told:
         if seal is None or not seal.data:
             if self.plan.wanted and text and self.plan.way in ("parts", "id", "vault"):
                 # Clients of these ways strip thoughts: the words travel with a call, for their host wants them there.
-                bare = self._record("thought", Seal(self.plan.origin.dialect, ""))
+                bare = self.record("thought", Seal(self.plan.origin.dialect, ""))
                 self._waiting.append(msgspec.structs.replace(bare, text=text))
             return
         if self.plan.way == "drop":
             self._crossing.lose("seal.dropped", thought.at)
         else:
-            self._waiting.append(msgspec.structs.replace(self._record("thought", seal), text=text))
+            self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
     def finish(self) -> Text | None:
         """The answer ends: what is still waiting, on a last part or in the vault."""
@@ -262,10 +263,19 @@ def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
 
 def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
     """The same for a plain answer with seals on its calls. False where that is more than a packed seal in a slot."""
-    told = Told(plan, crossing, plain.model)
-    told.said(plain.text)
     if plan.way == "drop":
         return False
+    told = Told(plan, crossing, plain.model)
+    told.said(plain.text)
+    if plan.vault is None and plan.way in ("thoughts", "parts", "left"):
+        for call in plain.calls:
+            if call.seal is not None:
+                if plan.way == "left" and call.seal.dialect not in plan.call_slots:
+                    return False
+                packed = seals.pack(seals.bundle((told.record("call", call.seal, call.id),)))
+                call.before, call.slot = (packed, "") if plan.way == "thoughts" else ("", packed)
+            told.calls += 1
+        return True
     for call in plain.calls:
         if call.seal is None:
             told.calls += 1

@@ -57,6 +57,17 @@ class Convoy:
         opened.pieces.append(event.text)
         return True
 
+    def holds(self, index: int) -> bool:
+        """Whether deltas of that part do not go on as they are."""
+        opened = self._open.get(index)
+        return opened is not None and opened.held
+
+    def told(self, index: int, texts: list[str]) -> None:
+        """Deltas of that part that went on as they were."""
+        opened = self._open.get(index)
+        if opened is not None:
+            opened.pieces += texts
+
     def feed(self, events: list[Event]) -> list[Event]:
         out: list[Event] = []
         for event in events:

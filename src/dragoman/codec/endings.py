@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from ..canon.events import Event
-from ..canon.parts import Part, Text, ToolCall
+from ..canon.parts import Part, Path, Text, ToolCall
 from ..canon.response import Alternative, Response, Stop, StopReason
 from ..crossing import Crossing
 from ..errors import WireError
@@ -61,6 +61,15 @@ def flawed(call: ToolCall, arguments: str, crossing: Crossing) -> bool:
     cut = jsontext.breaks_off(arguments)
     crossing.lose("arguments.invalid", call.at, "they break off" if cut else "they are no JSON object")
     return cut
+
+
+def decoded_once(arguments: str, at: Path, crossing: Crossing) -> str:
+    """Arguments without the JSON string around them that hosts make which encode them twice."""
+    inner = jsontext.encoded_twice(arguments)
+    if inner is None:
+        return arguments
+    crossing.lose("arguments.invalid", at, "they are a JSON object in a JSON string", "info")
+    return inner
 
 
 def first_only(response: Response, crossing: Crossing) -> None:

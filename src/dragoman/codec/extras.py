@@ -19,6 +19,7 @@ from .admit import Indexed, Unknown
 
 NULL = Raw(b"null")
 _encode = msgspec.json.Encoder().encode
+_object = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class Fields(tuple[str, ...]):
@@ -92,8 +93,12 @@ def _restore_below(out: Any, steps: list[str], value: Raw) -> None:
     *path, last = [step.replace("~1", "/").replace("~0", "~") for step in steps]
     for i, step in enumerate(path):
         if isinstance(out, dict) and step in out:
+            if isinstance(out[step], Raw) and bytes(memoryview(out[step])[:1]) == b"{":
+                out[step] = _object(out[step])
             out = out[step]
         elif isinstance(out, list) and step.isdigit() and int(step) < len(out):
+            if isinstance(out[int(step)], Raw) and bytes(memoryview(out[int(step)])[:1]) == b"{":
+                out[int(step)] = _object(out[int(step)])
             out = out[int(step)]
         elif isinstance(out, dict) and i == len(path) - 1 and last.isdigit():
             out[step] = out = []  # a list of nothing but what was not understood

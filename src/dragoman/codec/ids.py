@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Set
 
 import msgspec
 
@@ -82,9 +83,13 @@ def distinct(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
     if run is not None and run.calls is not None and past:
         called = all_calls(turns[past:])
         if called is not None and run.calls.isdisjoint(called):
+            crossing.called = (run.calls, called) if called else (run.calls,)
             return turns
-    elif all_calls(turns) is not None:
-        return turns
+    else:
+        called = all_calls(turns)
+        if called is not None:
+            crossing.called = (called,)
+            return turns
     return _Renumbering(crossing).turns(turns)
 
 
@@ -98,27 +103,57 @@ def all_calls(turns: tuple[Turn, ...] | list[Turn]) -> frozenset[str] | None:
     return found if len(found) == len(called) and "" not in found and "" not in answered else None
 
 
+def earlier(crossing: Crossing) -> set[str]:
+    """The ids of the calls in the conversation that an answer goes on with."""
+    turns = crossing.answers.turns if crossing.answers is not None else ()
+    return {part.id for turn in turns if turn.role == "assistant" for part in turn.parts if type(part) is ToolCall}
+
+
+def recur(calls: list[PlainCall], called: tuple[frozenset[str], ...] | None) -> bool:
+    """Whether calls of an answer may have ids that stand in the conversation already: hosts number those of each anew.
+    `called`: the ids that do; None if that is not known."""
+    if called is None:
+        return bool(calls)
+    for call in calls:
+        call_id = call.id
+        for given in called:
+            if call_id in given:
+                return True
+        if not (call_id.isidentifier() or call_id.isalnum()):
+            # One that the target does not take stands as its hash.
+            sent = hashed(call_id)
+            if any(sent in given for given in called):
+                return True
+    return False
+
+
+def _stands(call_id: str, given: Set[str]) -> bool:
+    """Whether an id is among those given, where one that the target does not take stands as its hash."""
+    return call_id in given or (not plain_id(call_id) and hashed(call_id) in given)
+
+
 class Apart:
     """Gives every call of a conversation or of an answer an id that none before it has."""
 
     __slots__ = ("_given", "_times")
 
-    def __init__(self) -> None:
-        self._given: set[str] = set()
+    def __init__(self, given: Iterable[str] = ()) -> None:
+        self._given = set(given)
         self._times: dict[str, int] = {}  # how often an id was replaced
 
     def give(self, call: ToolCall, crossing: Crossing) -> str:
         """The call's own id, or one made of it: by counting, so the same calls get the same ids every time."""
         given = call.id
-        if given and given not in self._given:
+        if given and not _stands(given, self._given):
             self._given.add(given)
             return given
         if given:
             crossing.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
         else:
             crossing.lose("call.id.invented", call.at)
-        times = self._times.get(call.id, 0)
-        while not given or given in self._given:
+        times = self._times.get(call.id, 0) + 1
+        given = hashed(f"{call.id}\x1f{times}")
+        while given in self._given:
             times += 1
             given = hashed(f"{call.id}\x1f{times}")
         self._times[call.id] = times
@@ -132,11 +167,12 @@ class Apart:
 
 
 def apart(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:
-    """The parts of an answer, with an id for every call that no other of them has."""
+    """The parts of an answer, with an id for every call that no other of them has, and none in the conversation."""
     found = [part.id for part in parts if type(part) is ToolCall]
-    if len(found) < 2 or len(set(found)) == len(found):
+    stood = earlier(crossing) if found else set()
+    if len(set(found)) == len(found) and (not stood or not any(_stands(call_id, stood) for call_id in found)):
         return parts
-    given = Apart()
+    given = Apart(stood)
     return tuple([given.call(part, crossing) if type(part) is ToolCall else part for part in parts])
 
 

@@ -57,6 +57,15 @@ def object_raw(value: str) -> Raw | None:
     return Raw(value) if is_object(value) else None
 
 
+def encoded_twice(value: str) -> str | None:
+    """The JSON object in a JSON string; None for anything else."""
+    try:
+        inner = decode(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return None
+    return inner if type(inner) is str and is_object(inner) else None
+
+
 def breaks_off(value: str) -> bool:
     """Whether the text begins a JSON object and ends before the object does (a number in it, too)."""
     return value.lstrip()[:1] == "{" and (_truncated(value) or _truncated(value + "0"))

@@ -73,7 +73,7 @@ def _moved(
         found = read((extra or {}).get(source.dialect, {}).get(_name(source, number)), source.form)
         if found is not None:
             tokens, places = found, [(source.answers, number, source.name) if source.answers else (source.name,)]
-    if not tokens or (target.on_texts and not any(type(part) is Text for part in parts)):
+    if not tokens or (target.on_texts and not any(map(_takes_tokens, parts))):
         return parts, extra
     unkeep(crossing, places)
     if source.form == "chosen":
@@ -100,9 +100,14 @@ def unkeep(crossing: Crossing, places: list[Path]) -> None:
             crossing.kept[i] = (at, left)
 
 
+def _takes_tokens(part: Part) -> bool:
+    """Refusals have no place for them."""
+    return type(part) is Text and not part.refusal
+
+
 def _hung(parts: tuple[Part, ...], tokens: list[Token], place: Place) -> tuple[Part, ...]:
     """Each text with its own tokens; the last one gets the rest."""
-    texts = [i for i, part in enumerate(parts) if type(part) is Text]
+    texts = [i for i, part in enumerate(parts) if _takes_tokens(part)]
     out = list(parts)
     begin = 0
     for i in texts:

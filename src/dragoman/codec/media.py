@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..canon.parts import Media, MediaKind
+import msgspec
+
+from ..canon.parts import Media, MediaKind, Part, Text, ToolResult
+from ..canon.turns import Turn
 
 _BY_EXTENSION = {
     "png": "image/png",
@@ -79,3 +82,26 @@ def note(media: Media) -> str:
     what = media.mime or media.kind
     where = f" ({media.url})" if media.url else f" ({media.name})" if media.name else ""
     return f"Binary content of type {what} was processed.{where}"
+
+
+def unannounced(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """The turns without the texts that say of the media behind them what will be said in their place: tools announce
+    what they return in these very words, for targets that take both."""
+    return tuple([_unannounced(turn) if turn.role == "tool" else turn for turn in turns])
+
+
+def _unannounced(turn: Turn) -> Turn:
+    parts: list[Part] = []
+    for part in turn.parts:
+        if type(part) is ToolResult:
+            kept = [
+                one for one, after in zip(part.parts, (*part.parts[1:], None), strict=True) if not _says(one, after)
+            ]
+            if len(kept) != len(part.parts):
+                part = msgspec.structs.replace(part, parts=tuple(kept))
+        parts.append(part)
+    return msgspec.structs.replace(turn, parts=tuple(parts))
+
+
+def _says(part: Part, after: Part | None) -> bool:
+    return type(part) is Text and type(after) is Media and part.text == note(after) and part.extra is None

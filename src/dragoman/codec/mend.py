@@ -12,15 +12,18 @@ has a result, which shows that the client dealt with it.
 
 from __future__ import annotations
 
+from operator import is_
+
 import msgspec
 
 from ..canon.demands import Demands
 from ..canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from ..canon.repairs import Repair
-from ..canon.turns import Turn
+from ..canon.turns import Run, Turn
 from ..crossing import Crossing
 from . import jsontext
 from .pairs import Log, Pairing, Turns, with_parts
+from .steps import standing
 
 
 def mend(
@@ -42,36 +45,19 @@ def mend(
     return (out, tuple(log.repairs)) if log.repairs else (turns, ())
 
 
-def sound(turns: Turns, demands: Demands) -> bool:
-    """Whether nothing can be broken. Asked first, since nearly all histories are sound: texts and calls that say
-    something, every step answered at once and in order. False says nothing."""
-    seen: set[str] = set()
-    before = ""
-    waiting: list[str] = []
-    for turn in turns:
-        role = turn.role
-        if role == "tool":
-            if not waiting:
-                return False
-            answered = [part.call_id for part in turn.parts if type(part) is ToolResult and not part.custom]
-            if answered != waiting:
-                return False
-            waiting = []
-        elif waiting or (demands.alternate and (role == before or (role == "user" and before == "tool"))):
-            return False
-        else:
-            for part in turn.parts:
-                if type(part) is ToolCall:
-                    if part.custom or part.id in seen or part.extra is not None or role != "assistant":
-                        return False
-                    seen.add(part.id)
-                    waiting.append(part.id)
-                elif type(part) is not Text or not part.text or waiting:
-                    return False
-        if not turn.parts:
-            return False
-        before = role
-    return not waiting
+def sound(turns: Turns, demands: Demands, run: Run | None = None) -> bool:
+    """Whether nothing can be broken. Asked first, since nearly all histories are sound. False says nothing.
+
+    `run`: a beginning that is known.
+    """
+    past = run.past(turns) if run is not None and run.calls is not None and run.standing is not None else 0
+    if past and run is not None and run.calls is not None and run.standing is not None:
+        system = turns[: past - len(run.turns)]
+        same = all(map(is_, run.turns, turns[len(system) : past])) and (not system or standing(system) is not None)
+        found = standing(turns[past:], run.standing, run.calls) if same else standing(turns)
+    else:
+        found = standing(turns)
+    return found is not None and not found.waiting and (found.alternates or not demands.alternate)
 
 
 def rehomed(turns: Turns) -> Turns:
@@ -193,7 +179,8 @@ def _is_empty(part: Part) -> bool:
 
 
 def _without_empty_inside(turn: Turn, log: Log) -> Turn:
-    """Empty texts in the lists that results hold; a result that is one empty text as a whole is fine."""
+    """Empty texts in the lists that results hold; a result that is one empty text as a whole is fine, unless it tells
+    of a failure."""
     parts: list[Part] = []
     changed = False
     for result in turn.parts:
@@ -203,6 +190,10 @@ def _without_empty_inside(turn: Turn, log: Log) -> Turn:
                 changed = True
                 _note_empty(tuple([part for part in result.parts if _is_listed(part, result)]), log)
                 result = msgspec.structs.replace(result, parts=tuple(kept))
+            if result.is_error and all(type(part) is Text and not part.text.strip() for part in result.parts):
+                changed = True
+                log.note("empty-part", result.at, "of a result that tells of a failure: it says Error now")
+                result = msgspec.structs.replace(result, parts=(Text("Error", at=result.at),))
         parts.append(result)
     return with_parts(turn, parts) if changed else turn
 

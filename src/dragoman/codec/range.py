@@ -15,8 +15,12 @@ def within(value: float, low: float, high: float, at: Path, crossing: Crossing) 
     return moved
 
 
-def capped(limit: int, at: Path, crossing: Crossing, *, streamed: bool = True) -> int:
-    """`limit`, or the most tokens that an answer of the model may have."""
+def capped(limit: int, at: Path, crossing: Crossing, *, streamed: bool = True) -> int | None:
+    """`limit`, or the most tokens that an answer of the model may have; None for a negative one, by which clients of
+    local servers mean that there is none."""
+    if limit < 0:
+        crossing.lose("limit.lowered", at, f"{limit} is sent as no limit but the model's own")
+        return None
     profile = crossing.profile
     most = profile.most_tokens
     if not streamed and profile.most_tokens_whole is not None:

@@ -22,7 +22,7 @@ from ..canon.turns import Role, Run, Turn
 from ..crossing import Crossing
 from .ids import all_calls
 from .recovery import laden
-from .steps import arranged
+from .steps import arranged, standing
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -43,7 +43,8 @@ MAX_ALIKE = 32
 """Conversations that begin with the same bytes."""
 _ENTRY_BYTES = 200
 
-_all: WeakSet[Any] = WeakSet()
+remembering: WeakSet[Any] = WeakSet()
+"""All that `forget_all` empties."""
 
 
 def skimmer(shape: type[Struct], field: str) -> Callable[[bytes], Any]:
@@ -107,18 +108,20 @@ class Recall(Generic[T]):
         self._size = 0
         self._steps: dict[int, Turn] = {}
         self._runs: _Memory[bytes, list[Run]] = _Memory()
-        _all.add(self)
+        remembering.add(self)
 
-    def turns(self, array: Raw, crossing: Crossing, turns: list[Turn]) -> bool:
+    def turns(self, array: Raw | bytes, crossing: Crossing, turns: list[Turn]) -> bool:
         """Add the turns of all messages; False, with nothing added, if they are no array, or one is not plain."""
         text = bytes(array)
         run = self._begun(text) if len(text) > MIN_RUN else None
         begin = 0
         if run is not None:
             begin = run.count
-            text_left = b"[" + text[len(run.text) :]
+        left = text if run is None else b"[" + text[len(run.text) :]
         try:
-            messages = _array(text if run is None else text_left)
+            if not left.isascii():
+                left.decode()  # decoding checks no text that is merely carried
+            messages = _array(left)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return False
         said = self._all(messages, begin, len(text), crossing)
@@ -132,6 +135,14 @@ class Recall(Generic[T]):
         if len(text) > MIN_RUN and turns and _begins(turns[-1]) > begin:
             self._remember(text, messages, begin, turns[first:], run)
         return True
+
+    def goes_on(self, text: bytes) -> bool:
+        """Whether it is an array of messages that begins with some that are known."""
+        run = self._begun(text)
+        try:
+            return run is not None and bool(_array(b"[" + text[len(run.text) :]))
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return False
 
     def _all(self, messages: list[Raw], begin: int, size: int, crossing: Crossing) -> list[T] | None:
         """What the messages say, the first of which is number `begin`; None if one of them is not plain."""
@@ -191,9 +202,7 @@ class Recall(Generic[T]):
             return
         key = text[:MIN_RUN]
         known = [one for one in self._runs.get(key) or () if one is not run]
-        said = tuple(turns[:kept])
-        strange = any(type(part) is Opaque for turn in said for part in turn.parts)
-        found = Run(text[:end], count, said, laden(said), strange, all_calls(said), arranged(said))
+        found = _run(text[:end], count, tuple(turns[:kept]), run)
         runs = [found, *known[: MAX_ALIKE - 1]]
         while (size := sum([len(one.text) for one in runs])) > MAX_RUNS:
             runs.pop()
@@ -220,6 +229,29 @@ class Recall(Generic[T]):
         self._young, self._old, self._size = {}, {}, 0
         self._runs = _Memory()
         self._steps.clear()
+
+
+def _run(text: bytes, count: int, turns: tuple[Turn, ...], before: Run | None) -> Run:
+    """What is known of these turns; of those that they go on from, it is known already."""
+    past = before.past(turns) if before is not None else 0
+    if before is None or not past:
+        return Run(
+            text, count, turns, laden(turns), _strange(turns), all_calls(turns), arranged(turns), standing(turns)
+        )
+    new = turns[past:]
+    calls, stood = all_calls(new), None
+    if before.calls is None or calls is None or not calls.isdisjoint(before.calls):
+        calls = None
+    else:
+        stood = standing(new, before.standing, before.calls) if before.standing is not None else None
+        calls |= before.calls
+    strange = before.strange or _strange(new)
+    in_order = before.arranged and arranged(new, before.turns[-1].role)
+    return Run(text, count, turns, before.laden or laden(new), strange, calls, in_order, stood)
+
+
+def _strange(turns: tuple[Turn, ...]) -> bool:
+    return any(type(part) is Opaque for turn in turns for part in turn.parts)
 
 
 def _begins(turn: Turn) -> int:
@@ -251,7 +283,7 @@ class Written:
     def __init__(self) -> None:
         self._turns: _Memory[int, tuple[Turn, Any]] = _Memory()
         self._begun: _Memory[int, tuple[Run, Begun]] = _Memory()
-        _all.add(self)
+        remembering.add(self)
 
     def get(self, turn: Turn) -> Any:
         """What was kept for this very turn, or None."""
@@ -281,5 +313,5 @@ class Written:
 
 def forget_all() -> None:
     """Forget every message that was seen."""
-    for memory in _all:
+    for memory in remembering:
         memory.forget()

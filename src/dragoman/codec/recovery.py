@@ -7,7 +7,7 @@ whose part is gone or was changed, is left out and reported. Pure, over canon.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -63,21 +63,76 @@ def laden(turns: tuple[Turn, ...]) -> bool:
     return False
 
 
-def recover(request: Request, port: Port, crossing: Crossing) -> Request:
-    """The request with every seal of its upstream on the part it came on, and without any other."""
+class Known(Protocol):
+    """Remembers something about turns that were seen before (`recall.Written`)."""
+
+    def get(self, turn: Turn) -> Any: ...
+
+    def keep(self, turn: Turn, value: Any, size: int) -> None: ...
+
+
+def recover(request: Request, port: Port, crossing: Crossing, known: Known | None = None) -> Request:
+    """The request with every seal of its upstream on the part it came on, and without any other.
+
+    `known` remembers what became of the turns that a conversation is known to begin with.
+    """
     turns: list[Turn] = []
+    run = crossing.run if known is not None and port.vault is not None else None
+    past = run.past(request.turns) if run is not None and not run.laden else 0
+    first = past - len(run.turns) if run is not None else 0
     before = ""  # what the user said last
     number = 0  # of calls since then
-    for turn in request.turns:
+    for place, turn in enumerate(request.turns):
+        bare = first <= place < past  # nothing but the vault has seals of it
         if turn.role == "assistant":
             calls = sum([type(part) is ToolCall for part in turn.parts])
-            turn, number = _recovered(turn, before, number, port, crossing), number + calls
+            if bare and known is not None:
+                turn = _again(turn, before, number, port, crossing, known)
+            else:
+                turn = _recovered(turn, before, number, port, crossing)
+            number += calls
         else:
             if turn.role == "user":
                 before, number = words(turn.parts), 0
-            turn = _with_parts(turn, [_received(part, crossing) for part in turn.parts])
+            if not bare:
+                turn = _with_parts(turn, [_received(part, crossing) for part in turn.parts])
         turns.append(turn)
     return msgspec.structs.replace(request, turns=tuple(turns))
+
+
+def _again(turn: Turn, before: str, number: int, port: Port, crossing: Crossing, known: Known) -> Turn:
+    """A turn that was seen before, and carries nothing: as it was then, if the vault still says the same."""
+    stamp = (port.upstream, port.origin, port.skip, port.spare, port.anonymous, before, number)
+    found = known.get(turn)
+    if found is None or found[0] != stamp:
+        found = (stamp, _keys(turn, before, number, port), (), turn)
+    _, keys, told, out = found
+    vault = port.vault
+    now = tuple([vault.get(key) for key in keys]) if vault is not None else ()
+    if now == told:
+        return out  # type: ignore[no-any-return]
+    if any(now):
+        lost = len(crossing.losses)
+        out = _recovered(turn, before, number, port, crossing)
+        if len(crossing.losses) != lost:
+            return out
+    else:
+        out = turn
+    known.keep(turn, (stamp, keys, now, out), sum(map(len, keys)) + sum([len(one) for one in now if one]))
+    return out
+
+
+def _keys(turn: Turn, before: str, number: int, port: Port) -> tuple[str, ...]:
+    """Under what the vault may have seals for a turn that carries none."""
+    upstream, model = port.upstream, port.origin.model
+    called = [part for part in turn.parts if type(part) is ToolCall]
+    keys = [call_key(upstream, model, call.id) for call in called]
+    if port.anonymous:
+        keys += [place_key(upstream, model, before, place, call.name) for place, call in enumerate(called, number)]
+    if not called and not port.spare:
+        text = words(turn.parts)
+        keys += [text_key(upstream, model, text, before), text_key(upstream, model, text, "")]
+    return tuple(keys)
 
 
 def _received(part: Part, crossing: Crossing) -> Part:

@@ -1,7 +1,7 @@
 """Server-sent events: byte chunks to frames, the same frames however the bytes are cut.
 
-Takes LF and CRLF line ends, comments, several data lines, a byte-order mark, a last frame without its blank line. (The
-standard's third line end, a lone CR, is sent by no provider and would need a look at every byte.)
+Takes LF and CRLF line ends, comments, several data lines, a byte-order mark, frames without the blank line after them.
+(The standard's third line end, a lone CR, is sent by no provider and would need a look at every byte.)
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ MAX_STRAY = 8 * 1024 * 1024
 """Bytes of what comes in place of a stream: a whole answer fits in."""
 _SILENT = (b":", b"id:", b"retry:")
 _BOM = b"\xef\xbb\xbf"
+_OPENING = (b"{", b"[")
 
 
 class Splitter:
@@ -81,15 +82,17 @@ class Splitter:
             if line.endswith(b"\r"):
                 line = line[:-1]
             if not line:
-                if self._data:
-                    frames.append((self._event, _utf8(b"\n".join(self._data))))
-                    self._data.clear()
-                    self._held = 0
-                self._event = b""
+                self._end(frames)
             elif line.startswith(b"data:"):
-                self._data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+                data = line[6:] if line.startswith(b"data: ") else line[5:]
+                if self._data and data[:1] in _OPENING and self._data[-1][-1:] == b"}":
+                    # No JSON value goes on like that: hosts leave the blank line between two frames out.
+                    self._end(frames)
+                self._data.append(data)
                 self._hold_bytes(len(line))
             elif line.startswith(b"event:"):
+                if self._data and self._event:
+                    self._end(frames)
                 self._event = line[6:].strip()
             elif self._strayed < MAX_STRAY and not line.startswith(_SILENT):
                 self._stray += (line[:MAX_STRAY], b"\n")
@@ -98,6 +101,13 @@ class Splitter:
         if rest:
             self._hold(rest)
         return frames
+
+    def _end(self, frames: list[Frame]) -> None:
+        if self._data:
+            frames.append((self._event, _utf8(b"\n".join(self._data))))
+            self._data.clear()
+            self._held = 0
+        self._event = b""
 
     def _hold(self, piece: bytes) -> None:
         if piece:

@@ -103,7 +103,7 @@ def latest() -> Path:
         found = sorted([path.parent for path in folder.glob(f"*/{MANIFEST}")])
         if found:
             return found[-1]
-    raise ConfigError("suite", "none was found", ("--suite DIR",))
+    raise ConfigError("suite", "", ("--suite DIR",), "none was found")
 
 
 def load(place: Path) -> Suite:
@@ -118,7 +118,7 @@ def load(place: Path) -> Suite:
             cases += found
         plain = msgspec.json.decode((place / PLAIN).read_bytes(), type=dict[str, Plain])
     except (OSError, msgspec.DecodeError) as error:
-        raise ConfigError("suite", f"{place}: {error}", ("a directory with a suite.json",)) from None
+        raise ConfigError("suite", str(place), ("a directory with a suite.json",), str(error)) from None
     return Suite(manifest.date, tuple(cases), place, plain)
 
 
@@ -129,4 +129,4 @@ def expected_failures(file: Path) -> dict[str, str]:
     try:
         return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
     except (OSError, msgspec.DecodeError) as error:
-        raise ConfigError("expected failures", f"{file}: {error}", ('{"case id": "reason"}',)) from None
+        raise ConfigError("expected failures", str(file), ('{"case id": "reason"}',), str(error)) from None

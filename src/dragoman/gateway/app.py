@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import time
 import traceback
@@ -30,7 +29,8 @@ from .reports import report, summary
 from .routes import Routes
 from .server import Gone, Incoming, Reply
 from .stored import MemoryStored, Stored
-from .upstreams import client_key
+from .timed import Timed
+from .upstreams import Sendings, client_key
 from .vault import BoundedVault
 from .wrapped import Bodiless, WithHeaders
 
@@ -64,6 +64,8 @@ class Gateway:
             Tokens(time.time),
             Breakers(),
             Projects(),
+            Sendings(environment),
+            self._exchanges,
         )
 
     @property
@@ -74,7 +76,9 @@ class Gateway:
         """A new configuration for exchanges to come; those under way go on with theirs."""
         self._keys = keys(config.listen, self._desk.environment)
         self._looks.listing.forget()
-        self._desk = self._desk._replace(config=config, routes=Routes(config))
+        self._desk = self._desk._replace(
+            config=config, routes=Routes(config), sendings=Sendings(self._desk.environment)
+        )
         self._desk.pool.limits = _limits(config.bounds)
         self._vault.most = config.bounds.vault_bytes
         self._exchanges.most, self._exchanges.most_bytes = config.bounds.exchanges, config.bounds.exchange_bytes
@@ -130,7 +134,7 @@ class Gateway:
 
     async def _generate(self, call: Call, request: Incoming, reply: Reply) -> None:
         desk = self._desk
-        exchange = Exchange(f"ex_{os.urandom(8).hex()}", desk.now(), call.dialect, request.path)
+        exchange = Exchange(f"ex_{random.getrandbits(64):016x}", desk.now(), call.dialect, request.path)
         exchange.asked, exchange.headers, exchange.query = request.body, request.headers, request.query
         began = time.perf_counter()
         earlier, keeping, known = None, None, None
@@ -140,6 +144,8 @@ class Gateway:
             earlier = await recall(self._stored, request.body, known)
             if known.store:
                 reply = keeping = Keeping(reply, exchange)
+        if call.dialect == "ollama":
+            reply = Timed(reply)
         self._under_way += 1
         relay = Relay(desk, call, request, reply, exchange, earlier)
         try:
@@ -167,7 +173,7 @@ class Gateway:
         if verb == "health":
             reply.send(200, _JSON, b'{"status":"ok"}')
         elif verb == "ready":
-            unwell = self._desk.breakers.report(self._desk.config.upstreams, asyncio.get_running_loop().time())
+            unwell = self._desk.breakers.report(self._desk.config.upstreams, time.monotonic())
             _send(reply, 200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
         elif verb == "exchanges":
             await self._show(call.rest, reply)

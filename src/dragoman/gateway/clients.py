@@ -49,7 +49,8 @@ class ListedKeys:
 
 
 def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
+    # The standard library's own hash: what OpenSSL's cost for a few bytes is mostly their making.
+    return hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=32).digest()
 
 
 def keys(listen: Listen, environment: Mapping[str, str]) -> Keys | None:
@@ -61,7 +62,7 @@ def keys(listen: Listen, environment: Mapping[str, str]) -> Keys | None:
         return None
     found = environment.get(listen.key_env, "").replace(",", " ").split()
     if not found:
-        raise ConfigError("key", f"listen.key_env: the variable {listen.key_env} is empty")
+        raise ConfigError("key", "", problem=f"listen.key_env: the variable {listen.key_env} is empty")
     return ListedKeys(found)
 
 

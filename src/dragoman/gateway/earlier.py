@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -190,7 +190,7 @@ class Keeping(Wrapped):
         """The response's name; "" where it keeps the one it has."""
         return self._fresh if self._exchange.upstream_dialect != _NATIVE else ""
 
-    def send(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+    def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
         if status != 200:
             super().send(status, headers, body)
             return

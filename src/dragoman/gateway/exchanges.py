@@ -6,7 +6,8 @@ secrets) is made when someone looks: see `reports.py`.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -99,10 +100,14 @@ class Exchange(Struct):
     """What went to the upstream."""
     answer_status: int = 0
     answer_headers: list[tuple[str, str]] = []
-    answered: Tape | None = None
-    """What came from it."""
-    told: Tape | None = None
+    answered: Tape | bytes | None = None
+    """What came from it; all in one piece, where it is no stream."""
+    told: Tape | bytes | None = None
     """What went to the client."""
+
+    def answered_by_us(self) -> bool:
+        """Whether the upstream is a gateway of our kind."""
+        return any(name == "dragoman-exchange" for name, _ in self.answer_headers)
 
     def kept(self) -> int:
         """Bytes that it holds."""
@@ -110,17 +115,35 @@ class Exchange(Struct):
         if self.sent is not self.asked:
             size += len(self.sent)
         if self.answered is not None:
-            size += self.answered.kept()
-        if self.told is not None:
-            size += self.told.kept()
+            size += _kept(self.answered)
+        if self.told is not None and self.told is not self.answered:
+            size += _kept(self.told)
         return size
 
     def shorten(self, most: int) -> None:
         """Keep the beginnings only."""
         self.asked, self.sent = self.asked[:most], self.sent[:most]
-        for tape in (self.answered, self.told):
-            if tape is not None:
-                tape.shorten(most)
+        self.answered, self.told = _shortened(self.answered, most), _shortened(self.told, most)
+
+
+def _kept(said: Tape | bytes) -> int:
+    return len(said) if type(said) is bytes else said.kept()  # type: ignore[union-attr]
+
+
+def _shortened(said: Tape | bytes | None, most: int) -> Tape | None:
+    if said is not None:
+        said = as_tape(said)
+        said.shorten(most)
+    return said
+
+
+def as_tape(said: Tape | bytes) -> Tape:
+    """For those who look: the beginning and the end of anything."""
+    if isinstance(said, Tape):
+        return said
+    tape = Tape()
+    tape.add(said)
+    return tape
 
 
 class Exchanges:
@@ -149,26 +172,30 @@ class Exchanges:
         found = self._kept.get(name)
         return found[0] if found is not None else None
 
+    def of(self, upstream: str) -> list[Exchange]:
+        """Those that went to an upstream."""
+        return [exchange for exchange, _ in self._kept.values() if exchange.upstream == upstream]
+
     def all(self) -> list[Exchange]:
         return [exchange for exchange, _ in self._kept.values()]
 
 
 def compact(losses: tuple[Loss, ...]) -> str:
     """Losses for a header: each code with its severity and how often."""
-    return _listed([f"{loss.code};{loss.severity}" for loss in losses])
+    return _listed(tuple([(loss.code, loss.severity) for loss in losses]))
 
 
 def compact_repairs(repairs: tuple[Repair, ...]) -> str:
     """Repairs for a header: each with how often."""
-    return _listed([repair.name for repair in repairs])
+    return _listed(tuple([(repair.name,) for repair in repairs]))
 
 
-def _listed(words: list[str]) -> str:
-    counts: dict[str, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
+@lru_cache(maxsize=256)  # an agent's requests lose the same again and again
+def _listed(found: tuple[tuple[str, ...], ...]) -> str:
+    counts = Counter(found)
     out, left = "", len(counts)
-    for word, count in counts.items():
+    for words, count in counts.items():
+        word = ";".join(words)
         said = f"{word};n={count}" if count > 1 else word
         if len(out) + len(said) > MAX_HEADER - 20:
             return f"{out}, more;n={left}"

@@ -6,7 +6,7 @@ family of upstreams goes to that family alone; where it changes what a model doe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 from ..canon.codes import CODES
@@ -55,13 +55,13 @@ def family(dialect: str) -> str:
 
 def onward(upstream: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
     """The client's headers that go to an upstream of that dialect."""
-    taken = _plan(upstream, client, tuple(asked))[0]
+    taken = plan(upstream, client, tuple(asked))[0]
     return {name: asked[name] for name in taken} if taken else {}
 
 
 def unheard(upstream: str, client: str, asked: Mapping[str, str]) -> tuple[Loss, ...]:
     """The client's headers that have nowhere to go, as losses."""
-    lost = _plan(upstream, client, tuple(asked))[1]
+    lost = plan(upstream, client, tuple(asked))[1]
     if not lost:
         return ()
     return tuple([_loss(name, asked[name]) for name in lost])
@@ -75,7 +75,7 @@ def _loss(name: str, value: str) -> Loss:
 
 
 @lru_cache(maxsize=512)
-def _plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Of some headers, those that go on and those whose loss is told. Clients send the same names again and again."""
     own, begin = _OWN.get(family(upstream), ((), ()))
     taken = [
@@ -89,24 +89,30 @@ def _plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str
 
 
 def homeward(
-    client: str, upstream: str, answer: Iterable[tuple[str, str]], exchange: str, asked: Mapping[str, str]
-) -> Headers:
+    client: str, upstream: str, answer: Headers, exchange: str, asked: Mapping[str, str]
+) -> list[tuple[str, str]]:
     """Headers for the client: what the request is called, and what the upstream says that the client understands.
 
     A request keeps the name that the upstream gave it, since that is the one its makers know; else the client's own.
     """
-    called, rank = "", len(_IDS)
-    out: Headers = []
-    kindred = family(client) == family(upstream)
-    for name, value in answer:
-        place = _IDS.get(name)
-        if place is not None:
-            if place < rank and value:
-                called, rank = value, place
-        elif kindred and (name in _ANSWERED_NAMES or name.startswith(_ANSWERED)):
-            out.append((name, value))
+    taken, ids = _understood(family(client) == family(upstream), tuple([name for name, _ in answer]))
+    out = [answer[place] for place in taken]
+    called = next((answer[place][1] for place in ids if answer[place][1]), "") if ids else ""
     called = called or asked.get("x-request-id") or exchange
     out.append(("x-request-id", called))
     if client == "anthropic":
         out.append(("request-id", called))
     return out
+
+
+@lru_cache(maxsize=512)
+def _understood(kindred: bool, names: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Of an answer's headers, the places of those that the client understands, and of those that say what the request
+    is called, the most telling first. Upstreams send the same names again and again."""
+    ids = sorted([(_IDS[name], place) for place, name in enumerate(names) if name in _IDS])
+    taken = [
+        place
+        for place, name in enumerate(names)
+        if kindred and name not in _IDS and (name in _ANSWERED_NAMES or name.startswith(_ANSWERED))
+    ]
+    return tuple(taken), tuple([place for _, place in ids])

@@ -75,7 +75,8 @@ class Looks:
             return await known(desk, call, request)
         if call.verb == "version":
             return _told({"version": __version__})
-        if call.verb == "page" or (call.verb == "home" and "text/html" in request.headers.get("accept", "")):
+        shown = call.rest == "page" or "text/html" in request.headers.get("accept", "")
+        if call.verb == "page" or (call.verb == "home" and shown):
             return page.answer(call.rest, request, desk.config)
         if call.verb == "home":
             return 200, [("content-type", "text/plain; charset=utf-8")], home()

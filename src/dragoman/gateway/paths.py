@@ -69,7 +69,7 @@ _FIXED: dict[tuple[str, str], Call] = {
     ("GET", "/readyz"): Call("ready", ""),
     ("GET", "/dragoman/exchanges"): Call("exchanges", ""),
     ("GET", "/"): Call("home", ""),
-    ("GET", "/dragoman"): Call("page", ""),
+    ("GET", "/dragoman"): Call("home", "", rest="page"),  # like any home without a key: it asks for one
     ("GET", "/dragoman/about"): Call("page", "", rest="about"),
     ("POST", "/dragoman/translate"): Call("page", "", rest="translate"),
 }

@@ -24,6 +24,11 @@ from .framing import array_frames, keep_alive, media_type
 from .paths import Call
 from .server import Reply
 
+BURST = 4096
+"""Bytes of a stream that come at once, and then some."""
+FIRST = 1024
+"""Of these, what is translated first."""
+
 
 class Translator(Protocol):
     """Bytes of the upstream in, bytes for the client out."""
@@ -62,7 +67,7 @@ class Pouring:
 
         Gives the fault that it broke off with, of which the client knows if anything has been sent to it.
         """
-        reply, frame, feed = self._reply, self._frame, translator.feed
+        reply, feed = self._reply, translator.feed
         left = self._bounds.answer
         try:
             async for piece in answer.pieces(self._bounds.idle):
@@ -70,18 +75,17 @@ class Pouring:
                 left -= len(piece)
                 if left < 0:
                     raise TransportError("upstream_bad", f"the stream is longer than {self._bounds.answer} bytes")
-                out = feed(piece)
-                if out:
-                    if not reply.started:
-                        if translator.fault is not None:
-                            return translator.fault
-                        self.open()
-                    self._silent = False
-                    if frame is not None:
-                        out = frame.feed(out)
-                    told.add(out)
-                    reply.write(out)
-                    await reply.drain()
+                if not reply.started:
+                    if len(piece) > BURST:  # the first events need not wait until all the others are translated
+                        first, piece = piece[:FIRST], piece[FIRST:]
+                        self._tell(feed(first), translator, told)
+                        await asyncio.sleep(0)  # lets them go
+                    self._tell(feed(piece), translator, told)
+                    if not reply.started and translator.fault is not None:
+                        return translator.fault
+                else:
+                    self._tell(feed(piece), translator, told)
+                await reply.drain()
             rest = translator.close()
         except TransportError as error:
             rest = translator.close(no_answer(error))
@@ -90,6 +94,19 @@ class Pouring:
         if translator.fault is None or reply.started:
             self.finish(rest, told)
         return translator.fault
+
+    def _tell(self, out: bytes, translator: Translator, told: Tape) -> None:
+        """Some events. Those of a stream that begins with a fault are none: the fault is the answer."""
+        reply = self._reply
+        if not out or (not reply.started and translator.fault is not None):
+            return
+        if not reply.started:
+            self.open()
+        self._silent = False
+        if self._frame is not None:
+            out = self._frame.feed(out)
+        told.add(out)
+        reply.write(out)
 
     def open(self) -> None:
         """The head goes out, with whatever is written next. Nothing can be tried any more."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from msgspec import Raw
+
 from ..canon.events import Fault
+from ..canon.losses import Loss
 from ..dialects import get
 from .breaker import Breaker
 from .config import REHEARSAL, Config
@@ -36,6 +40,18 @@ def named(path: str) -> str:
     """A place as faults name one: `messages[0].content` for the pointer `/messages/0/content`."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
     return "".join([f"[{step}]" if step.isdigit() else f".{step}" for step in steps]).lstrip(".")
+
+
+_THREAD = {"anthropic": {"details": Raw(b'{"error_code":"thread_not_found"}')}}
+
+
+def unheld(losses: Iterable[Loss]) -> Fault | None:
+    """The fault for a Messages request that goes on with a thread which no server here holds: the SDKs know it, and
+    send the whole conversation."""
+    if any(loss.code == "state.dropped" and loss.path == "/thread" for loss in losses):
+        why = "the thread is not held here: send the whole conversation"
+        return Fault("not_found", why, 404, "thread_not_found", "thread", extra=_THREAD)
+    return None
 
 
 def no_model(model: str, config: Config) -> Fault:

@@ -7,10 +7,10 @@ the library's; here is what happens in between: waiting, retrying, giving up, an
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -21,7 +21,16 @@ from ..codec import jsontext
 from ..codec.vault import Vault
 from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
-from ..translate import StreamTranslator, Translation, translate_request, translate_response
+from ..translate import (
+    Head,
+    StreamTranslator,
+    Translation,
+    look,
+    pass_request,
+    seen,
+    translate_request,
+    translate_response,
+)
 from ..transport.client import Answer, Client, Headers
 from ..transport.google import Tokens
 from ..transport.projects import Projects
@@ -31,15 +40,16 @@ from .asides import Told
 from .asides import ask as aside
 from .breaker import FAILURES, Breaker, Breakers
 from .config import REHEARSAL, Config, Route, Upstream
-from .exchanges import Exchange, Tape, Try, compact, compact_repairs
+from .exchanges import Exchange, Exchanges, Tape, Try, compact, compact_repairs
 from .framing import media_type
 from .passing import Passing
 from .paths import Call
 from .pouring import Pouring, Translator
-from .refusal import Refused, fault_reply, named, no_model, resting, unknown_path
+from .refusal import Refused, fault_reply, named, no_model, resting, unheld, unknown_path
 from .routes import Choice, Routes
 from .server import Gone, Incoming, Reply
 from .taped import Taped
+from .upstreams import HOPS, INSTANCE, Sending, Sendings
 
 if TYPE_CHECKING:
     from .earlier import Earlier
@@ -51,22 +61,15 @@ ELSEWHERE: frozenset[FaultKind] = RETRIED | {
 
 
 _ERROR = re.compile(rb'\s*\{\s*"error"\s*:\s*[{"]')
-HOPS = "dragoman-hops"
-"""The header with the gateways that a request came through."""
-INSTANCE = os.urandom(8).hex()
-"""This one. Workers inherit it."""
 
 __all__ = ["Desk", "Refused", "Relay", "fault_reply", "unknown_path"]
 
 
-class _Head(Struct):
-    """What a request's body says about where it goes."""
-
-    model: str = ""
-    stream: bool | None = None
+class _Object(Struct):
+    """Anything."""
 
 
-_head = msgspec.json.Decoder(_Head).decode
+_glance = msgspec.json.Decoder(_Object).decode
 
 
 class _Unfit(Exception):
@@ -92,10 +95,20 @@ class Desk(NamedTuple):
     breakers: Breakers
     projects: Projects
     """Of Google's accounts."""
+    sendings: Sendings
+    exchanges: Exchanges
+    """What went through lately."""
 
 
 class Relay:
     """Carries one exchange."""
+
+    # What few exchanges set is found in the class until one does.
+    _said: Headers = []  # what the upstream says beside its answer
+    _stream = False
+    _pouring: Pouring | None = None
+    _verbatim: tuple[Fault, bytes, int] | None = None
+    _head: Head | None = None
 
     def __init__(
         self,
@@ -109,17 +122,12 @@ class Relay:
         """`earlier` has the turns that the request refers to and does not bring."""
         self._desk = desk
         self._earlier = earlier
-        self._said: Headers = []  # what the upstream says beside its answer
         self._call = call
         self._request = request
         self._reply = reply
         self._exchange = exchange
-        self._stream = False
-        self._pouring: Pouring | None = None
-        self._loop = asyncio.get_running_loop()
-        self._began = self._loop.time()
+        self._began = monotonic()
         self._end = self._began + desk.config.bounds.total
-        self._verbatim: tuple[Fault, bytes, int] | None = None
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
@@ -174,21 +182,21 @@ class Relay:
 
     def _wanted(self) -> tuple[str, bool]:
         """The model and whether the answer is to be streamed."""
-        call, body = self._call, self._request.body
-        try:
-            head = _head(body)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            head = _Head()  # the reader of the dialect will say what is wrong, and where
-        model = call.model or head.model
-        if call.stream is not None:
-            return model, call.stream
-        return model, bool(head.stream) if head.stream is not None else call.dialect == "ollama"
+        call = self._call
+        if call.model and call.stream is not None:
+            return call.model, call.stream  # the address says it
+        head = seen(self._request.body, call.dialect)
+        if head is None:
+            self._head = look(self._request.body)
+            head = self._head or Head()  # the reader of the dialect will say what is wrong, and where
+        stream = head.stream if call.stream is None else call.stream
+        return call.model or head.model or "", call.dialect == "ollama" if stream is None else stream
 
     async def _ask(self, choice: Choice, route: Route, model: str) -> Fault | None:
         """Ask one place, unless it is left alone."""
         exchange, upstream = self._exchange, choice.upstream
         breaker = self._desk.breakers[choice.name]
-        now = self._loop.time()
+        now = monotonic()
         if not breaker.admits(upstream, now):
             return self._failed(choice, resting(choice.name, breaker, now))
         exchange.upstream, exchange.upstream_model = choice.name, choice.model
@@ -196,14 +204,18 @@ class Relay:
         try:
             if upstream.dialect == REHEARSAL:
                 return await self._rehearse(choice, model)
-            asked = self._translated(choice, route)
-            fault = await self._tries(choice, route, asked, breaker)
+            stream = self._stream if upstream.stream == "auto" else upstream.stream == "always"
+            sending = self._desk.sendings.get(
+                choice, self._call.dialect, self._request.headers, stream=stream, pass_key=route.client_key
+            )
+            asked = self._translated(choice, route, sending)
+            fault = await self._tries(choice, route, sending, asked, breaker)
             if fault is None or fault.kind != "invalid_request" or route.repair != "report" or self._reply.started:
                 return fault
             if asked.source == asked.target:  # its bytes went as they were: now it is worth to look what is wrong
-                mended = self._translated(choice, route, mend=True)
+                mended = self._translated(choice, route, sending, mend=True)
                 if mended.repairs:
-                    return await self._tries(choice, route, mended, breaker)
+                    return await self._tries(choice, route, sending, mended, breaker)
             return fault
         finally:
             breaker.spared()
@@ -225,13 +237,17 @@ class Relay:
     def _body(self, choice: Choice) -> bytes:
         return self._request.body if self._earlier is None else self._earlier.body_for(choice)
 
-    def _translated(self, choice: Choice, route: Route, *, mend: bool = False) -> Translation:
+    def _translated(self, choice: Choice, route: Route, sending: Sending, *, mend: bool = False) -> Translation:
         """The request for one place. Within one dialect bytes pass untouched: what is broken in them is mended only
         with `mend`, once the upstream has refused them."""
         call, exchange = self._call, self._exchange
-        untouched = route.repair == "report" and choice.upstream.dialect == call.dialect and not mend
+        untouched = sending.kindred and route.repair != "refuse" and not mend
         try:
-            asked = translate_request(
+            asked = (
+                self._passed(self._head, choice)
+                if untouched and self._earlier is None and self._head is not None and sending.usual
+                else None
+            ) or translate_request(
                 self._body(choice),
                 source=call.dialect,
                 target=choice.upstream.dialect,
@@ -241,8 +257,8 @@ class Relay:
                 repair=None if route.repair == "off" or untouched else route.repair,
                 seals=route.seals,
                 vault=self._desk.vault,
-                resolver=self._earlier if choice.upstream.dialect != call.dialect else None,
-                host=upstreams.host(choice.upstream),
+                resolver=self._earlier if not sending.kindred else None,
+                host=sending.host,
                 stand_ins=route.stand_ins,
             )
         except WireError as error:
@@ -254,31 +270,39 @@ class Relay:
             repair = error.repairs[0]
             raise Refused(Fault("invalid_request", str(error), 400, repair.name, named(repair.path))) from None
         asked.asked = self._call.model or asked.asked
-        unheard = headers.unheard(choice.upstream.dialect, call.dialect, self._request.headers)
-        exchange.losses, exchange.repairs = asked.losses + unheard, asked.repairs
-        stream = self._streams(choice.upstream)
-        other = asked.target != call.dialect or choice.upstream.stream != "auto"
-        place = get(asked.target).endpoint
-        # What silence means there; a translated request is never silent.
-        said = asked.stream if asked.stream is not None else asked.target == call.dialect == "ollama"
-        if other and said is not stream and place.path == place.stream_path:  # else the address says it
-            asked.body = _with_stream(asked, stream)
+        exchange.losses, exchange.repairs = asked.losses, asked.repairs
+        if call.dialect == "anthropic" and (lost := unheld(asked.losses)) is not None:
+            raise Refused(lost)
+        if sending.lost:
+            exchange.losses += headers.unheard(choice.upstream.dialect, call.dialect, self._request.headers)
+        if asked.stream is not sending.stream and sending.stream_in_body:
+            # What silence means there; a translated request is never silent.
+            said = asked.stream if asked.stream is not None else asked.target == call.dialect == "ollama"
+            if said is not sending.stream and (asked.target != call.dialect or choice.upstream.stream != "auto"):
+                asked.body = _with_stream(asked, sending.stream)
         exchange.sent = asked.body = upstreams.fitted(choice.upstream, asked.body)
         return asked
 
-    def _streams(self, upstream: Upstream) -> bool:
-        """Whether the upstream is asked for a stream."""
-        return self._stream if upstream.stream == "auto" else upstream.stream == "always"
+    def _passed(self, head: Head, choice: Choice) -> Translation | None:
+        """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
+        which knows them, and is known by its answers."""
+        body, dialect = self._request.body, self._call.dialect
+        asked = pass_request(body, head, dialect=dialect, model=choice.model)
+        if asked is None and any(one.answered_by_us() for one in self._desk.exchanges.of(choice.name)):
+            asked = pass_request(body, head, dialect=dialect, model=choice.model, marked=True)
+        return asked
 
-    async def _tries(self, choice: Choice, route: Route, asked: Translation, breaker: Breaker) -> Fault | None:
+    async def _tries(
+        self, choice: Choice, route: Route, sending: Sending, asked: Translation, breaker: Breaker
+    ) -> Fault | None:
         """Ask one place, again if it may help; None when the client has its answer."""
-        upstream, reply, now = choice.upstream, self._reply, self._loop.time
+        upstream, reply, now = choice.upstream, self._reply, monotonic
         attempt = 0
         while True:
             self._exchange.attempts += 1
             again = True
             try:
-                fault = await self._once(choice, route, asked)
+                fault = await self._once(choice, route, sending, asked)
             except TransportError as error:
                 fault = no_answer(error)
                 again = error.kind != "timeout"  # it had its time
@@ -314,41 +338,32 @@ class Relay:
 
         return await self._desk.projects.fitted(upstream.base_url + upstream.credentials, body, ask)
 
-    async def _once(self, choice: Choice, route: Route, asked: Translation) -> Fault | None:
+    async def _once(self, choice: Choice, route: Route, sending: Sending, asked: Translation) -> Fault | None:
         desk, upstream, exchange, bounds = self._desk, choice.upstream, self._exchange, self._desk.config.bounds
+        own: Iterable[tuple[str, str]]
         try:
-            token = await desk.tokens.get(upstream.credentials) if upstreams.auth(upstream) == "google" else ""
-            own = upstreams.headers(
-                upstream,
-                desk.environment,
-                self._call.dialect,
-                self._request.headers,
-                token,
-                pass_key=route.client_key,
-            )
+            token = await desk.tokens.get(upstream.credentials) if sending.google else ""
+            own = sending.headers(self._request.headers, token)
         except ConfigError as error:
             return Fault("auth", f"the gateway has no key for {choice.name}: {error}", 401)
         if token and upstream.dialect == "code-assist" and not upstream.project:
             exchange.sent = asked.body = await self._with_project(upstream, asked.body)
         if asked.headers:
             own = upstreams.beside(own, asked.headers)
-        streams = self._streams(upstream)
-        target = upstreams.target(upstream, choice.model, stream=streams)
-        left = self._end - self._loop.time()
-        address = upstreams.address(upstream)
-        if not address.secure:  # those that know TLS are nobody's loopback
-            own = [*own, (HOPS, f"{self._request.headers.get(HOPS, '')} {INSTANCE}".lstrip())]
-        first = min(bounds.first_byte, left)
-        async with await desk.pool.request(address, "POST", target, own, asked.body, first_byte=first) as answer:
-            exchange.answer_after = self._loop.time() - self._began
-            exchange.answer_status, exchange.answer_headers = answer.status, answer.headers
-            exchange.answered, exchange.told = Tape(), None
-            self._said = answer.headers
-            late = f"the answer took more than {bounds.total:g} seconds"
-            answer.within(self._end - self._loop.time(), late)
-            if answer.status >= 300:
+        first = min(bounds.first_byte, self._end - monotonic())
+        answer = await desk.pool.request(sending.address, "POST", sending.target, own, asked.body, first_byte=first)
+        try:
+            now = monotonic()
+            exchange.answer_after = now - self._began
+            exchange.answer_status = status = answer.status
+            exchange.answer_headers = self._said = answer.headers
+            exchange.answered = exchange.told = None
+            answer.within(self._end - now, bounds.total)
+            if status >= 300:
                 return await self._fault(choice, answer)
-            return await self._take(choice, route, asked, answer, streams)
+            return await self._take(route, asked, answer, streams=sending.stream)
+        finally:
+            answer.close()
 
     async def _fault(self, choice: Choice, answer: Answer) -> Fault:
         """What an upstream says that does not serve the request."""
@@ -365,14 +380,11 @@ class Relay:
         return fault
 
     async def _read(self, answer: Answer) -> bytes:
-        body = await answer.read(self._desk.config.bounds.answer, self._desk.config.bounds.idle)
-        if self._exchange.answered is not None:
-            self._exchange.answered.add(body)
+        bounds = self._desk.config.bounds
+        self._exchange.answered = body = await answer.read(bounds.answer, bounds.idle)
         return body
 
-    async def _take(
-        self, choice: Choice, route: Route, asked: Translation, answer: Answer, streams: bool
-    ) -> Fault | None:
+    async def _take(self, route: Route, asked: Translation, answer: Answer, *, streams: bool) -> Fault | None:
         """A good answer, which may be in the other shape than the one that was asked for."""
         kind = answer.header("content-type")
         if streams and kind.startswith("application/json") and get(asked.target).framing == "sse":
@@ -381,7 +393,8 @@ class Relay:
             streams = True
         if streams and self._pouring is not None:
             translator = self._translator(asked, route)
-            fault = await self._pouring.pour(answer, translator, _tape(self._exchange), self._told())
+            self._exchange.answered = answered = Tape()
+            fault = await self._pouring.pour(answer, translator, answered, self._told())
             self._exchange.losses += translator.losses
             return fault
         body = await self._read(answer)
@@ -414,8 +427,11 @@ class Relay:
 
     def _answered(self, asked: Translation, route: Route, body: bytes) -> bytes:
         """A whole answer in the client's dialect. FaultError if it is one for all its good status."""
-        if asked.source == asked.target and _ERROR.match(body) is not None:
-            raise FaultError(get(asked.target).read_fault(body, 502, {}), body)
+        if asked.source == asked.target:
+            if _ERROR.match(body) is not None:
+                raise FaultError(get(asked.target).read_fault(body, 502, {}), body)
+            if not asked.wrapped and _is_object(body):
+                return body
         told = translate_response(
             body,
             source=asked.target,
@@ -425,7 +441,8 @@ class Relay:
             seals=route.seals,
             vault=self._desk.vault,
         )
-        self._exchange.losses += told.losses
+        if losses := told.losses:
+            self._exchange.losses += losses
         return told.body
 
     def _told_in_events(self, asked: Translation, route: Route, body: bytes) -> bytes:
@@ -442,11 +459,11 @@ class Relay:
         if self._pouring is not None:
             self._pouring.finish(body, self._told())
             return
-        self._told().add(body)
+        self._exchange.told = body
         self._reply.send(200, self.headers("application/json"), body)
 
     def _told(self) -> Tape:
-        if self._exchange.told is None:
+        if not isinstance(self._exchange.told, Tape):
             self._exchange.told = Tape()
         return self._exchange.told
 
@@ -457,13 +474,13 @@ class Relay:
         if not refused.fault.request_id:
             refused.fault = msgspec.structs.replace(refused.fault, request_id=known.get("x-request-id", ""))
         status, more, body = refused.reply(self._call.dialect)
-        self._told().add(body)
+        self._exchange.told = body
         self._reply.send(status, [*out, *[one for one in more if one[0] not in known]], body)
 
     def headers(self, kind: str) -> list[tuple[str, str]]:
         """The headers of an answer to the client, which goes out with them."""
         exchange = self._exchange
-        exchange.first_byte = self._loop.time() - self._began
+        exchange.first_byte = monotonic() - self._began
         said = headers.homeward(
             self._call.dialect, exchange.upstream_dialect, self._said, exchange.id, self._request.headers
         )
@@ -477,10 +494,15 @@ class Relay:
         return out
 
 
-def _tape(exchange: Exchange) -> Tape:
-    if exchange.answered is None:
-        exchange.answered = Tape()
-    return exchange.answered
+def _is_object(body: bytes) -> bool:
+    """Whether it is an object of JSON in UTF-8: nothing more is asked of what passes untouched."""
+    try:
+        if not body.isascii():
+            body.decode()
+        _glance(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return False
+    return True
 
 
 def _with_stream(asked: Translation, stream: bool) -> bytes:

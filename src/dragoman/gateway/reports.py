@@ -14,7 +14,7 @@ from ..canon.response import Usage
 from ..crossing import Crossing
 from ..dialects import get, names
 from ..errors import WireError
-from .exchanges import Exchange, Tape
+from .exchanges import Exchange, Tape, as_tape
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
 _TELLING = re.compile(
@@ -105,9 +105,10 @@ def usage(exchange: Exchange) -> dict[str, Any] | None:
     dialect = exchange.upstream_dialect if exchange.answered is not None else exchange.dialect
     if taped is None or dialect not in names():
         return None
-    head, tail = taped.parts()
+    tape = as_tape(taped)
+    head, tail = tape.parts()
     try:
-        found = _streamed_usage(head, tail, taped.size, dialect) if _is_stream(head) else _whole_usage(head, dialect)
+        found = _streamed_usage(head, tail, tape.size, dialect) if _is_stream(head) else _whole_usage(head, dialect)
     except WireError:
         return None
     return {name: value for name, value in found.items() if value is not None} or None
@@ -166,9 +167,10 @@ def shown(body: bytes) -> str:
     return text if len(body) <= MAX_BODY else f"{text}... ({len(body)} bytes)"
 
 
-def _taped(tape: Tape | None) -> str:
-    if tape is None:
+def _taped(said: Tape | bytes | None) -> str:
+    if said is None:
         return ""
+    tape = as_tape(said)
     head, tail = tape.parts()
     kept = len(head) + len(tail)
     if kept == tape.size and not tail:

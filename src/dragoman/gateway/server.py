@@ -13,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 
@@ -85,13 +86,13 @@ class Reply:
     def gone(self) -> bool:
         return self._client.transport is None
 
-    def send(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+    def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
         """A whole answer, in one write."""
         self.started = self._ended = True
         self.status = status
         self._client.write(self._head(status, headers, f"content-length: {len(body)}") + body)
 
-    def start(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
+    def start(self, status: int, headers: Collection[tuple[str, str]]) -> None:
         """The head of an answer whose body comes in pieces. It is written with the first of them."""
         self.started = True
         self.status = status
@@ -125,14 +126,12 @@ class Reply:
     def ended(self) -> bool:
         return self._ended
 
-    def _head(self, status: int, headers: Iterable[tuple[str, str]], how: str) -> bytes:
-        lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Unknown')}", how]
-        lines += [f"{name}: {value}" for name, value in headers]
-        if not self.keep_alive and how != _CLOSE:
-            lines.append(_CLOSE)
-        lines += ("", "")
-        head = "\r\n".join(lines).encode("latin-1", "replace")
-        if head.count(b"\n") != len(lines) - 1:
+    def _head(self, status: int, headers: Collection[tuple[str, str]], how: str) -> bytes:
+        lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
+        close = f"{_CLOSE}\r\n" if not self.keep_alive and how != _CLOSE else ""
+        text = f"HTTP/1.1 {status} {_REASONS.get(status, 'Unknown')}\r\n{how}\r\n{lines}{close}\r\n"
+        head = text.encode("latin-1", "replace")
+        if head.count(b"\n") != len(headers) + (4 if close else 3):
             raise ValueError("a header of the answer holds a line break")
         return head
 
@@ -141,15 +140,16 @@ class _Client(asyncio.Protocol):
     """One connection of a client: one request after the other."""
 
     __slots__ = (
-        "_again",
         "_body",
         "_early",
         "_fed",
         "_headers",
         "_in_body",
+        "_lines",
         "_loop",
         "_parser",
         "_peer",
+        "_reads",
         "_ready",
         "_refusal",
         "_refused",
@@ -159,6 +159,7 @@ class _Client(asyncio.Protocol):
         "chunks",
         "full",
         "held",
+        "on_body",
         "task",
         "transport",
     )
@@ -170,6 +171,8 @@ class _Client(asyncio.Protocol):
         self.held = b""
         self._server = server
         self._loop = asyncio.get_running_loop()
+        self._body: list[bytes] = []
+        self.on_body = self._body.append  # what the parser tells most often
         self._parser: Any = httptools.HttpRequestParser(self)
         self._peer = ""
         self.task: asyncio.Task[None] | None = None
@@ -180,10 +183,9 @@ class _Client(asyncio.Protocol):
 
     def _reset(self) -> None:
         self._url = b""
-        self._again = 0  # bytes of names that came more than once
+        self._lines: list[tuple[bytes, bytes]] = []
         self._headers: dict[str, str] = {}
-        self._body: list[bytes] = []
-        self._size = 0
+        self._size = self._reads = 0  # of the body, as far as it was counted
         self._fed = 0
         self._in_body = False
         self._refusal: tuple[int, str] | None = None
@@ -246,8 +248,8 @@ class _Client(asyncio.Protocol):
             self._refuse(*self._refusal)
         elif self._ready:
             self._start()
-        elif self._fed > bounds.head and self._fed > self._most():
-            self._refuse(431, _too_long("head", bounds.head))
+        elif self._fed > bounds.head and (refusal := self._overlong()) is not None:
+            self._refuse(*refusal)
         elif self._in_body:
             self._server.deadlines.expect(self, bounds.body_seconds)
 
@@ -269,10 +271,19 @@ class _Client(asyncio.Protocol):
         else:
             self._start()
 
-    def _most(self) -> int:
-        """Bytes that a request may have by now. The parser tells nothing of a header before its end, nor of what stands
-        around chunks and behind them: in chunks of one byte that is five times the body."""
-        return self._server.bounds.head + 6 * self._size
+    def _overlong(self) -> tuple[int, str] | None:
+        """Why a request of which so much has come is not waited for any longer. The parser tells nothing of a header
+        before its end, nor of what stands around chunks and behind them: in chunks of one byte that is five times the
+        body."""
+        bounds, pieces, read = self._server.bounds, self._body, self._reads
+        if len(pieces) > read:  # one for each time that something came, however small the chunks are
+            pieces[read:] = [b"".join(pieces[read:])]
+            self._reads += 1
+            self._size += len(pieces[read])
+        size = self._size
+        if size > bounds.body:
+            return 413, _too_long("body", bounds.body)
+        return (431, _too_long("head", bounds.head)) if self._fed > bounds.head + 6 * size else None
 
     # What the parser tells.
 
@@ -280,22 +291,20 @@ class _Client(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._in_body:
-            return  # behind a body: too late to say anything about the request
-        key, headers = lower(name), self._headers
-        told = value.decode("latin-1")
-        if key in headers:
-            told = f"{headers[key]}, {told}"
-            self._again += len(name) + 2
-        headers[key] = told
+        if not self._in_body:  # behind a body: too late to say anything about the request
+            self._lines.append((name, value))
 
     def on_headers_complete(self) -> None:
         self._in_body = True
-        headers, bounds = self._headers, self._server.bounds
-        size = self._again + 4 * len(headers) + sum(map(len, headers)) + sum(map(len, headers.values()))
-        if size + len(self._url) > bounds.head:
-            self._refusal = (431, _too_long("head", bounds.head))
-            raise _Stop
+        lines, bounds = self._lines, self._server.bounds
+        self._headers = headers = {lower(name): value.decode("latin-1") for name, value in lines}
+        if len(headers) < len(lines):
+            self._headers = headers = _joined(lines)
+        if not 0 < self._fed <= bounds.head:  # 0: it came right behind another
+            size = len(self._url) + sum([len(name) + len(value) + 4 for name, value in lines])
+            if size > bounds.head:
+                self._refusal = (431, _too_long("head", bounds.head))
+                raise _Stop
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > bounds.body:
             self._refusal = (413, _too_long("body", bounds.body))
@@ -303,19 +312,18 @@ class _Client(asyncio.Protocol):
         if "expect" in headers and headers["expect"].lower() == "100-continue" and self.transport is not None:
             self.transport.write(_CONTINUE)
 
-    def on_body(self, data: bytes) -> None:
-        self._size += len(data)
-        if self._size > self._server.bounds.body:
-            self._refusal = (413, _too_long("body", self._server.bounds.body))
-            raise _Stop
-        self._body.append(data)
-
     def on_message_complete(self) -> None:
         parser = self._parser
         keep = parser.should_keep_alive() and not parser.should_upgrade()
-        path, _, query = self._url.decode("latin-1").partition("?")
-        body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
-        request = Incoming(parser.get_method().decode("latin-1"), path, query, self._headers, body, self._peer)
+        url = self._url
+        path, query = _parted(url) if len(url) < 200 else _parted.__wrapped__(url)
+        pieces = self._body
+        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        if len(body) > self._server.bounds.body:
+            self._refusal = (413, _too_long("body", self._server.bounds.body))
+            raise _Stop
+        request = Incoming(_method(parser.get_method()), path, query, self._headers, body, self._peer)
         self._ready.append((request, keep, parser.get_http_version() != "1.0"))
         self._reset()
 
@@ -397,6 +405,26 @@ class _Client(asyncio.Protocol):
                 self._refuse(408, "the request did not come to its end in time")
             else:
                 self.transport.close()
+
+
+@lru_cache(maxsize=512)  # clients ask for the same few again and again
+def _parted(url: bytes) -> tuple[str, str]:
+    path, _, query = url.decode("latin-1").partition("?")
+    return path, query
+
+
+@lru_cache(maxsize=64)
+def _method(name: bytes) -> str:
+    return name.decode("latin-1")
+
+
+def _joined(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers of which some came more than once."""
+    out: dict[str, str] = {}
+    for name, value in lines:
+        key, told = lower(name), value.decode("latin-1")
+        out[key] = f"{out[key]}, {told}" if key in out else told
+    return out
 
 
 def _too_long(what: str, most: int) -> str:

@@ -18,6 +18,7 @@ from ..linting import lint
 from .config import REHEARSAL
 from .framing import array_frames
 from .paths import Call
+from .refusal import unheld
 from .server import Reply
 
 Headers = list[tuple[str, str]]
@@ -26,6 +27,8 @@ _LEAST = {"openai-chat": 1, "openai-responses": 1, "openrouter": 1, "gemini": 1,
 """The smallest limit of tokens; elsewhere none at all, or one below zero, has a meaning."""
 _CLOSED = ("tool_choice", "response_format", "think")
 """Fields with few legal values; one that was not understood is none of them."""
+_UNHEEDED = {"ollama": ("tool_choice", "response_format")}
+"""Those that the upstreams of a dialect do not know, and pass over."""
 _SEALS = frozenset({"ANT-012", "GEM-008", "GEM-009"})
 """Rules by which a seal of the rehearsal is a stranger's, or is missing: it looks at its seals itself."""
 _QUIET = ("gemini", "code-assist", "openai-responses")
@@ -37,9 +40,13 @@ def read(body: bytes, call: Call, model: str) -> Request | Fault:
     dialect = get(call.dialect)
     try:
         # Read as for an upstream of another dialect: tools that come by an item in mid-conversation are tools.
-        request = dialect.read_request(body, Crossing(call.dialect, REHEARSAL))
+        crossing = Crossing(call.dialect, REHEARSAL)
+        request = dialect.read_request(body, crossing)
     except WireError as error:
         return Fault("invalid_request", str(error), 400, param=error.path)
+    lost = unheld(crossing.losses.all())
+    if lost is not None:
+        return lost
     return msgspec.structs.replace(request, model=model)
 
 
@@ -56,10 +63,11 @@ def admit(body: bytes, call: Call, model: str, asked: str) -> Request | Fault:
     for extra in (request.extra, request.choice.extra if request.choice is not None else None):
         unread = extra.get(call.dialect, {}) if extra is not None else {}
         for name in _CLOSED:
-            if name in unread:
+            if name in unread and name not in _UNHEEDED.get(call.dialect, ()):
                 return _refused(f"{name} has a value that is not known", name)
     for finding in lint(body, dialect=call.dialect, kind="request", model=asked):
-        if finding.severity == "error" and finding.rule not in _SEALS:
+        # A rule about what is inside an envelope names the rule that is broken there.
+        if finding.severity == "error" and _SEALS.isdisjoint((finding.rule, finding.message.partition(":")[0])):
             return _refused(f"{finding.path or '/'}: {finding.message} ({finding.rule})", finding.path.lstrip("/"))
     settings = request.settings
     if settings.thoughts is None and call.dialect in _QUIET:

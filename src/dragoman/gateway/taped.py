@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from .exchanges import Tape
 from .server import Reply
@@ -18,7 +18,7 @@ class Taped(Wrapped):
         super().__init__(inner)
         self._tape = tape
 
-    def send(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+    def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
         self._tape.add(body)
         super().send(status, headers, body)
 

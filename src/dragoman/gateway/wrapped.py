@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from .server import Reply
 
@@ -18,12 +18,12 @@ class Wrapped(Reply):
         super().__init__(inner._client, inner.keep_alive)
         self.inner = inner
 
-    def send(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+    def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
         self.started = self._ended = True
         self.status = status
         self.inner.send(status, headers, body)
 
-    def start(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
+    def start(self, status: int, headers: Collection[tuple[str, str]]) -> None:
         self.started = True
         self.status = status
         self.inner.start(status, headers)
@@ -51,10 +51,10 @@ class WithHeaders(Wrapped):
         super().__init__(inner)
         self._more = more
 
-    def send(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+    def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
         super().send(status, [*headers, *self._more], body)
 
-    def start(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
+    def start(self, status: int, headers: Collection[tuple[str, str]]) -> None:
         super().start(status, [*headers, *self._more])
 
 
@@ -63,5 +63,5 @@ class Bodiless(Wrapped):
 
     __slots__ = ()
 
-    def send(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+    def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
         super().send(status, headers, b"")

@@ -124,7 +124,7 @@ def read_script(text: str | bytes, form: Literal["json", "toml"] = "json", name:
         for place, step in enumerate(script.steps):
             _check(step, f"$.steps[{place}]")
     except (msgspec.DecodeError, ValueError, RecursionError, re.error) as error:
-        raise ConfigError("script", f"{name or form}: {error}") from None
+        raise ConfigError("script", name or form, problem=str(error)) from None
     return msgspec.structs.replace(script, name=name) if name else script
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from typing import TypeVar
 
@@ -135,16 +135,15 @@ async def whole_answer(model: Model, request: Request, lost: list[Loss], deadlin
 class Aside:
     """A model as tools may ask it (`tool.Asker`): beside the conversation, and with tools of its upstream."""
 
-    def __init__(self, model: Model, lost: list[Loss]) -> None:
-        self._model = model
-        self._lost = lost
+    def __init__(self, answers: Callable[[Request], Awaitable[Response]]) -> None:
+        self._answers = answers
         self.usages: list[Usage] = []
         """What it cost."""
 
     async def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
         tools = [HostedTool("gemini", word, jsontext.raw({word: {}})) for word in map(_HOSTED.__getitem__, hosted)]
         request = Request((Turn("user", (Text(prompt),)),), tools=tuple(tools), stream=True)
-        response = await whole_answer(self._model, request, self._lost)
+        response = await self._answers(request)
         if response.usage is not None:
             self.usages.append(response.usage)
         return response

@@ -17,7 +17,7 @@ from .history import INTERRUPTED, failed
 from .policy import Policy
 from .session import Session
 from .tool import Confirmation, Failure, Outcome, Surroundings
-from .toolbox import Approval, Approve, Done, Plan, Toolbox
+from .toolbox import Approval, Approve, Decision, Done, Plan, Toolbox, decided
 
 HARMLESS = frozenset({"read", "fetch"})
 """Kinds of tools that may run side by side, and again where it is not known whether they did."""
@@ -128,6 +128,8 @@ class Calling:
         queue: asyncio.Queue[_Item] = asyncio.Queue()
         session.started += [plan.call.id for plan, _ in ready if not self._harmless(plan.call)]
         desk.save(session)
+        clock = asyncio.get_running_loop().time
+        began = clock()
         tasks = [asyncio.create_task(self._one(plan, approval, queue)) for plan, approval in ready]
         for task in tasks:
             task.add_done_callback(queue.put_nowait)
@@ -144,6 +146,9 @@ class Calling:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            for (plan, approval), task in zip(ready, tasks, strict=True):
+                if task.cancelled():
+                    self._note(_interrupted(plan.call, decided(plan, approval), clock() - began))
 
     async def _one(self, plan: Plan, approval: Approval | None, queue: asyncio.Queue[_Item]) -> Done:
         def report(text: str) -> None:
@@ -158,8 +163,7 @@ class Calling:
         session.plans.pop(call.id, None)
         session.started = [other for other in session.started if other != call.id]
         desk.save(session)
-        mcp = call.name in desk.toolbox and bool(getattr(desk.toolbox[call.name], "server", ""))
-        desk.note(telemetry.tool_call(done, session.prompt_id, mcp=mcp))
+        self._note(done)
         failure = done.outcome.failure
         return ToolCallResponse(
             call.id,
@@ -172,6 +176,11 @@ class Calling:
             round(done.seconds * 1000),
         )
 
+    def _note(self, done: Done) -> None:
+        toolbox, name = self._desk.toolbox, done.call.name
+        mcp = name in toolbox and bool(getattr(toolbox[name], "server", ""))
+        self._desk.note(telemetry.tool_call(done, self._session.prompt_id, mcp=mcp))
+
 
 def _arguments(call: ToolCall) -> object:
     try:
@@ -180,6 +189,7 @@ def _arguments(call: ToolCall) -> object:
         return call.arguments
 
 
-def _interrupted(call: ToolCall) -> Done:
+def _interrupted(call: ToolCall, decision: Decision | None = None, seconds: float = 0.0) -> Done:
     """A call that was under way when the session ended, and may have done something."""
-    return Done(call, failed(call, INTERRUPTED), Outcome(INTERRUPTED, INTERRUPTED, Failure(INTERRUPTED, "interrupted")))
+    outcome = Outcome(INTERRUPTED, INTERRUPTED, Failure(INTERRUPTED, "interrupted"))
+    return Done(call, failed(call, INTERRUPTED), outcome, decision, seconds)

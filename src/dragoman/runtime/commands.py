@@ -27,14 +27,53 @@ _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "ash"})
 _LAUNCHERS = frozenset(
     {"env", "sudo", "doas", "nice", "ionice", "nohup", "timeout", "command", "builtin", "exec", "setsid", "stdbuf",
      "xargs", "parallel", "chroot", "unshare", "nsenter", "runuser", "su", "script", "watch", "flock", "strace",
-     "ltrace", "busybox", "chrt", "taskset", "prlimit", "systemd-run", "ssh"}
+     "ltrace", "busybox", "chrt", "taskset", "prlimit", "systemd-run", "ssh", "time", "pkexec", "gosu", "entr",
+     "unbuffer", "fakeroot", "setarch", "numactl", "start-stop-daemon", "valgrind"}
 )  # fmt: skip
 """Programs that run another one, which stands among their arguments."""
+
+_ARGUED = {
+    name: re.compile(rf"\n({arguments})")
+    for name, arguments in {
+        "git": r"-c\n.*[=$`]|--config-env|--ex[et]|-x|--upl|--rece|-O|--open|\w+::"
+        r"|(config|foreach|run|filter-branch|difftool|mergetool|for-each-repo)\n",
+        "tar": r"-[A-Za-z]*[IF]|--to-c|--rsh|--checkpoint-|--use|--info-s|--new-vol",
+        "rg": r"--pre\b(?!-)|--hostname-bin",
+        "sort": r"--com",
+        "rsync": r"-\w*e|--rs",
+        "jobs": r"-x",
+    }.items()
+}
+"""Arguments, each in a line and as short as they may be written, by which a program runs others that it is told. There
+are more of them, and more such programs."""
+_SETTING = frozenset({"export", "declare", "typeset", "readonly", "local", "read", "getopts", "printf"})
+"""Builtins that set variables, which their arguments name."""
+_EXPORTED = re.compile(r"(?:-v)?([A-Z_][A-Z0-9_]*|\w+_proxy)")
+"""Names of variables that programs may go by: those of a loop are written in other letters."""
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?\+?=")
 _ARITHMETIC = re.compile(r"[-+!~ \t]*\$?\w+[ \t]*(?:[-+*/%<>=?:^,!~][-+*/%<>=?:^,!~ \t]*\$?\w+[ \t]*)*")
 """What can be nothing else: no parentheses, no two words side by side."""
-_OPERATORS = (";;&", "<<<", "<<-", "&>>", "&&", "||", ";;", ";&", "|&", "&>", ">>", ">&", "<&", "<>", ">|", "<<")
+_OPERATORS = (
+    ";;&",
+    "<<<",
+    "<<-",
+    "&>>",
+    "<&-",
+    ">&-",
+    "&&",
+    "||",
+    ";;",
+    ";&",
+    "|&",
+    "&>",
+    ">>",
+    ">&",
+    "<&",
+    "<>",
+    ">|",
+    "<<",
+)
 _SEPARATORS = frozenset({";", "&", "|", "\n", "&&", "||", ";;", ";&", ";;&", "|&", "(", ")"})
 _MAGIC = frozenset("*?[]{}~")
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
@@ -76,12 +115,12 @@ class _Word(NamedTuple):
 class _Reader:
     """One text of commands, from its beginning to its end."""
 
-    def __init__(self, text: str, depth: int) -> None:
+    def __init__(self, text: str, depth: int, at: int = 0) -> None:
         self.text = text
         self.depth = depth
-        self.at = 0
+        self.at = at
         self.found: list[str] = []
-        self.hidden = depth > MAX_DEPTH or "\0" in text or _SPLIT.search(text) is not None
+        self.hidden = depth > MAX_DEPTH or (at == 0 and ("\0" in text or _SPLIT.search(text) is not None))
         self._words: list[_Word] = []
         self._documents: list[tuple[str, bool, bool]] = []
         """Here-documents that begin after this line: how they end, whether that was quoted, whether tabs go."""
@@ -105,8 +144,10 @@ class _Reader:
         else:
             start = self.at
             word = self._word()
-            if self.text[self.at : self.at + 1] in ("<", ">") and self.text[start : self.at].isdigit():
-                return  # the number of a file, not a word
+            if self.text[self.at : self.at + 1] in ("<", ">"):
+                if self.text[start : self.at].isdigit():
+                    return  # the number of a file, not a word
+                self.hidden |= word.text.startswith("{")  # it sets a variable
             self._words.append(word)
 
     def _line(self) -> None:
@@ -130,6 +171,8 @@ class _Reader:
             if sign == "\n":
                 self._skip_documents()
             return
+        if sign in ("<&-", ">&-"):
+            return  # closes a file: what follows is another word
         while self.text[self.at : self.at + 1] in (" ", "\t"):
             self.at += 1
         if self.text[self.at : self.at + 1] in tuple("\n;&|()<>") and not text.startswith(("<(", ">("), self.at):
@@ -161,11 +204,12 @@ class _Reader:
             if not first.quoted and not first.dynamic and first.text in _LEADING:
                 timed = first.text == "time"
                 words = words[1:]
-                while timed and words and words[0].text.startswith("-"):
+                while timed and words and words[0].text in ("-p", "--"):
                     words = words[1:]
                 continue
             if not first.quoted and first.text in _LISTS:
                 texts = [word.text for word in words]
+                self._set(words[1:2])
                 words = words[texts.index("do") :] if "do" in texts else []
                 continue
             assigned = _ASSIGNMENT.match(first.text)
@@ -186,6 +230,19 @@ class _Reader:
             self._shell(words[1:])
         elif name in _LAUNCHERS or (name in ("find", "fd") and any(_EXECUTING.fullmatch(word.text) for word in words)):
             self._launched(words[1:])
+        elif name in _ARGUED:
+            self.hidden |= _ARGUED[name].search("\n".join(["", *[word.text for word in words[1:]], ""])) is not None
+        elif name in _SETTING and not (name == "printf" and not any(word.text.startswith("-v") for word in words)):
+            self._set(words[1:])
+
+    def _set(self, words: list[_Word]) -> None:
+        """Words that name variables, some with what is assigned to them."""
+        for word in words:
+            assigned = _ASSIGNMENT.match(word.text) or _EXPORTED.fullmatch(word.text)
+            if assigned is not None:
+                self.found.append(f"{assigned[1]}=")
+            else:
+                self.hidden |= word.dynamic
 
     def _shell(self, words: list[_Word]) -> None:
         """A shell's command, if it is in its arguments; else a script's name, which is as good as a program."""
@@ -210,9 +267,9 @@ class _Reader:
                 self.found.append(f"{assigned[1]}=")
             elif re.fullmatch(r"[\w./+-]+", words[i].text) and not words[i].text[0].isdigit():
                 self.found.append(words[i].text)
-            name = words[i].text.rpartition("/")[2]
-            if name in _SHELLS:
-                self._shell(words[i + 1 :])
+        first = next((i for i in plain if words[i].text.rpartition("/")[2] in _SHELLS), len(words))
+        if first < len(words):
+            self._shell(words[first + 1 :])
 
     def _skip_documents(self) -> None:
         """The bodies of here-documents. What is in them is text, but for substitutions."""
@@ -340,6 +397,9 @@ class _Reader:
             self._expanded("}")
             # A prompt's text is run through the shell again; and `${ command; }` is a command, in newer shells.
             inner = text[start : self.at]
+            assigned = re.match(r"(\w+):?=", inner)
+            if assigned is not None:
+                self.found.append(f"{assigned[1]}=")
             # How quotes and parentheses count in it depends on where it stands.
             self.hidden |= (
                 re.match(r"[\w@*#!?$-]", inner) is None or re.search(r"@P|['\"\\]|(?<!\$)\(", inner) is not None
@@ -382,8 +442,7 @@ class _Reader:
 
     def _substitution(self) -> None:
         """After $( or <(: commands up to the parenthesis that closes it."""
-        inner = _Reader(self.text, self.depth + 1)
-        inner.at = self.at
+        inner = _Reader(self.text, self.depth + 1, self.at)
         inner._until_closed()
         self.at = inner.at
         self._take(inner)

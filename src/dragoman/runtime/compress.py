@@ -13,6 +13,7 @@ from ..canon.parts import Text
 from ..canon.request import Request
 from ..canon.turns import Turn
 from ..rehearsal.tokens import estimate
+from .context import is_opening
 from .history import Turns
 
 THRESHOLD = 0.7
@@ -64,7 +65,15 @@ def question(early: Turns) -> Turns:
 def begun_anew(summary: str, parted: Cut) -> Turns:
     """The history that goes on. In the middle of a task the user's own words are said again."""
     said = OPENING + summary.strip()
+    opening = parted.early[:2] if is_opening(parted.early[0]) else ()  # where it is must not depend on the summary
     if parted.late[0].role == "user":
-        return (Turn("user", (Text(said),)), Turn("assistant", (Text(ACKNOWLEDGED),)), *parted.late)
+        return (*opening, Turn("user", (Text(said),)), Turn("assistant", (Text(ACKNOWLEDGED),)), *parted.late)
     asked = next(turn for turn in reversed(parted.early) if turn.role == "user")
-    return (Turn("user", (Text(said + UNDER_WAY), *asked.parts)), *parted.late)
+    # Where they were said again before, they stand behind a summary that is old now.
+    words = asked.parts[1:] if _is_said_again(asked) else asked.parts
+    return (*opening, Turn("user", (Text(said + UNDER_WAY), *words)), *parted.late)
+
+
+def _is_said_again(turn: Turn) -> bool:
+    first = turn.parts[0]
+    return isinstance(first, Text) and first.text.startswith(OPENING) and first.text.endswith(UNDER_WAY)

@@ -18,6 +18,7 @@ from .tool import ToolError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe must not make us wait
+_EFFECTIVE = os.access in os.supports_effective_ids
 
 _KINDS = {
     errno.ENOENT: "file_not_found",
@@ -123,13 +124,16 @@ def read(where: Place, limit: int) -> tuple[bytes, os.stat_result]:
         raise ToolError("target_is_directory", f"{where.path} is a folder.")
     with folder(where, depth=-1) as above:
         handle = os.open(where.steps[-1], _FILE, dir_fd=above)
-        with os.fdopen(handle, "rb") as file:
+        try:
             was = os.fstat(handle)
             if stat.S_ISDIR(was.st_mode):
                 raise ToolError("target_is_directory", f"{where.path} is a folder.")
             if not stat.S_ISREG(was.st_mode):
                 raise ToolError("not_a_file", f"{where.path} is no regular file.")
-            data = file.read(limit + 1)
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                data = file.read(limit + 1)
+        finally:
+            os.close(handle)
     if len(data) > limit:
         raise ToolError("file_too_large", f"{where.path} is larger than {limit} bytes.")
     return data, was
@@ -137,12 +141,15 @@ def read(where: Place, limit: int) -> tuple[bytes, os.stat_result]:
 
 def write(where: Place, data: bytes, was: os.stat_result | None) -> None:
     """Put a file there at once and whole, with the mode of the one it replaces. `was` is what was there when it was
-    last looked at (None: nothing): if that has changed, nothing is written."""
+    last looked at (None: nothing): if that has changed, or may not be written to, nothing is written."""
     if not where.steps:
         raise ToolError("target_is_directory", f"{where.path} is a folder.")
     name = where.steps[-1]
     with folder(where, make=True, depth=-1) as above:
-        passing = f".{name[:80]}.{os.getpid()}-{os.urandom(6).hex()}.part"
+        # A new file takes the old one's place, which needs no leave from the old one: so it is asked here.
+        if was is not None and not os.access(name, os.W_OK, dir_fd=above, effective_ids=_EFFECTIVE):
+            raise ToolError("permission_denied", f"{where.path} may not be written to.")
+        passing = f".dragoman-{os.urandom(8).hex()}.part"
         handle = os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666, dir_fd=above)
         try:
             with os.fdopen(handle, "wb") as file:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..canon.parts import Text
 from ..canon.turns import Turn
+from .textfile import shown
 
 ENTRIES = 200
 """Files and folders that are told of."""
@@ -45,7 +46,7 @@ def opening(workspace: tuple[Path, ...], today: date) -> tuple[Turn, Turn]:
         f"I'm working in these folders:\n{places}\n"
         f"Here is what is in them, at most {ENTRIES} entries:\n\n{listings}"
     )
-    return Turn("user", (Text(words),)), Turn("assistant", (Text(ACKNOWLEDGED),))
+    return Turn("user", (Text(shown(words)),)), Turn("assistant", (Text(ACKNOWLEDGED),))
 
 
 def is_opening(turn: Turn) -> bool:

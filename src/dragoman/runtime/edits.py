@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from . import confine, filtering, textfile
+from . import confine, filtering, textfile, walk
 from .confine import Place
 from .textfile import TextFile
 from .tool import Confirmation, Outcome, Surroundings, ToolError
@@ -40,14 +40,19 @@ def confirmation(edit: Edit) -> Confirmation:
     """What a person is asked before."""
     word = "Create" if edit.creates else "Change"
     diff = textfile.difference(edit.where, edit.was, edit.new)
-    # What git is configured to do, it does with the next command; and hooks are programs.
-    return Confirmation(f"{word} {edit.where.path}", "edit", diff, hidden=".git" in edit.where.steps)
+    return Confirmation(f"{word} {diff.file_path}", "edit", diff, hidden=_delicate(edit.where))
+
+
+def _delicate(where: Place) -> bool:
+    """Whether a file decides what is run, or what is kept from models: what git is configured to do, it does with the
+    next command; hooks are programs; and who may change an ignore file may read what it names."""
+    return where.path.name in walk.OWN or any(step.lower() == ".git" for step in where.steps)
 
 
 def made(edit: Edit, around: Surroundings, said: str) -> Outcome:
-    """Write it, and say so. What a person was shown must be what is done."""
+    """Write it, and say so. What a person was shown, or the policy was asked about, must be what is done."""
     shown = around.shown
-    if shown is not None and (shown.original, shown.new) != _seen(edit):
+    if shown is not None and (shown.file_path, shown.original, shown.new) != _seen(edit):
         raise ToolError("file_changed", f"{edit.where.path} has changed since the edit was shown; nothing was written.")
     new = edit.new
     if around.wanted is not None:
@@ -62,5 +67,6 @@ def made(edit: Edit, around: Surroundings, said: str) -> Outcome:
     return Outcome(said, textfile.difference(edit.where, edit.was, new, proposed))
 
 
-def _seen(edit: Edit) -> tuple[str | None, str]:
-    return None if edit.creates else textfile.shown(edit.was.text), textfile.shown(edit.new)
+def _seen(edit: Edit) -> tuple[str, str | None, str]:
+    original = None if edit.creates else textfile.shown(edit.was.text)
+    return textfile.shown(str(edit.where.path)), original, textfile.shown(edit.new)

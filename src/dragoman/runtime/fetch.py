@@ -11,10 +11,11 @@ import asyncio
 import ipaddress
 import socket
 import ssl
+import string
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import httptools
 
@@ -46,10 +47,13 @@ def is_public(address: str) -> bool:
             inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
-    return bool(found.is_global and not found.is_multicast and not found.is_reserved)
+    special = found.is_multicast or found.is_reserved or any(found in network for network in _SPECIAL)
+    return bool(found.is_global and not special)
 
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_SPECIAL = tuple([ipaddress.ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10")])
+"""Networks that some versions of Python take for public ones."""
 
 
 async def resolved(host: str, port: int) -> list[str]:
@@ -71,11 +75,14 @@ async def fetch(
     seconds: float = SECONDS,
     limit: int = MAX_SIZE,
 ) -> Page:
-    """What is at an address, after redirects. `public` says which addresses may be gone to."""
+    """What is at an address, after redirects. `public` says which addresses may be gone to. The headers are for who
+    was asked first, and not sent on to others."""
+    first = url
     try:
         async with asyncio.timeout(seconds):
             for _ in range(MAX_REDIRECTS + 1):
-                page, onward = await _once(url, headers or {}, resolve, public, tls, limit)
+                given = headers if headers and _origin(url) == _origin(first) else {}
+                page, onward = await _once(url, given, resolve, public, tls, limit)
                 if not onward:
                     return page
                 url = onward
@@ -104,8 +111,8 @@ async def _once(
             answer = _Answer(limit)
             while not answer.done and (data := await reader.read(65536)):
                 answer.feed(data)
-            if not answer.headed:
-                raise FetchError(f"{url}: the connection was closed before an answer came")
+            if not answer.whole:
+                raise FetchError(f"{url}: the connection was closed before all of an answer came")
         finally:
             writer.transport.abort()
     except (OSError, ssl.SSLError) as error:
@@ -135,6 +142,11 @@ async def _opened(
     return await asyncio.open_connection(address, port, ssl=context, server_hostname=host if context else None)
 
 
+def _origin(url: str) -> tuple[str, str, int]:
+    parts, host, port = _split(url)
+    return parts.scheme, host, port
+
+
 def _split(url: str) -> tuple[SplitResult, str, int]:
     try:
         parts = urlsplit(url)
@@ -153,7 +165,7 @@ def _split(url: str) -> tuple[SplitResult, str, int]:
 
 
 def _request(parts: SplitResult, headers: Mapping[str, str]) -> bytes:
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=string.punctuation)
     netloc = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
     lines = [f"GET {target} HTTP/1.1", f"host: {netloc}", "connection: close", "accept-encoding: identity"]
     given = {"user-agent": "dragoman", "accept": "text/html,text/plain,application/json;q=0.9,*/*;q=0.5", **headers}
@@ -210,6 +222,15 @@ class _Answer:
         self._body += piece[:room]
         if len(self._body) > self._limit:
             raise FetchError(f"the answer is longer than {self._limit} bytes")
+
+    @property
+    def whole(self) -> bool:
+        """Whether this is all of it. Where nothing says how long it is, that is told by the end of the connection; a
+        redirect is followed whatever stands in it."""
+        if self._inflate is not None and self._body and not self._inflate.eof:
+            return False
+        unbounded = "content-length" not in self.headers and "transfer-encoding" not in self.headers
+        return self.done or (self.headed and (unbounded or self.status in _REDIRECTS))
 
     def on_message_complete(self) -> None:
         if self.status >= 200:

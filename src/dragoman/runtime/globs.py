@@ -12,6 +12,13 @@ from .tool import ToolError
 
 MAX_ALTERNATIVES = 1000
 
+_CLASSES = {
+    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "digit": "0-9",
+    "graph": "!-~", "lower": "a-z", "print": " -~", "punct": r"!-/:-@\[-`{-~", "space": r"\s", "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+_NAMED = re.compile(r"\[:(" + "|".join(_CLASSES) + r"):\]")
+
 
 def spread(pattern: str) -> list[str]:
     """A pattern for each way to choose from its braces."""
@@ -38,42 +45,69 @@ def compiled(pattern: str, case_sensitive: bool = True) -> re.Pattern[str]:
 
 
 def translated(pattern: str) -> str:
-    """A pattern without braces as a regular expression."""
-    out: list[str] = []
-    steps = pattern.split("/")
-    for i, step in enumerate(steps):
-        last = i == len(steps) - 1
-        if step == "**":
-            out.append(".*" if last else "(?:[^/]+/)*")
-        else:
-            out.append(_step(step) + ("" if last else "/"))
-    return "".join(out)
+    """A pattern without braces as a regular expression. What is between two `**`, or two `*` of a step, is taken where
+    it first fits, and not tried again elsewhere: that finds all there is, and no pattern takes forever."""
+    runs: list[list[str]] = [[]]
+    for step in pattern.split("/"):
+        if step != "**":
+            runs[-1].append(_step(step))
+        elif len(runs) == 1 or runs[-1]:
+            runs.append([])
+    first, *rest = ["/".join(run) for run in runs]
+    if not rest:
+        return first
+    out = [f"{first}/" if runs[0] else ""]
+    out += [f"(?>(?:[^/]+/)*?{run}/)" for run in rest[:-1]]
+    return "".join([*out, f"(?:[^/]+/)*{rest[-1]}" if runs[-1] else ".*"])
 
 
 def _step(step: str) -> str:
-    out: list[str] = []
+    first, *rest = _fixed(step)
+    if not rest:
+        return first
+    return "".join([first, *[f"(?>[^/]*?{piece})" for piece in rest[:-1] if piece], f"[^/]*{rest[-1]}"])
+
+
+def _fixed(step: str) -> list[str]:
+    """What stands between the stars of a step: each piece is as long as what it matches."""
+    out: list[list[str]] = [[]]
     i = 0
     while i < len(step):
         char = step[i]
         i += 1
         if char == "*":
-            while step[i : i + 1] == "*":
-                i += 1
-            out.append("[^/]*")
+            out.append([])
         elif char == "?":
-            out.append("[^/]")
+            out[-1].append("[^/]")
         elif char == "[":
-            end = step.find("]", i + 1 + (step[i : i + 1] in ("!", "^")))
-            if end < 0:
-                out.append(r"\[")
-                continue
-            inside = step[i:end].replace("\\", r"\\").replace("[", r"\[")
-            inside = "^" + inside[1:] if inside[0] in "!^" else inside
-            out.append(f"(?!/)[{inside}]")
-            i = end + 1
+            one, i = _one_of(step, i)
+            out[-1].append(one)
         elif char == "\\" and i < len(step):
-            out.append(re.escape(step[i]))
+            out[-1].append(re.escape(step[i]))
             i += 1
         else:
-            out.append(re.escape(char))
-    return "".join(out)
+            out[-1].append(re.escape(char))
+    return ["".join(piece) for piece in out]
+
+
+def _one_of(step: str, start: int) -> tuple[str, int]:
+    """[...] from behind its bracket, and where it ends; one that does not close is just a bracket."""
+    i = start + (step[start : start + 1] in ("!", "^"))
+    out: list[str] = []
+    while i < len(step):
+        char = step[i]
+        named = _NAMED.match(step, i)
+        if char == "]" and out:
+            return f"(?!/)[{'^' if step[start] in '!^' else ''}{''.join(out)}]", i + 1
+        if named is not None:
+            out.append(_CLASSES[named[1]])
+            i = named.end()
+            continue
+        if char == "\\" and i + 1 < len(step):
+            i += 1
+            char = re.escape(step[i])
+        elif char != "-":
+            char = re.escape(char)
+        out.append(char)
+        i += 1
+    return r"\[", start

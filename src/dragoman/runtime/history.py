@@ -17,7 +17,7 @@ from ..canon.turns import Turn
 Turns = tuple[Turn, ...]
 
 INTERRUPTED = "The tool was interrupted before it was done; it may have done a part of it."
-NOT_RUN = "The tool was not run: the user stopped here."
+NOT_RUN = "The tool was not run: the run was stopped here."
 
 
 def curated(parts: Iterable[Part], keeps: Callable[[Reasoning], bool]) -> tuple[Part, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 
 import msgspec
 from msgspec import Struct
@@ -91,6 +91,9 @@ class Loop:
         """Go on with a session until it is the user's turn. Ends with Finished, unless it is left before."""
         self._pausing = False
         clock = asyncio.get_running_loop().time
+        if session.step != "idle":
+            self._models(session.model)  # a ConfigError, before anything is kept under a model that nobody has
+            self._desk.save(session)  # what the user said is kept before anybody is asked
         while session.step != "idle":
             reason: Reason | None = "paused" if self._pausing else self._beyond(session)
             if reason is not None:
@@ -136,7 +139,7 @@ class Loop:
         aside: Aside | None = None
         if around.ask is None:
             model = self._models(session.model)
-            aside = Aside(model, lost)
+            aside = Aside(lambda request: self._whole(session, model, request, lost, None))
             around = msgspec.structs.replace(around, ask=aside, hosted=model.hosted)
         calling = Calling(session, self._desk, around, deadline)
         try:
@@ -196,24 +199,48 @@ class Loop:
     ) -> AsyncGenerator[Happening, None]:
         """Ask once."""
         session.tools = self._declared()
-        request = session.request(self._settings)
-        clock, prompt = asyncio.get_running_loop().time, session.prompt_id
-        text = text_of(session.turns[-1].parts) if self._words else None
-        self._note(telemetry.ApiRequestEvent(prompt_id=prompt, model=model.name, request_text=text))
-        began, lost = clock(), list[Loss]()
-        try:
-            async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:
-                async for happening in told:
-                    yield happening
-        finally:
-            session.said = answer.said
+        request, lost = session.request(self._settings), list[Loss]()
+        with self._noting(session, model, request) as noted:
+            try:
+                async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:
+                    async for happening in told:
+                        yield happening
+            finally:
+                session.said = answer.said
+            noted.append(answer.fault or answer.response)
         for losses in _untold(session, lost):
             yield losses
-        if answer.fault is not None:
-            self._note(telemetry.api_error(answer.fault, model.name, clock() - began, prompt))
-        elif answer.response is not None:
-            seconds = clock() - began
-            self._note(telemetry.api_response(answer.response, model.name, seconds, prompt, words=self._words))
+
+    async def _whole(
+        self, session: Session, model: Model, request: Request, lost: list[Loss], deadline: float | None
+    ) -> Response:
+        """An answer that nobody watches. FaultError where none comes."""
+        with self._noting(session, model, request) as noted:
+            try:
+                response = await whole_answer(model, request, lost, deadline)
+            except FaultError as error:
+                noted.append(error.fault)
+                raise
+            noted.append(response)
+        return response
+
+    @contextmanager
+    def _noting(self, session: Session, model: Model, request: Request) -> Iterator[list[Response | Fault | None]]:
+        """Telemetry of a question, and of what is put into the list: nothing, where the answer was not waited for."""
+        clock, prompt = asyncio.get_running_loop().time, session.prompt_id
+        text = text_of(request.turns[-1].parts) if self._words else None
+        self._note(telemetry.ApiRequestEvent(prompt_id=prompt, model=model.name, request_text=text))
+        began, came = clock(), list[Response | Fault | None]()
+        try:
+            yield came
+        finally:
+            seconds, found = clock() - began, came[0] if came else None
+            if isinstance(found, Fault):
+                self._note(telemetry.api_error(found, model.name, seconds, prompt))
+            elif found is not None:
+                self._note(telemetry.api_response(found, model.name, seconds, prompt, words=self._words))
+            else:
+                self._note(telemetry.left(model.name, seconds, prompt))
 
     def _declared(self) -> tuple[Tool, ...]:
         """The tools, each with its place, by which a loss can name it."""
@@ -260,7 +287,7 @@ class Loop:
                 return []
             request = Request(compress.question(parted.early), tools=tools, choice=choice, stream=True)
             try:
-                response = await whole_answer(model, request, lost, deadline)
+                response = await self._whole(session, model, request, lost, deadline)
                 break
             except FaultError as error:
                 if error.fault.kind != "context_too_long":

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 
 Found = tuple[str, int]
 """The changed text, and in how many places it was."""
 
 Way = Callable[[str, str, str, str], Found]
+
+_SIGNS = frozenset("()[]{}:<>=,;")
 
 
 def exact(text: str, old: str, new: str, end: str) -> Found:
@@ -26,11 +29,12 @@ def by_lines(text: str, old: str, new: str, end: str) -> Found:
     if not any(wanted):
         return text, 0
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    bare = [line.strip() for line in lines]
     out: list[str] = []
     count = i = 0
     while i < len(lines):
-        window = lines[i : i + len(wanted)]
-        if [line.strip() for line in window] == wanted:
+        if bare[i : i + len(wanted)] == wanted:
+            window = lines[i : i + len(wanted)]
             last = re.search(r"\r?\n?$", window[-1])
             block = _indented(_trimmed(_lines(new)), _trimmed(_lines(old))[0], window[0])
             out.append(_ended(block, _end("".join(window), end)) + (last[0] if last and block else ""))
@@ -44,10 +48,12 @@ def by_lines(text: str, old: str, new: str, end: str) -> Found:
 
 def by_words(text: str, old: str, new: str, end: str) -> Found:
     """The same words and signs with any whitespace between them, from the beginning of a line on."""
-    words = re.findall(r"[()\[\]{}:<>=,;]|[^\s()\[\]{}:<>=,;]+", old)
+    words = re.findall(r"[()\[\]{}:<>=,;]|[^\s()\[\]{}:<>=,;]+", old)  # the signs alone, as in _SIGNS
     if not words:
         return text, 0
-    pattern = r"^([ \t]*)" + r"\s*".join([re.escape(word) for word in words])
+    # Between two words there was whitespace, and must be some: `return x` is not `returnx`.
+    gaps = [r"\s+" if _SIGNS.isdisjoint((one, next_one)) else r"\s*" for one, next_one in pairwise(words)]
+    pattern = r"^([ \t]*)" + "".join([gap + re.escape(word) for gap, word in zip(["", *gaps], words, strict=True)])
     first = _trimmed(_lines(old))[0]
 
     def changed(found: re.Match[str]) -> str:

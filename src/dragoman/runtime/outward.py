@@ -26,6 +26,9 @@ ANSWER = 32_000
 _LIMITED = frozenset({"anthropic"})
 """Dialects in which a request must say how long its answer may be."""
 
+_UNASKED = frozenset({"ollama"})
+"""Dialects in which a model that thinks shows it unasked, and one that does not refuses to be asked."""
+
 
 def fitted(request: Request, dialect: Dialect, host: str | None, crossing: Crossing) -> tuple[Request, Origin]:
     """The request as an upstream takes it, under the model's name that the crossing has; and whose its seals are."""
@@ -34,10 +37,13 @@ def fitted(request: Request, dialect: Dialect, host: str | None, crossing: Cross
     request = msgspec.structs.replace(request, model=crossing.model)
     if laden(request.turns):
         request = recover(request, Port(origin, dialect.name), crossing)
+    settings = request.settings
+    if dialect.name in _UNASKED and settings.thoughts and settings.effort is None and settings.budget is None:
+        settings = msgspec.structs.replace(settings, thoughts=None)
     most = crossing.profile.most_tokens
-    if dialect.name in _LIMITED and request.settings.max_tokens is None and most is not None:
-        settings = msgspec.structs.replace(request.settings, max_tokens=min(most, ANSWER))
-        request = msgspec.structs.replace(request, settings=settings)
+    if dialect.name in _LIMITED and settings.max_tokens is None and most is not None:
+        settings = msgspec.structs.replace(settings, max_tokens=min(most, ANSWER))
+    request = msgspec.structs.replace(request, settings=settings)
     rows = get("gemini").hosted  # in whose words hosted tools are wished for (`asking.Aside`)
     tools = declared_once(cross(request.tools, rows, dialect.hosted, crossing), crossing)
     reserve(tools, crossing)

@@ -74,7 +74,8 @@ class Policy(Struct):
         return Verdict("ask")
 
     def remember(self, name: str, asked: Confirmation, said: Said) -> None:
-        """A person allowed it for good. What a command hides is not allowed by this."""
+        """A person allowed it for good. A command that hides something is not allowed by this, and neither are the
+        words in it that may be programs: to be asked about too many is well, to allow too many is not."""
         if said == "always_server" and asked.server:
             new = [f"{asked.server}/*"]
         elif said not in ("always", "always_server"):
@@ -82,7 +83,7 @@ class Policy(Struct):
         elif asked.server:
             new = [f"{asked.server}/{asked.tool}"]
         elif asked.command:
-            new = [f"{SHELL}({root})" for root in asked.roots]
+            new = [] if asked.hidden else [f"{SHELL}({root})" for root in asked.roots]
         else:
             new = [name]
         self.allow = [*self.allow, *[entry for entry in new if entry not in self.allow]]

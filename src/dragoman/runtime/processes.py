@@ -1,7 +1,8 @@
 """Commands of their own process group: started, listened to, and ended with everything they started.
 
-A group is more than its number: what a command starts may move to a group or a session of its own. So who belongs to it
-is looked up by group, by session and by descent, before anything is ended.
+A group is more than its number: what a command starts may move to a group or a session of its own, and outlive those
+who started it. So who belongs to it is looked up by group, by session, by descent, and (where /proc tells) by a
+variable that all inherit, before anything is ended. Only who leaves all of these behind on purpose is not found.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+MARK = "DRAGOMAN_COMMAND"
+"""The variable by which a command's processes are known."""
 GRACE = 0.5
 """Seconds from being asked to end to being ended."""
 
+
+_NAMES = {int(sign): sign.name for sign in signal.Signals}
 
 PIECES = 16
 """Pieces of 64 kB that are read at once: as much as a pipe can hold."""
@@ -48,15 +54,30 @@ def _table() -> list[_Row]:
     return rows
 
 
-def members(group: int) -> list[int]:
-    """The processes of a group, of its session, and whatever descends from one of them."""
+def _marked(pid: int, mark: str) -> bool:
+    """Whether a process has inherited a command's mark."""
+    try:
+        return f"{MARK}={mark}".encode() in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
+    except OSError:  # gone, or not ours, or there is no /proc
+        return False
+
+
+def _belonging(group: int, mark: str, known: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    """The processes of a group, of its session, those with its mark, those that are known to be of it, and whatever
+    descends from one of them."""
     rows = _table()
-    found = {row.pid for row in rows if group in (row.pid, row.group, row.session)}
+    found = {row.pid for row in rows if group in (row.pid, row.group, row.session) or (row.pid, row.started) in known}
+    found |= {row.pid for row in rows if mark and _marked(row.pid, mark)}
     size = -1
     while size != len(found):
         size = len(found)
         found |= {row.pid for row in rows if row.parent in found}
-    return sorted(found - {os.getpid()})
+    return frozenset({(row.pid, row.started) for row in rows if row.pid in found and row.pid != os.getpid()})
+
+
+def members(group: int, mark: str = "") -> list[int]:
+    """The processes that belong to a group, as far as can be told now."""
+    return sorted([pid for pid, _ in _belonging(group, mark, frozenset())])
 
 
 class Left(NamedTuple):
@@ -64,39 +85,45 @@ class Left(NamedTuple):
 
     group: int
     processes: frozenset[tuple[int, int]]
+    mark: str = ""
 
     async def end(self) -> None:
         """End it, unless it has ended, and its number is another's."""
         if not self.processes.isdisjoint({(row.pid, row.started) for row in _table()}):
-            await end(self.group)
+            await end(self.group, self.mark, self.processes)
 
 
-def left(group: int) -> Left:
-    found = frozenset(members(group))
-    return Left(group, frozenset({(row.pid, row.started) for row in _table() if row.pid in found}))
-
-
-def _signal(pids: Sequence[int], sign: signal.Signals) -> None:
-    for pid in pids:
+def _signal(processes: frozenset[tuple[int, int]], sign: signal.Signals) -> None:
+    for pid, _ in processes:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, sign)
 
 
-async def end(group: int) -> None:
-    """End all of a group: first asked to, then made to. Also when this is cancelled itself."""
-    known = members(group)
+async def end(group: int, mark: str = "", known: frozenset[tuple[int, int]] = frozenset()) -> None:
+    """End all of a group: first asked to, then made to. Also when this is cancelled itself. Who was seen once is not
+    lost sight of when those above it have ended."""
+    known = _belonging(group, mark, known)
     _signal(known, signal.SIGTERM)
     try:
         waited = 0.0
-        while waited < GRACE and members(group):
+        while waited < GRACE and known:
             await asyncio.sleep(0.02)
             waited += 0.02
+            known = _belonging(group, mark, known)
     finally:
-        for _ in range(100):  # what starts others meanwhile is ended with them
-            known = members(group)
+        stopped: frozenset[tuple[int, int]] = frozenset()
+        for _ in range(100):  # who is stopped starts no others
+            known = _belonging(group, mark, known)
+            if known <= stopped:
+                break
+            _signal(known - stopped, signal.SIGSTOP)
+            stopped |= known
+        for _ in range(200):
+            known = _belonging(group, mark, known)
             if not known:
                 break
             _signal(known, signal.SIGKILL)
+            time.sleep(0.01)  # they need a moment to die, and so a processor; being cancelled, this cannot await
 
 
 class Stream:
@@ -183,7 +210,7 @@ async def started(
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         process = await starting
-        await end(process.pid)
+        await end(process.pid, environment.get(MARK, ""))
         await process.wait()
         raise
 
@@ -201,6 +228,7 @@ async def run(
     """Run a command to its end, or to its time's; being cancelled ends it too. What it leaves in the background goes
     on, and what that says is not kept."""
     loop = asyncio.get_running_loop()
+    mark = os.urandom(8).hex()
     out, err = Stream(limit), Stream(limit)
     open_ones = {stream.read_end: stream for stream in (out, err)}
 
@@ -211,7 +239,7 @@ async def run(
             del open_ones[stream.read_end]
 
     try:
-        process = await started(command, folder, environment, out.write_end, err.write_end)
+        process = await started(command, folder, {**environment, MARK: mark}, out.write_end, err.write_end)
     except BaseException:
         os.close(out.read_end)
         os.close(err.read_end)
@@ -231,7 +259,7 @@ async def run(
         ended = not late
     finally:
         if not ended:
-            await end(process.pid)
+            await end(process.pid, mark)
             await process.wait()
         for stream in list(open_ones.values()):
             listen(stream)  # what came in the last moment
@@ -243,8 +271,9 @@ async def run(
                 os.close(handle)
     code = process.returncode
     assert code is not None
-    sign = signal.Signals(-code).name if code < 0 else ""
-    return Ended(out.text, err.text, None if code < 0 else code, sign, left(process.pid), late)
+    sign = _NAMES.get(-code, f"SIG{-code}") if code < 0 else ""
+    left = Left(process.pid, _belonging(process.pid, mark, frozenset()), mark)
+    return Ended(out.text, err.text, None if code < 0 else code, sign, left, late)
 
 
 async def _watch(

@@ -66,10 +66,10 @@ def read(where: Place, start: int = 0, count: int | None = None) -> Lines | Medi
     if len(lines) > 1 and not lines[-1]:
         lines.pop()  # the end of the last line is no line
         lines[-1] += "\n"
-    total = len(lines)
+    total = len(lines) if found.text else 0
     end = min(start + (MAX_LINES if count is None else count), total)
     piece = lines[start:end]
     cut = any(len(line) > MAX_LINE for line in piece)
     if cut:
         piece = [f"{line[:MAX_LINE]}... [truncated]" if len(line) > MAX_LINE else line for line in piece]
-    return Lines("\n".join(piece), min(start, total), end, total, cut)
+    return Lines("\n".join(piece), start, end, total, cut)

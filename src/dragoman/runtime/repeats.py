@@ -13,6 +13,7 @@ PHRASES = 10
 """Times that the same words follow each other."""
 _SHORTEST, _LONGEST = 12, 200
 _TAIL = PHRASES * _LONGEST
+_FENCE = "```"
 
 
 def same_calls(turns: Iterable[Turn], most: int = CALLS) -> ToolCall | None:
@@ -36,15 +37,24 @@ def same_calls(turns: Iterable[Turn], most: int = CALLS) -> ToolCall | None:
 
 
 class Chant:
-    """Watches a text as it grows."""
+    """Watches a text as it grows, but not the code in it: there the same line may well stand ten times."""
 
     def __init__(self) -> None:
         self._tail = ""
         self._new = 0
+        self._line = ""
+        self._code = False
 
     def feed(self, text: str) -> bool:
         """Whether the text has ended in the same words for the tenth time. Rows of dashes and the like are no words."""
-        self._tail = (self._tail + text)[-_TAIL:]
+        for line in text.splitlines(keepends=True):
+            self._line += line
+            if not self._code:
+                self._tail = (self._tail + line)[-_TAIL:]
+            if line.endswith("\n"):
+                if self._line.lstrip().startswith(_FENCE):
+                    self._code, self._tail = not self._code, ""
+                self._line = ""
         self._new += len(text)
         if self._new < _SHORTEST:  # it is looked at now and then, for it is looked through
             return False

@@ -107,9 +107,11 @@ class Session(Struct, kw_only=True):
         try:
             saved = _read(text)
         except msgspec.DecodeError as error:
-            raise ConfigError("session", f"it cannot be read: {error}") from None
+            raise ConfigError("session", "", problem=f"it cannot be read: {error}") from None
         if saved.version != 1:
-            raise ConfigError("session of version", str(saved.version), ("1",))
+            raise ConfigError(
+                "session", saved.id, problem=f"another version wrote it ({saved.version}; this one reads 1)"
+            )
         fields: dict[str, Any] = {name: getattr(saved, name) for name in cls.__struct_fields__}
         fields["turns"] = tuple([_turn(turn) for turn in saved.turns])
         fields["results"] = {call: _result(result) for call, result in saved.results.items()}

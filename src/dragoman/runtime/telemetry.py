@@ -24,6 +24,8 @@ from .tool import DiffStat, FileDiff
 from .toolbox import Decision, Done
 
 _TAG = "event.name"
+_LEFT = 499
+"""The status that servers note when a client hangs up."""
 
 
 class _Event(
@@ -36,7 +38,7 @@ class _Event(
     prompt_id: str
 
 
-class ToolCallEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
+class ToolCallEvent(_Event, frozen=True, kw_only=True):
     """A call reached its end: it was run, it failed, or it was refused."""
 
     function_name: str
@@ -50,14 +52,14 @@ class ToolCallEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
     metadata: DiffStat | None = None
 
 
-class ApiRequestEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
+class ApiRequestEvent(_Event, frozen=True, kw_only=True):
     """An upstream is asked."""
 
     model: str
     request_text: str | None = None
 
 
-class ApiResponseEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
+class ApiResponseEvent(_Event, frozen=True, kw_only=True):
     """An upstream answered."""
 
     model: str
@@ -72,7 +74,7 @@ class ApiResponseEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
     response_text: str | None = None
 
 
-class ApiErrorEvent(_Event, frozen=True, kw_only=True, omit_defaults=True):
+class ApiErrorEvent(_Event, frozen=True, kw_only=True):
     """An upstream failed."""
 
     model: str
@@ -137,6 +139,18 @@ def _of_tools(usage: Usage) -> int:
     return int(bytes(found)) if found is not None and bytes(found).isdigit() else 0
 
 
+def left(model: str, seconds: float, prompt_id: str) -> ApiErrorEvent:
+    """The event of an answer that nobody heard to its end: the run was stopped, or the model went in circles."""
+    return ApiErrorEvent(
+        prompt_id=prompt_id,
+        model=model,
+        error="the answer was not heard to its end",
+        error_type="cancelled",
+        status_code=_LEFT,
+        duration_ms=round(seconds * 1000),
+    )
+
+
 def api_error(fault: Fault, model: str, seconds: float, prompt_id: str) -> ApiErrorEvent:
     """The event of a fault."""
     return ApiErrorEvent(
@@ -155,9 +169,13 @@ class Lines:
     def __init__(self, file: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._file = file
         self._now = now
+        try:
+            file.open("ab").close()
+        except OSError as error:
+            raise ConfigError("telemetry", str(file), problem=error.strerror or str(error)) from None
 
     def note(self, event: Noted) -> None:
-        fields = {"event.timestamp": self._now().isoformat(), **msgspec.to_builtins(event)}
+        fields = {"event.timestamp": self._now().isoformat(), **_fields(event)}
         with self._file.open("ab") as out:
             out.write(msgspec.json.encode(fields) + b"\n")
 
@@ -171,22 +189,30 @@ class OpenTelemetry:
             from opentelemetry import _logs as logs
             from opentelemetry import trace
         except ModuleNotFoundError:
-            raise ConfigError("telemetry", "it needs opentelemetry: pip install 'dragoman[otel]'") from None
-        self._record = logs.LogRecord
+            raise ConfigError(
+                "telemetry", "otel", problem="it needs opentelemetry: pip install 'dragoman[otel]'"
+            ) from None
+        self._record, self._trace = logs.LogRecord, trace
         self._logger = logs.get_logger(scope)
         self._tracer = trace.get_tracer(scope)
 
     def note(self, event: Noted) -> None:
-        fields = msgspec.to_builtins(event)
-        name = fields.pop(_TAG)
-        plain = {key: _attribute(value) for key, value in fields.items() if value is not None}
-        self._logger.emit(self._record(event_name=f"dragoman.{name}", body=name, attributes=plain))
+        fields = _fields(event)
+        name, end = fields.pop(_TAG), time.time_ns()
+        plain = {key: _attribute(value) for key, value in fields.items()}
+        self._logger.emit(self._record(timestamp=end, event_name=f"dragoman.{name}", body=name, attributes=plain))
         if not isinstance(event, ApiRequestEvent):  # a span is known when it is over
-            end = time.time_ns()
             span = self._tracer.start_span(
                 f"dragoman.{name}", attributes=plain, start_time=end - event.duration_ms * 10**6
             )
+            if not isinstance(event, ApiResponseEvent) and event.error is not None:
+                span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, event.error))
             span.end(end)
+
+
+def _fields(event: Noted) -> dict[str, Any]:
+    """What is known of it; what is not is not told."""
+    return {name: value for name, value in msgspec.to_builtins(event).items() if value is not None}
 
 
 def _attribute(value: Any) -> str | bool | int | float:

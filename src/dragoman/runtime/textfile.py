@@ -15,7 +15,13 @@ from .tool import DiffStat, FileDiff, ToolError
 
 MAX_SIZE = 20 * 1024 * 1024
 
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before the mark that it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 CONTEXT = 3
 """Lines around a change that are shown with it."""
 MAX_COMPARED = 20_000
@@ -153,8 +159,8 @@ def difference(where: Place, was: TextFile, new: str, proposed: str | None = Non
     ai_added, ai_removed = _changed(was.text, new if proposed is None else proposed)
     user_added, user_removed = (0, 0) if proposed is None else _changed(proposed, new)
     return FileDiff(
-        path.name,
-        str(path),
+        shown(path.name),
+        shown(str(path)),
         unified(path.name, was.text, new),
         None if was.was is None else shown(was.text),
         shown(new),

@@ -126,7 +126,8 @@ class Surroundings(Struct):
     config: Path | None = None
     """The user's folder for what is to be remembered."""
     shown: FileDiff | None = None
-    """The edit that a person was shown and agreed to: if it would be another one now, it is not made."""
+    """The edit that was judged, and shown to a person where that was needed: if it would be another one now, it is not
+    made."""
     wanted: str | None = None
     """What the person made of the shown edit's new text: this is to be written instead."""
 

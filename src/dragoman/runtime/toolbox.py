@@ -13,12 +13,14 @@ from typing import Any, Literal
 import jsonschema_rs
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..canon import tools as canon
 from ..canon.parts import Media, Part, Text, ToolCall, ToolResult
 from ..codec.media import note
 from ..errors import ConfigError, DragomanError
 from .policy import Policy, Said, Verdict
+from .textfile import shown
 from .tool import Confirmation, Failure, Lasting, Outcome, Surroundings, Tool, ToolError
 
 SUCCEEDED = "Tool execution succeeded."
@@ -84,7 +86,7 @@ class Toolbox:
     def add(self, tool: Tool) -> None:
         """Raises ConfigError where the name is taken, or the schema is none."""
         if tool.name in self._tools:
-            raise ConfigError("tool: there is one already with the name", tool.name)
+            raise ConfigError("tool", tool.name, problem="there is one already with this name")
         self._validators[tool.name] = _validator(tool)
         self._tools[tool.name] = tool
 
@@ -129,22 +131,20 @@ class Toolbox:
 
     async def finish(self, plan: Plan, around: Surroundings, approval: Approval | None = None) -> Done:
         """Run what was planned, if the policy or a person agreed; else say so in the result."""
-        call, word = plan.call, plan.verdict.word
+        call = plan.call
         tool = self._tools.get(call.name)
         if tool is None:
             return _failed(call, "tool_not_registered", f'Tool "{call.name}" not found.')
         refusal = _refusal(plan, approval)
         if refusal:
             return _failed(call, "denied", refusal, "reject")
-        decision: Decision = "auto_accept" if word == "run" else "accept"
-        if plan.asked is not None and word == "ask":
+        if plan.asked is not None:
             wanted = approval.wanted if approval is not None else None
-            decision = "modify" if wanted is not None else "accept"
-            around = msgspec.structs.replace(around, shown=plan.asked.diff, wanted=wanted)
+            around = replace(around, shown=plan.asked.diff, wanted=wanted)
         began = time.perf_counter()
         outcome = await _settled(tool.run(plan.arguments, around))
         assert outcome is not None
-        return _done(call, outcome, decision, time.perf_counter() - began)
+        return _done(call, outcome, decided(plan, approval), time.perf_counter() - began)
 
     async def close(self) -> None:
         """End what tools have going on."""
@@ -163,6 +163,13 @@ class Toolbox:
         if wrong:
             raise ToolError("invalid_tool_params", "The arguments do not fit the schema: " + "; ".join(wrong[:5]))
         return arguments
+
+
+def decided(plan: Plan, approval: Approval | None) -> Decision:
+    """How a call that is run came to be."""
+    if plan.verdict.word == "run":
+        return "auto_accept"
+    return "modify" if approval is not None and approval.wanted is not None else "accept"
 
 
 def as_result(call: ToolCall, outcome: Outcome) -> ToolResult:
@@ -212,7 +219,22 @@ def _refusal(plan: Plan, approval: Approval | None) -> str:
 
 
 def _done(call: ToolCall, outcome: Outcome, decision: Decision | None = None, seconds: float = 0.0) -> Done:
-    return Done(call, as_result(call, outcome), outcome, decision, seconds)
+    told = _sayable(outcome)
+    return Done(call, as_result(call, told), told, decision, seconds)
+
+
+def _sayable(outcome: Outcome) -> Outcome:
+    """An outcome that can be sent and kept, whatever is in it: names of files need not be text."""
+    content, display, failure = outcome.content, outcome.display, outcome.failure
+    if isinstance(content, str):
+        content = shown(content)
+    else:
+        content = tuple([replace(part, text=shown(part.text)) if isinstance(part, Text) else part for part in content])
+    if isinstance(display, str):
+        display = shown(display)
+    if failure is not None:
+        failure = replace(failure, message=shown(failure.message))
+    return Outcome(content, display, failure)
 
 
 def _failed(call: ToolCall, kind: str, message: str, decision: Decision | None = None) -> Done:
@@ -223,7 +245,7 @@ def _validator(tool: Tool) -> Any:
     try:
         return jsonschema_rs.validator_for(dict(tool.schema), retriever=_retrieve)
     except ValueError as error:
-        raise ConfigError(f"schema of the tool {tool.name}:", str(error).partition("\n")[0]) from error
+        raise ConfigError("schema of the tool", tool.name, problem=str(error).partition("\n")[0]) from error
 
 
 def _retrieve(uri: str) -> Any:

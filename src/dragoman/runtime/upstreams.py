@@ -31,7 +31,7 @@ from ..transport.client import Answer, Client
 from ..transport.google import Tokens
 from ..transport.projects import Projects
 from ..transport.retry import no_answer, until
-from ..transport.upstream import REHEARSAL, Upstream, addressed
+from ..transport.upstream import REHEARSAL, Upstream, addressed, wanting
 from .model import Model, Report
 from .outward import SOURCE, fitted
 
@@ -249,7 +249,9 @@ class Upstreams:
         for own, upstream in self._upstreams.items():
             if any(fnmatch.fnmatchcase(name, pattern) for pattern in upstream.models):
                 return UpstreamModel(f"{own}/{name}", upstream, name, self._net)
-        raise ConfigError("model", name, tuple([f"{own}/MODEL" for own in (*self._upstreams, REHEARSAL)]))
+        missing = wanting(name)
+        problem = f"nobody is known who has it: set {missing}" if missing and where not in self._upstreams else ""
+        raise ConfigError("model", name, tuple([f"{own}/MODEL" for own in (*self._upstreams, REHEARSAL)]), problem)
 
 
 def usual_model(upstreams: Mapping[str, Upstream], environment: Mapping[str, str]) -> str:
@@ -265,5 +267,5 @@ def usual_model(upstreams: Mapping[str, Upstream], environment: Mapping[str, str
             return f"{name}/{plain[0]}"
     others = tuple([f"{name}/MODEL" for name, upstream in upstreams.items() if upstream.dialect != REHEARSAL])
     if others:
-        raise ConfigError("model", "(none is named)", others)
+        raise ConfigError("model", "", others, "none is named, and which is the usual one is not known")
     return f"{REHEARSAL}/rules"

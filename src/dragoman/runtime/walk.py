@@ -93,7 +93,7 @@ def reason(where: Place, known: Ignores, depth: int = 0) -> Reason:
     for i, step in enumerate(where.steps[depth:], depth + 1):
         known = known.entered(path)
         path = path / step
-        said = known.reason(path, i < len(where.steps) or path.is_dir())
+        said = known.reason(path, i < len(where.steps) or os.path.isdir(path))
         if said:
             return said
     return ""
@@ -103,12 +103,15 @@ def _read(folder: Path, name: str, handle: int | None) -> tuple[gitignore.Patter
     try:
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(name if handle is not None else folder / name, flags, dir_fd=handle)
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return ()
-    with os.fdopen(file, "rb") as opened:
+    except OSError:
+        return ()  # none that could be read: git, too, goes on without it
+    try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return ()
-        return gitignore.read(opened.read(MAX_IGNORE).decode("utf-8-sig", "replace").split("\n"))
+        with os.fdopen(file, "rb", closefd=False) as opened:
+            return gitignore.read(opened.read(MAX_IGNORE).decode("utf-8-sig", "replace").split("\n"))
+    finally:
+        os.close(file)
 
 
 class Entry(NamedTuple):
@@ -122,9 +125,9 @@ class Entry(NamedTuple):
 
 
 def listed(where: Place, found: Ignores, workspace: Sequence[Path]) -> list[Entry]:
-    """What is in the folder at a place, by name; also what is left out, with the reason."""
+    """What is in the folder at a place, by name; also what is left out, with the reason, and what is no file."""
     with confine.folder(where) as handle:
-        return _entries(where.path, handle, found.entered(where.path, handle), workspace)
+        return _entries(where.path, handle, found.entered(where.path, handle), workspace, every=True)
 
 
 def files(
@@ -167,21 +170,27 @@ def _below(
                 os.close(below)
 
 
-def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path]) -> list[Entry]:
+def _entries(path: Path, handle: int, found: Ignores, workspace: Sequence[Path], every: bool = False) -> list[Entry]:
+    """Files, links to files, folders; if `every`, also links to folders, links that lead nowhere or out, and pipes."""
     out: list[Entry] = []
     with os.scandir(handle) as items:
         for item in sorted(items, key=lambda item: item.name):
             here = path / item.name
-            with contextlib.suppress(FileNotFoundError, ToolError, PermissionError):
+            with contextlib.suppress(FileNotFoundError, PermissionError):
                 is_folder = item.is_dir(follow_symlinks=False)
-                info: os.stat_result | None = item.stat(follow_symlinks=False)
-                if item.is_symlink():
-                    info = confine.status(confine.place(here, workspace))
-                    if info is None or not stat.S_ISREG(info.st_mode):
-                        continue
-                elif not is_folder and not item.is_file(follow_symlinks=False):
-                    continue
-                assert info is not None
+                info = item.stat(follow_symlinks=False)
                 ignored = found.reason(here, is_folder)
-                out.append(Entry(here, is_folder, info.st_size, info.st_mtime, ignored))
+                if item.is_symlink():
+                    info = _target(here, workspace) or info
+                    is_folder = every and stat.S_ISDIR(info.st_mode)
+                if every or is_folder or stat.S_ISREG(info.st_mode):
+                    out.append(Entry(here, is_folder, info.st_size, info.st_mtime, ignored))
     return out
+
+
+def _target(link: Path, workspace: Sequence[Path]) -> os.stat_result | None:
+    """What a link leads to, if that is in the workspace."""
+    try:
+        return confine.status(confine.place(link, workspace))
+    except ToolError:
+        return None

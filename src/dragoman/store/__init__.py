@@ -26,7 +26,8 @@ class Entry(Struct, frozen=True):
 
 
 class Store(Protocol):
-    """Keeps entries. What was put is found from the moment `put` has returned, also by other processes."""
+    """Keeps entries. What was put is found from the moment `put` has returned, also by other processes. Whatever it
+    cannot do it refuses with a ConfigError that says why."""
 
     def put(self, entry: Entry) -> None:
         """Keep it in place of the one with that kind and id; when that was made is kept too."""

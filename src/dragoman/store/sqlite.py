@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -46,16 +47,22 @@ class SqliteStore:
     """A file. Threads take turns, and so do processes."""
 
     def __init__(self, file: Path, now: Callable[[], float] = time.time) -> None:
-        self._now = now
-        try:
+        self._file, self._now = file, now
+        with self._used():
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
             self._base = sqlite3.connect(file, timeout=WAIT, isolation_level=None, check_same_thread=False)
-            self._prepare(file)
-        except (OSError, sqlite3.Error) as error:
-            raise ConfigError("store", f"{file} cannot be used: {error}") from None
+            self._prepare()
 
-    def _prepare(self, file: Path) -> None:
+    @contextmanager
+    def _used(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise ConfigError("store", str(self._file), problem=f"it cannot be used: {why}") from None
+
+    def _prepare(self) -> None:
         base = self._base
         base.execute("PRAGMA journal_mode = WAL")
         base.execute("BEGIN IMMEDIATE")
@@ -69,41 +76,40 @@ class SqliteStore:
             base.execute("COMMIT")
         if version > VERSION:
             base.close()
-            raise ConfigError("store", f"{file} was made by a later version ({version})", (str(VERSION),))
+            problem = f"a later version of dragoman made it ({version}; this one reads {VERSION})"
+            raise ConfigError("store", str(self._file), problem=problem)
 
     def put(self, entry: Entry) -> None:
         now = self._now()
-        self._base.execute(
-            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET"
-            " updated = excluded.updated, labels = excluded.labels, body = excluded.body",
-            (
-                entry.kind,
-                entry.id,
-                entry.created or now,
-                entry.updated or now,
-                msgspec.json.encode(entry.labels, order="sorted").decode(),
-                entry.body,
-            ),
-        )
+        labels = msgspec.json.encode(entry.labels, order="sorted").decode()
+        with self._used():
+            self._base.execute(
+                "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, id) DO UPDATE SET"
+                " updated = excluded.updated, labels = excluded.labels, body = excluded.body",
+                (entry.kind, entry.id, entry.created or now, entry.updated or now, labels, entry.body),
+            )
 
     def get(self, kind: str, id: str) -> Entry | None:
-        found = self._base.execute(
-            "SELECT body, labels, created, updated FROM entries WHERE kind = ? AND id = ?", (kind, id)
-        ).fetchone()
+        with self._used():
+            found = self._base.execute(
+                "SELECT body, labels, created, updated FROM entries WHERE kind = ? AND id = ?", (kind, id)
+            ).fetchone()
         return None if found is None else Entry(kind, id, found[0], _labels(found[1]), found[2], found[3])
 
     def drop(self, kind: str, id: str) -> bool:
-        done = self._base.execute("DELETE FROM entries WHERE kind = ? AND id = ?", (kind, id))
-        return done.rowcount > 0
+        with self._used():
+            return self._base.execute("DELETE FROM entries WHERE kind = ? AND id = ?", (kind, id)).rowcount > 0
 
     def find(self, kind: str, labels: Mapping[str, str] | None = None, most: int = 100) -> list[Entry]:
         wanted = labels or {}
         tests = "".join([" AND json_extract(labels, ?) = ?" for _ in wanted])
         values = [value for name, said in wanted.items() for value in (f'$."{name}"', said)]
-        rows = self._base.execute(
-            f"SELECT id, labels, created, updated FROM entries WHERE kind = ?{tests} ORDER BY updated DESC, id LIMIT ?",
-            (kind, *values, most),
-        )
+        order = "ORDER BY updated DESC, id LIMIT ?"
+        with self._used():
+            rows = self._base.execute(
+                f"SELECT id, labels, created, updated FROM entries WHERE kind = ?{tests} {order}",
+                (kind, *values, most),
+            ).fetchall()
         return [Entry(kind, row[0], b"", _labels(row[1]), row[2], row[3]) for row in rows]
 
     def close(self) -> None:

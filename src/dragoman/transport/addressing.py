@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
@@ -126,13 +126,13 @@ def key(upstream: Upstream, environment: Mapping[str, str], token: str = "") -> 
         return {}
     secret = environment.get(upstream.key_env, "")
     if not secret and upstream.key_env:
-        raise ConfigError("key", f"the variable {upstream.key_env} is empty", ())
+        raise ConfigError("key", "", problem=f"the variable {upstream.key_env} is empty")
     if not secret:
         return {}
     return {"authorization": f"Bearer {secret}"} if kind == "bearer" else {kind: secret}
 
 
-def beside(headers: list[tuple[str, str]], wanted: Mapping[str, str]) -> list[tuple[str, str]]:
+def beside(headers: Iterable[tuple[str, str]], wanted: Mapping[str, str]) -> list[tuple[str, str]]:
     """The headers, and those that a translated request wants for something in it (betas): where both say something, it
     is one list."""
     out = dict(headers)

@@ -52,8 +52,8 @@ class Answer(Protocol):
     async def read(self, limit: int, timeout: float | None = None) -> bytes:
         """The whole body, of at most `limit` bytes."""
 
-    def within(self, seconds: float, why: str) -> None:
-        """Give it up for that reason when all of it takes longer."""
+    def within(self, seconds: float, total: float) -> None:
+        """Give it up when the rest of it takes longer; `total` is what all of it may take."""
 
     def fail(self, kind: str, message: str) -> None:
         """Give it up for a reason, which its reader is told."""
@@ -87,3 +87,7 @@ class Client(Protocol):
 
     def close(self) -> None:
         """Close what is idle; answers under way go on."""
+
+
+def too_long(total: float) -> str:
+    return f"the answer took more than {total:g} seconds"

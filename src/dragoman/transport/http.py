@@ -23,7 +23,7 @@ from typing import Any, cast
 import httptools
 
 from ..errors import TransportError
-from .client import MAX_HEAD, Address, Headers, Limits
+from .client import MAX_HEAD, Address, Headers, Limits, too_long
 from .deadlines import Deadlines
 from .wire import Inflate, TooLarge, Unasked, lower, request_head, why
 
@@ -36,7 +36,7 @@ HIGH_WATER = 256 * 1024
 class _Connection(asyncio.Protocol):
     """One connection and its parser. All that happens on it is told to the answer under way."""
 
-    __slots__ = ("_deadlines", "answer", "drained", "idle_since", "parser", "resting", "transport")
+    __slots__ = ("_deadlines", "answer", "drained", "idle_since", "on_body", "parser", "pieces", "resting", "transport")
 
     def __init__(self, deadlines: Deadlines) -> None:
         self._deadlines = deadlines
@@ -45,6 +45,9 @@ class _Connection(asyncio.Protocol):
         self.resting: deque[_Connection] | None = None  # where it lies while nobody uses it
         self.idle_since = 0.0  # 0: never yet
         self.drained: asyncio.Event | None = None
+        self.pieces: list[bytes] = []
+        """Of a body, as the parser told them: some upstreams send every event of a stream as a chunk of its own."""
+        self.on_body = self.pieces.append
         self.parser: Any = httptools.HttpResponseParser(self)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -98,14 +101,6 @@ class _Connection(asyncio.Protocol):
         assert self.answer is not None
         self.answer.headed(self.parser.get_status_code(), self.parser.should_keep_alive())
 
-    def on_body(self, data: bytes) -> None:
-        answer = self.answer
-        assert answer is not None
-        if answer.inflate is not None:
-            data = answer.inflate.feed(data)
-        answer.waiting.append(data)
-        answer.held += len(data)
-
     def on_message_complete(self) -> None:
         answer = self.answer
         assert answer is not None
@@ -113,8 +108,6 @@ class _Connection(asyncio.Protocol):
             answer.status = 0
             answer.headers = []
             return
-        if answer.inflate is not None:
-            answer.inflate.close()
         answer.done = True
 
     @property
@@ -129,55 +122,34 @@ class _Connection(asyncio.Protocol):
 class Answer:
     """An upstream's answer: its head at once, its body as it comes. Read it to its end, or close it."""
 
-    __slots__ = (
-        "_connection",
-        "_end",
-        "_error",
-        "_host",
-        "_keep",
-        "_left",
-        "_paused",
-        "_pool",
-        "_unread",
-        "_waited",
-        "_waiter",
-        "_why",
-        "began",
-        "done",
-        "head_done",
-        "headers",
-        "held",
-        "inflate",
-        "status",
-        "waiting",
-    )
+    # What few answers change, and what they change late, is found in the class until they do.
+    status = 0
+    began = False
+    """A byte of it has come."""
+    head_done = False
+    done = False
+    """All of it has come."""
+    held = 0
+    """Bytes that have come and were not taken."""
+    inflate: Inflate | None = None
+    """Where the body is compressed."""
+    _error: TransportError | None = None
+    _waiter: asyncio.Future[None] | None = None
+    _waited = (0.0, "")
+    _unread = 0
+    _paused = False
+    _end = inf
+    _total = 0.0
+    _keep = False
+    _left = False
 
     def __init__(self, pool: Pool, host: _Host, connection: _Connection) -> None:
-        self.status = 0
         self.headers: Headers = []
-        self.began = False
-        """A byte of it has come."""
-        self.done = False
-        """All of it has come."""
+        self.waiting: list[bytes] = []
+        """What has come and was not taken."""
         self._pool = pool
         self._host = host
         self._connection = connection
-        self.head_done = False
-        self._unread = 0
-        self._error: TransportError | None = None
-        self.waiting: list[bytes] = []
-        """What has come and was not taken,"""
-        self.held = 0
-        """and how many bytes."""
-        self._paused = False
-        self._waiter: asyncio.Future[None] | None = None
-        self._waited = (0.0, "")
-        self._end = inf
-        self._why = ""
-        self.inflate: Inflate | None = None
-        """Where the body is compressed."""
-        self._keep = False
-        self._left = False
 
     # What the connection tells.
 
@@ -185,7 +157,7 @@ class Answer:
         """Status and headers are there."""
         self.status = status
         if self._unread > MAX_HEAD and sum([len(name) + len(value) + 4 for name, value in self.headers]) > MAX_HEAD:
-            raise TooLarge
+            raise TooLarge("its head is too large")
         if status >= 200:
             self._keep = keep
             self.head_done = True
@@ -197,28 +169,49 @@ class Answer:
         self.began = True
         if not self.head_done:
             self._unread += len(data)
+        connection = self._connection
         try:
-            self._connection.parser.feed_data(data)
+            connection.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self.fail("upstream_bad", "the upstream switched protocols")
             return
-        except (httptools.HttpParserError, zlib.error) as error:
+        except httptools.HttpParserError as error:
             if not self.done:
-                cause = error.__context__ if isinstance(error.__context__, TooLarge | zlib.error) else error
+                cause = error.__context__ if isinstance(error.__context__, TooLarge) else error
                 self.fail("upstream_bad", f"the upstream's answer is not HTTP: {cause or error}")
                 return
             self._keep = False  # more than one answer to one request: whatever comes next is not for us
         if self._unread > MAX_HEAD and not self.head_done:  # a header that does not end is not told by the parser
             self.fail("upstream_bad", f"the head of the upstream's answer is longer than {MAX_HEAD} bytes")
             return
+        if (connection.pieces or self.done) and not self._come(connection.pieces):
+            return
         if self.done:
             self._leave(self._keep)
-        elif self.held > HIGH_WATER and not self._paused and self._connection.transport is not None:
+        elif self.held > HIGH_WATER and not self._paused and connection.transport is not None:
             self._paused = True
-            self._connection.transport.pause_reading()
+            connection.transport.pause_reading()
         waiter = self._waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
+
+    def _come(self, pieces: list[bytes]) -> bool:
+        """More of the body; False when it cannot be read."""
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        if self.inflate is not None:
+            try:
+                data = self.inflate.feed(data)
+                if self.done:
+                    self.inflate.close()
+            except (TooLarge, zlib.error) as error:
+                self.done = False
+                self.fail("upstream_bad", f"the upstream's answer is not HTTP: {error}")
+                return False
+        if data:
+            self.waiting.append(data)
+            self.held += len(data)
+        return True
 
     def lost(self, error: Exception | None) -> None:
         if self.done or self._error is not None:
@@ -236,7 +229,7 @@ class Answer:
         if self._waiter is not None and not self._waiter.done():
             seconds, what = self._waited
             over = self._pool.loop.time() >= self._end
-            self.fail("timeout", self._why if over else f"{what} within {seconds:g} seconds")
+            self.fail("timeout", too_long(self._total) if over else f"{what} within {seconds:g} seconds")
 
     # What the reader asks.
 
@@ -246,9 +239,9 @@ class Answer:
                 return value
         return ""
 
-    def within(self, seconds: float, why: str) -> None:
-        """Give it up for that reason when all of it takes longer."""
-        self._end, self._why = self._pool.loop.time() + seconds, why
+    def within(self, seconds: float, total: float) -> None:
+        """Give it up when the rest of it takes longer; `total` is what all of it may take."""
+        self._end, self._total = self._pool.loop.time() + seconds, total
 
     async def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
         """The body as it comes: everything that has come by now in one piece."""
@@ -256,7 +249,7 @@ class Answer:
         while True:
             if self.waiting:
                 if self._end < inf and self._pool.loop.time() >= self._end:
-                    self.fail("timeout", self._why)
+                    self.fail("timeout", too_long(self._total))
                 yield self._taken()
             elif self.done:
                 return

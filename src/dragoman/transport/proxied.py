@@ -15,7 +15,7 @@ import aiohttp
 from yarl import URL
 
 from ..errors import TransportError
-from .client import MAX_HEAD, Address, Answer, Headers, Limits
+from .client import MAX_HEAD, Address, Answer, Headers, Limits, too_long
 from .http import Pool
 from .proxies import Proxies
 
@@ -30,7 +30,7 @@ class _Answer:
         self._limits = limits
         self._loop = asyncio.get_running_loop()
         self._end = inf
-        self._late = ""
+        self._total = 0.0
         self._error: TransportError | None = None
 
     def header(self, name: str) -> str:
@@ -62,7 +62,7 @@ class _Answer:
             async with asyncio.timeout(max(min(seconds, left), 0.0)):
                 return await self._answer.content.readany()
         except TimeoutError:
-            why = self._late if left <= seconds else f"the upstream fell silent within {seconds:g} seconds"
+            why = too_long(self._total) if left <= seconds else f"the upstream fell silent within {seconds:g} seconds"
             self.fail("timeout", why)
         except aiohttp.ClientPayloadError as error:
             self.fail("closed", f"the upstream closed the connection in the middle of its answer: {error}")
@@ -71,8 +71,8 @@ class _Answer:
         assert self._error is not None
         raise self._error
 
-    def within(self, seconds: float, why: str) -> None:
-        self._end, self._late = self._loop.time() + seconds, why
+    def within(self, seconds: float, total: float) -> None:
+        self._end, self._total = self._loop.time() + seconds, total
 
     def fail(self, kind: str, message: str) -> None:
         self._error = self._error or TransportError(kind, message)

@@ -54,7 +54,9 @@ def _checked(name: str, proxy: str) -> str:
     url = proxy if "://" in proxy else f"http://{proxy}"
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError("proxy", f"{name} is {parts.scheme}://{parts.hostname or ''}", ("http://host:port",))
+        raise ConfigError(
+            "proxy", f"{parts.scheme}://{parts.hostname or ''}", ("http://host:port",), f"{name} names no HTTP proxy"
+        )
     return url
 
 
@@ -67,5 +69,7 @@ def client(limits: Limits, environment: Mapping[str, str], kind: Kind = "auto") 
         from .proxied import Proxied
     except ModuleNotFoundError as error:
         why = "a proxy needs aiohttp" if proxies else "aiohttp is not installed"
-        raise ConfigError("client", f"{why} ({error.name} is missing): pip install 'dragoman[proxy]'") from None
+        raise ConfigError(
+            "client", "", problem=f"{why} ({error.name} is missing): pip install 'dragoman[proxy]'"
+        ) from None
     return Proxied(limits, proxies, everywhere=kind == "aiohttp")

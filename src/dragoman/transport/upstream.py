@@ -6,6 +6,7 @@ Keys are named by environment variable (`key_env`), so that whatever holds an up
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -89,6 +90,15 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, Upstream]:
     if environment.get("OLLAMA_HOST"):
         upstreams["ollama"] = Upstream("ollama", ollama_address(environment["OLLAMA_HOST"]), auth="none")
     return upstreams
+
+
+def wanting(model: str) -> str:
+    """The variable whose key would bring the upstream of a model; "" where none is known to."""
+    where = model.partition("/")[0]
+    for name, _, keys, _, models in _USUAL:
+        if where == name or ("/" not in model and any(fnmatchcase(model, pattern) for pattern in models)):
+            return keys[0]
+    return "OLLAMA_HOST" if where == "ollama" else ""
 
 
 def ollama_address(host: str) -> str:

@@ -34,7 +34,7 @@ class Inflate:
                 self._one = zlib.decompressobj(self._bits)
             out += self._one.decompress(data, MAX_INFLATED - len(out))
             if self._one.unconsumed_tail or len(out) >= MAX_INFLATED:
-                raise TooLarge
+                raise TooLarge("a piece of it is too large")
             data = self._one.unused_data
         return out
 
@@ -48,7 +48,7 @@ def lower(name: bytes) -> str:
     return name.decode("latin-1").lower()
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def request_head(address: Address, method: str, target: str, headers: tuple[tuple[str, str], ...]) -> bytes:
     """The head of a request up to its length: the same for most requests to one upstream."""
     host = f"[{address.host}]" if ":" in address.host else address.host

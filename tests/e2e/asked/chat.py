@@ -120,6 +120,7 @@ ROUTER_ONLY = [
     ask("reasoning", "Hello", there("/choices/0/message/reasoning"), reasoning={"effort": "high"}),
     ask("reasoning-hidden", "Hello", {"path": "/choices/0/message/reasoning", "equals": None, "optional": True},
         reasoning={"max_tokens": 1000, "exclude": True}),
+    ask("who-answered", "Hello", equals("/provider", "rehearsal"), streams=False),  # Pydantic AI demands it
     ask("router", "Hello", equals(END, "stop"), models=["rehearsal/rules"], provider={"sort": "price"},
         transforms=["middle-out"], usage={"include": True}, top_k=3, min_p=0.1, repetition_penalty=1.1),
 ]  # fmt: skip

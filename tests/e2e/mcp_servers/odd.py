@@ -31,6 +31,10 @@ def answer(how: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(how: str) -> None:
+    if how == "chatty":
+        sys.stderr.write('Traceback (most recent call last):\n  File "odd.py", line 1\nKeyError: 7\n')
+        print("I am no tool server.", flush=True)
+        sys.exit()
     if how == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for line in sys.stdin:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dragoman.canon import Fault, Finish, Loss, Reasoning, Request, Seal, Stop, Text, ToolCall, ToolResult, Turn
 from dragoman.canon.events import PartDelta, PartEnd, PartStart, Start
+from dragoman.runtime.context import opening
 from dragoman.runtime.events import (
     Compressed,
     Content,
@@ -26,7 +29,7 @@ from dragoman.runtime.events import (
     Waiting,
     as_line,
 )
-from dragoman.runtime.history import INTERRUPTED, NOT_RUN
+from dragoman.runtime.history import INTERRUPTED, NOT_RUN, text_of
 from dragoman.runtime.loop import Limits
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.session import Session
@@ -199,6 +202,18 @@ def test_rows_and_long_texts_are_no_loop() -> None:
     assert _end(happened).finish_reason == "stop"
 
 
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_code_that_repeats_itself_is_no_loop(size: int) -> None:
+    def ends(text: str) -> str:
+        pieces = [PartDelta(0, text[n : n + size]) for n in range(0, len(text), size)]
+        events = [Start(), PartStart(0, Text("")), *pieces, PartEnd(0), Finish(Stop("stop"))]
+        return _end(ran(loop(Scripted(events)), begun())).finish_reason
+
+    code = "Here it is:\n```python\n" + "    print('the same line')\n" * 30 + "```\n"
+    assert ends(code) == "stop"
+    assert ends("\n".join([code, *["I will try this once more."] * 30])) == "loop"
+
+
 def test_a_call_that_breaks_off_is_left_out_and_said() -> None:
     events = [
         Start(),
@@ -296,6 +311,46 @@ def test_a_long_task_is_compressed_between_its_steps() -> None:
     assert "Some were looked at." in words[0] and words[1] == "Is Paris warmer than Rome?"
     calls = [part.id for turn in session.turns for part in turn.parts if isinstance(part, ToolCall)]
     assert calls and [result.call_id for result in _results(session)] == calls
+
+
+def test_compressed_again_it_begins_where_it_is_and_with_the_newest_summary_only() -> None:
+    class Summing(InTurn):
+        summaries = 0
+
+        def _answer(self, request: Request) -> Said:
+            if request.turns[0].role == "system":
+                self.summaries += 1
+                return says(f"Summary {self.summaries}.")
+            return says("Done.") if len(self.asked) > 16 else says(call(f"c{len(self.asked)}", "look"), usage=None)
+
+    model = Summing(says(""), window=3000)
+    session = Session(id="s1", model="test/model")
+    session.turns = opening((Path("/where/it/is"),), date(2026, 11, 15))
+    session.say("Is Paris warmer than Rome?")
+    ran(loop(model, [Plain("look", lambda _: "word " * 400)], limits=Limits(same_calls=0)), session)
+    assert model.summaries > 1
+    assert roles(session)[:5] == ["user", "assistant", "user", "assistant", "tool"]
+    assert "/where/it/is" in text_of(session.turns[0].parts)
+    first, *words = [part.text for part in session.turns[2].parts if isinstance(part, Text)]
+    assert f"Summary {model.summaries}." in first and words == ["Is Paris warmer than Rome?"]
+
+
+def test_what_the_user_said_is_kept_before_the_model_is_asked() -> None:
+    kept: list[bytes] = []
+    model = Scripted(says("Yes."))
+
+    class Late(Scripted):
+        async def ask(self, request: Request, lost: Any) -> Any:
+            assert b"Is Paris warmer than Rome?" in kept[-1]
+            async for event in model.ask(request, lost):
+                yield event
+
+    happened = ran(loop(Late(), save=lambda session: kept.append(session.to_json())), begun())
+    assert _end(happened).finish_reason == "stop"
+    kept.clear()
+    with pytest.raises(KeyError):
+        ran(loop(model, save=lambda session: kept.append(session.to_json())), begun(model="nobody/m"))
+    assert kept == [], "nothing is kept under a model that nobody has"
 
 
 def test_a_history_that_the_upstream_finds_too_long_is_compressed() -> None:

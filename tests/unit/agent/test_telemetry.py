@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from dragoman.canon import Fault, Response, Stop, Text, Usage
+from dragoman.canon import Fault, Response, Stop, Text, Turn, Usage
+from dragoman.errors import ConfigError
 from dragoman.runtime import telemetry
+from dragoman.runtime.events import Content, ToolCallRequest
+from dragoman.runtime.session import Session
 from dragoman.runtime.telemetry import Lines, OpenTelemetry
 from dragoman.runtime.tool import DiffStat, FileDiff, Outcome, ToolError
 from tests.unit.agent.rig import InTurn, Plain, begun, call, loop, ran, says
@@ -43,14 +47,76 @@ def test_a_run_as_lines(tmp_path: Path) -> None:
     assert (error["error"], error["error_type"], error["status_code"]) == ("busy", "overloaded", 529)
     assert (response["input_token_count"], response["output_token_count"]) == (10, 5)
     assert "response_text" not in response
-    assert change["metadata"]["ai_added_lines"] == 1
-    assert {key: change[key] for key in ("function_name", "function_args", "success", "decision")} == {
+    del change["duration_ms"], fail["duration_ms"]
+    common = {"event.name": "tool_call", "event.timestamp": AT.isoformat(), "prompt_id": "s1########1"}
+    assert change == {
+        **common,
         "function_name": "change",
         "function_args": {"path": "/a.txt"},
         "success": True,
         "decision": "auto_accept",
+        "tool_type": "native",
+        "metadata": {"ai_added_lines": 1, "ai_removed_lines": 1, "user_added_lines": 0, "user_removed_lines": 0},
     }
-    assert (fail["success"], fail["error_type"]) == (False, "file_not_found")
+    assert fail == {
+        **common,
+        "function_name": "fail",
+        "function_args": {},
+        "success": False,
+        "decision": "auto_accept",
+        "error": "no",
+        "error_type": "file_not_found",
+        "tool_type": "native",
+    }
+    assert {key for key in response if key.endswith("_count") or key == "status_code"} == {
+        *("status_code", "input_token_count", "output_token_count", "cached_content_token_count"),
+        *("thoughts_token_count", "tool_token_count", "total_token_count"),
+    }
+
+
+def test_a_call_and_an_answer_that_are_left_are_noted_too(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+
+    async def stopped_in(happening: type, *script: Any) -> None:
+        async def long(arguments: Any) -> str:
+            await asyncio.sleep(30)
+            return "never"
+
+        run = loop(InTurn(*script), [Plain("change", long, "edit")], telemetry=Lines(file)).run(begun())
+        async for one in run:
+            if isinstance(one, happening):
+                task = asyncio.ensure_future(anext(run))
+                await asyncio.sleep(0.01)
+                task.cancel()
+                await asyncio.wait({task})
+                break
+        await run.aclose()
+
+    asyncio.run(stopped_in(ToolCallRequest, says(call("a", "change"))))
+    last = _noted(file)[-1]
+    assert (last["event.name"], last["success"], last["decision"]) == ("tool_call", False, "auto_accept")
+    assert (last["error_type"], last["function_name"]) == ("interrupted", "change")
+    endless = says(*["Half of "] * 9)
+    asyncio.run(stopped_in(Content, endless))
+    last = _noted(file)[-1]
+    assert (last["event.name"], last["error_type"], last["status_code"]) == ("api_error", "cancelled", 499)
+
+
+def test_questions_beside_the_conversation_are_noted(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    session = Session(id="s1", model="test/model")
+    turns = [Turn(role, (Text("word " * 400),)) for _ in range(4) for role in ("user", "assistant")]  # type: ignore[arg-type]
+    session.turns = tuple(turns)
+    session.say("And now?")
+    model = InTurn(Fault("overloaded", "busy", 529), says("They talked."), says("Fine."), window=4000)
+    ran(loop(model, telemetry=Lines(file)), session)
+    kinds = [one["event.name"] for one in _noted(file)]
+    assert kinds == ["api_request", "api_error", "api_request", "api_response"], "of the summary, then of the question"
+
+
+def test_a_file_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"telemetry '.*': No such file or directory"):
+        Lines(tmp_path / "missing" / "events.jsonl")
 
 
 def test_thinking_is_counted_apart() -> None:
@@ -71,6 +137,9 @@ def test_opentelemetry_gets_events_and_spans(monkeypatch: pytest.MonkeyPatch) ->
             records.append(record)
 
     class Span:
+        def set_status(self, status: Any) -> None:
+            spans[-1]["status"] = status
+
         def end(self, at: int) -> None:
             spans[-1]["end"] = at
 
@@ -89,5 +158,8 @@ def test_opentelemetry_gets_events_and_spans(monkeypatch: pytest.MonkeyPatch) ->
     sink.note(done)
     assert [record.event_name for record in records] == ["dragoman.api_request", "dragoman.tool_call"]
     assert dict(records[1].attributes)["function_args"] == '{"n":1}'
-    (span,) = spans
+    sink.note(telemetry.api_error(Fault("overloaded", "busy", 529), "up/m", 0.1, "p"))
+    span, failed = spans
+    assert failed["status"].status_code is trace.StatusCode.ERROR and failed["status"].description == "busy"
+    assert "status" not in span and records[1].timestamp == span["end"]
     assert span["name"] == "dragoman.tool_call" and span["end"] - span["start_time"] == 20_000_000

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from typing import Any
 
+import msgspec
 import pytest
 
 from dragoman.canon import (
@@ -19,6 +20,7 @@ from dragoman.canon import (
     Request,
     Response,
     Seal,
+    Settings,
     Text,
     Tool,
     ToolCall,
@@ -28,7 +30,7 @@ from dragoman.canon import (
 from dragoman.canon.fold import fold
 from dragoman.errors import ConfigError, FaultError
 from dragoman.gateway.server import Incoming, Reply, Server
-from dragoman.runtime.asking import Aside
+from dragoman.runtime.asking import Aside, whole_answer
 from dragoman.runtime.upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
 from dragoman.transport.client import Limits
 from dragoman.transport.http import Pool
@@ -158,6 +160,20 @@ def test_a_seal_of_another_model_stays_behind() -> None:
         assert any(loss.code == "seal.dropped" for loss in lost) is not kept
 
 
+def test_thoughts_are_not_asked_for_where_they_come_unasked_and_asking_is_refused() -> None:
+    message = {"role": "assistant", "content": "Good morning."}
+    said = {"model": "m", "created_at": "2026-01-01T00:00:00Z", "message": message, "done": True, "done_reason": "stop"}
+    for settings, think in [
+        (Settings(thoughts=True), None),
+        (Settings(thoughts=True, effort="high"), "high"),
+        (Settings(effort="none"), False),
+    ]:
+        host = Host((200, {}, said))
+        request = msgspec.structs.replace(asks(), settings=settings)
+        with_model(host, lambda model, request=request: answer(model, request), dialect="ollama", stream="never")
+        assert host.asked[0].get("think") == think
+
+
 def test_faults() -> None:
     host = Host((429, {"retry-after": "7"}, {"error": {"message": "slowly", "type": "rate_limit"}}))
     said = with_model(host, lambda model: answer(model, asks()))
@@ -187,7 +203,7 @@ def test_a_tool_asks_with_what_the_upstream_runs_itself(dialect: str, families: 
     async def use(model: UpstreamModel) -> frozenset[str]:
         if tool is not None:
             with pytest.raises(FaultError):
-                await Aside(model, [])("What is new?", hosted=("web_search",))
+                await Aside(lambda asked: whole_answer(model, asked, []))("What is new?", hosted=("web_search",))
         return model.hosted
 
     assert with_model(host, use, dialect=dialect) == families
@@ -208,6 +224,17 @@ def test_models_are_found_by_name() -> None:
     assert isinstance(found("rehearsal"), RehearsalModel) and found("rehearsal").name == "rehearsal/rules"
     with pytest.raises(ConfigError, match="mine/MODEL"):
         found("claude")
+    for name, variable in [
+        ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+        ("gemini-2.5-pro", "GEMINI_API_KEY"),
+        ("ollama/qwen3", "OLLAMA_HOST"),
+    ]:
+        with pytest.raises(ConfigError, match=f"model '{name}': nobody is known who has it: set {variable}; valid: "):
+            found(name)
+    with pytest.raises(ConfigError, match="unknown model 'nobody/m'; valid: "):
+        found("nobody/m")
+    with pytest.raises(ConfigError, match="unknown model 'openai/'; valid: "):
+        found("openai/")
 
 
 def test_the_usual_model() -> None:

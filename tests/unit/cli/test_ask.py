@@ -61,6 +61,21 @@ def test_an_edit(capsys: pytest.CaptureFixture[str], terminal: bool) -> None:
     assert ("+new" in told and "\x1b[32m" in told) is terminal
 
 
+def test_of_an_edit_that_a_person_changed_the_lines_that_were_written_count(capsys: pytest.CaptureFixture[str]) -> None:
+    changed = FileDiff("a.txt", "/w/a.txt", DIFF.diff, "old\n", "new\n", DiffStat(5, 1, 1, 5))
+    told = _told(capsys, ToolCallResponse("c", "replace", (ToolResult("c"),), changed, decision="modify"))
+    assert told == "✓ replace: /w/a.txt (+1 -1)\n"
+
+
+def test_how_it_ends(capsys: pytest.CaptureFixture[str]) -> None:
+    fault = Fault("auth", "no such key", 401)
+    assert _told(capsys, Failed(fault), Finished("fault", detail="no such key"), kept=False) == "failed: no such key\n"
+    assert _told(capsys, Finished("fault", detail="MALFORMED")) == "the answer ended in an error (MALFORMED)\n"
+    assert _told(capsys, Finished("cancelled")) == "stopped\n"
+    assert _told(capsys, Finished("refusal")) == "the model refused\n"
+    assert _told(capsys, ToolCallRequest("c", "look", {})) == "→ look\n"
+
+
 def test_progress_is_shown_on_a_terminal_and_goes_when_it_is_done(capsys: pytest.CaptureFixture[str]) -> None:
     happenings = [ToolCallProgress("c", "one\ntwo\n"), EDIT]
     assert "two" in _told(capsys, *happenings, terminal=True)
@@ -85,7 +100,7 @@ def test_what_else_happens(capsys: pytest.CaptureFixture[str]) -> None:
     assert _told(capsys, *happenings).splitlines() == [
         "lost: warning: seal.dropped at /turns/1/parts/0",
         "busy; asking again in 2 seconds",
-        "failed: busy",
+        "failed: busy (dragoman ask --continue tries again)",
         "✗ look: no such file",
         "history compressed: 9 to 3 tokens",
         "? look waits: look",
@@ -118,6 +133,14 @@ def test_what_a_person_says(word: str, said: str | None) -> None:
     assert (found.said if found is not None else None) == said
     assert _approval("s", "", Confirmation("run", "run")) is None
     assert _approval("n", "not now", Confirmation("run", "run")) == Approval("no", why="not now")
+
+
+def test_an_editor_that_is_not_there_has_the_person_asked_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", "/nowhere/editor")
+    assert _approval("e", "", Confirmation("write", "edit", diff=DIFF)) is None
+    assert "/nowhere/editor" in capsys.readouterr().err
 
 
 def test_a_model_is_named_as_for_the_gateway() -> None:

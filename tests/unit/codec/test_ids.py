@@ -9,6 +9,8 @@ import pytest
 
 from dragoman.canon.losses import Loss
 from dragoman.canon.parts import Text, ToolCall, ToolResult
+from dragoman.canon.request import Request
+from dragoman.canon.response import PlainCall
 from dragoman.canon.turns import Turn
 from dragoman.codec import ids
 from dragoman.crossing import Crossing
@@ -137,6 +139,23 @@ def test_an_invented_id_avoids_those_that_stand_before_it() -> None:
 def test_a_result_of_no_call_keeps_its_id() -> None:
     turns = (_step(("", "f")), _told(("other", "1")))
     assert _ids(ids.distinct(turns, Crossing("a", "b")))[1] == "other"
+
+
+@pytest.mark.parametrize("stood", ["call_0", ids.hashed("call:0")])
+def test_the_calls_of_an_answer_are_told_apart_from_those_before(stood: str) -> None:
+    """Hosts number the calls of each answer anew; an id that the client's dialect does not take stands hashed."""
+    asked = Request((Turn("assistant", (ToolCall(stood, "f"),)),))
+    crossing = Crossing("a", "b", answers=asked)
+    own = "call_0" if stood == "call_0" else "call:0"
+    (found,) = ids.apart((ToolCall(own, "f"),), crossing)
+    assert isinstance(found, ToolCall)
+    assert found.id not in (own, stood)
+    assert [loss.code for loss in crossing.losses.all()] == ["call.id.rewritten"]
+    assert ids.earlier(crossing) == {stood}
+    assert ids.recur([PlainCall(own, "f", "")], (frozenset({stood}),))
+    assert not ids.recur([PlainCall("other", "f", "")], (frozenset({stood}),))
+    parts = (ToolCall("new", "f"),)
+    assert ids.apart(parts, crossing) is parts
 
 
 def test_the_calls_of_an_answer_are_told_apart() -> None:

@@ -89,3 +89,20 @@ def test_what_was_only_skimmed_may_turn_out_to_be_no_value(text: bytes) -> None:
 )
 def test_kind_is_the_type_word(value: bytes, word: str) -> None:
     assert jsontext.kind(Raw(value)) == word
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ('"{\\"a\\": 1}"', '{"a": 1}'),
+        ('"{}"', "{}"),
+        ('"a"', None),
+        ('"{"', None),
+        ('{"a": 1}', None),
+        ("[]", None),
+        ('"', None),
+        ("", None),
+    ],
+)
+def test_an_object_in_a_string_is_found(text: str, inner: str | None) -> None:
+    assert jsontext.encoded_twice(text) == inner

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from dragoman.canon.events import Event, PartDelta
-from dragoman.codec.refrain import OBFUSCATED, FrameReader, Refrain
+from dragoman.canon.events import Event, PartDelta, PartEnd, PartStart, Template
+from dragoman.canon.parts import Text
+from dragoman.codec.refrain import OBFUSCATED, FrameReader, Refrain, begun
 from dragoman.codec.sse import Splitter
 
 
@@ -90,3 +91,82 @@ def test_a_text_that_stands_twice_in_a_frame_teaches_nothing() -> None:
     for i, text in enumerate(["delta", "delta", "delta"]):
         reader.feed(frame(text, i))
     assert len(reader.read) == 3
+
+
+def on_the_way(*learned: bytes) -> Reader:
+    reader = made()
+    for chunk in (frame("first", 0), *learned):
+        reader.feed(chunk)
+    return reader
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        (Template(b"<", b">"), [b'<"one">', b'<" two">']),
+        (Template(b"<", b">", b"|", 41), [b'<41|"one">', b'<42|" two">']),
+        (Template(b"", b""), [b"", b""]),
+    ],
+)
+def test_a_lane_writes_what_it_hears(template: Template, said: list[bytes]) -> None:
+    reader = on_the_way(frame("learned", 1))
+    told: list[str] = []
+    lane = reader.lane(template, told)
+    assert lane is not None
+    assert [lane(frame("one", 2)), lane(frame(" two", 3, "noise"))] == said
+    assert told == ["one", " two"]
+    assert lane(frame("x", 4, more=1)) is None
+    assert lane(frame("", 4)) is None
+    assert lane(frame("x", 4)[:-1]) is None
+    assert told == ["one", " two"]
+    reader.heard(told, frame(" two", 3))
+    reader.settle()
+    assert reader.caught == told
+    assert reader.lane(template, told) is None  # nothing goes on any more
+
+
+def test_who_has_taken_a_lane_is_not_heard_twice() -> None:
+    reader = on_the_way(frame("learned", 1))
+    assert reader.lane(Template(b"<", b">"), []) is not None
+    before = len(reader.read)
+    assert reader.feed(frame("one", 2)) == [PartDelta(3, "one")]
+    assert len(reader.read) == before + 1
+
+
+def test_endings_out_of_one_character_are_known_again() -> None:
+    refrain = Refrain((b'"t":',), mark=b'"}', noise=b" ")
+    refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
+    frames = [
+        b'data: {"d":{"t":"%b"}%b}\n\n' % (text, b" " * (i % 3)) for i, text in enumerate([b"b", b'\\"', b"c"] * 2)
+    ]
+    assert [refrain.hear(one) for one in frames] == ["b", '"', "c"] * 2
+    assert refrain.hear(b'data: {"d":{"t":"a"},"x":1}\n\n') is None
+    assert refrain.hear(b'data: {"d":{"t":"a"}  \t}\n\n') is None
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "heard"),
+    [('{"a":', '{"b"', True), ('{"a":1}', '{"b"', False), ('{"a":1} ', '{"b"', False), ('{"a":1}', ',"b"', True)],
+)
+def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text: str, heard: bool) -> None:
+    def piece(said: str) -> bytes:
+        return b'data: {"arguments":%b}\n\n' % json.dumps(said).encode()
+
+    refrain = Refrain((b'"arguments":',), **OBFUSCATED)
+    refrain.learn(piece("learned"), "learned")
+    told: list[str] = []
+    lane = refrain.lane(Template(b"<", b">"), told)
+    assert lane is not None
+    assert lane(piece("{")) is None  # what stood before it is not known
+    assert lane(piece(before[1:])) is not None
+    assert (lane(piece(text)) is not None) is heard
+
+
+def test_a_part_that_begins_with_its_first_words() -> None:
+    end, start, words = PartEnd(0), PartStart(1, Text("")), PartDelta(1, "a")
+    assert begun([words, start, words], 1)
+    assert begun([end, start, words], 0)
+    assert not begun([words], 0)
+    assert not begun([start, words, words], 0)
+    assert not begun([words, start, words], 0)
+    assert not begun([end, end, start, words], 0)

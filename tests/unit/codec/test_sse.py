@@ -27,6 +27,14 @@ STREAMS: dict[str, tuple[bytes, list[Frame]]] = {
     "other fields": (b"id: 7\nretry: 100\ndata: 1\n\n", [(b"", b"1")]),
     "no data": (b"event: ping\n\nid: 3\n\n", []),
     "blank lines": (b"\n\n\n\ndata: 1\n\n\n\n\ndata: 2\n\n", [(b"", b"1"), (b"", b"2")]),
+    "no blank line": (
+        b'data: {"a":\ndata: 1}\ndata: {"b":2}\ndata: [DONE]\n',
+        [(b"", b'{"a":\n1}'), (b"", b'{"b":2}'), (b"", b"[DONE]")],
+    ),
+    "no blank line between names": (
+        b"event: a\ndata: 1\nevent: b\ndata: 2\n\n",
+        [(b"a", b"1"), (b"b", b"2")],
+    ),
     "byte-order mark": (b"\xef\xbb\xbfdata: 1\n\n", [(b"", b"1")]),
     "almost a mark": (b"\xef\xbbdata: 1\n\ndata: 2\n\n", [(b"", b"2")]),
     "last frame open": (b"data: 1\n\ndata: 2", [(b"", b"1"), (b"", b"2")]),

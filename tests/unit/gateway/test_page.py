@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import names
-from dragoman.gateway.config import Config, checked
+from dragoman.gateway.config import Config, Listen, checked
 from dragoman.gateway.page import MAX_TRIED
 from tests.unit.gateway.rig import Told, gateway
 
@@ -92,3 +92,14 @@ def test_what_cannot_be_translated_is_said(fields: dict[str, Any], status: int, 
     told = tried(**fields)
     assert told.status == status
     assert said in told.json()["error"]["message"]
+
+
+def test_where_keys_are_wanted_the_page_is_open_and_what_it_asks_for_is_not() -> None:
+    async def inner() -> list[int]:
+        config = checked(Config(listen=Listen(key_env="KEYS")), "test")
+        async with gateway(config, {"KEYS": "sesame"}) as front:
+            opened = {"authorization": "Bearer sesame"}
+            asked = [front.ask("/dragoman"), front.ask("/dragoman/about"), front.ask("/dragoman/about", None, opened)]
+            return [(await one).status for one in asked]
+
+    assert asyncio.run(inner()) == [200, 401, 200]

@@ -83,3 +83,22 @@ def test_gemini_clients_may_bring_thoughts_back_without_a_seal() -> None:
     assert fault is None
     assert heard.status == 200
     assert b"look answered: a tree" in heard.body
+
+
+def test_code_assist_clients_bring_seals_of_the_rehearsal_back() -> None:
+    inside = {
+        "contents": [{"role": "user", "parts": [{"text": "look"}]}],
+        "tools": [{"functionDeclarations": [{"name": "look"}]}],
+        "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
+    }
+    body = {"model": "gemini-3-pro-preview", "request": inside}
+    request = admitted(body, "code-assist", "gemini-3-pro-preview")
+    crossing = Crossing("rehearsal", "code-assist", answers=request)
+    said = msgspec.json.decode(get("code-assist").write_response(answered(request), crossing))
+    thought, called = said["response"]["candidates"][0]["content"]["parts"]
+    assert thought.pop("thought")  # a history has none there: it comes back as a text
+    assert "thoughtSignature" in thought
+    result = {"functionResponse": {"name": "look", "response": {"output": "a tree"}}}
+    inside["contents"] += [{"role": "model", "parts": [thought, called]}, {"role": "user", "parts": [result]}]
+    last = answered(admitted(body, "code-assist", "gemini-3-pro-preview"))
+    assert last.stop.reason == "stop"

@@ -56,6 +56,20 @@ SEEN = [
     ("sh -ec 'ls; rm x' y", "sh ls rm y"),
     ("[ -f x ] && rm x", "[ rm"),
     ("find . -name '*.py'", "find"),
+    ("<&-rm x", "rm"),
+    ("ls 2>&-; >&-rm", "ls rm"),
+    ("time -- rm", "rm"),
+    ("time -x rm", "-x"),
+    ("for PATH in /x; do ls; done", "PATH= ls"),
+    ("select PATH in /x; do ls; done", "PATH= ls"),
+    ("read -r line PATH <<< /x; ls", "read PATH= ls"),
+    ("export PATH=/x a=$b; ls", "export PATH= a= ls"),
+    ("declare -x https_proxy=x; ls", "declare https_proxy= ls"),
+    ("printf -v PATH /x; printf '%s' PATH; ls", "printf PATH= ls"),
+    ("printf -vPATH /x", "printf PATH="),
+    ("echo ${PATH:=/x}; ls", "PATH= echo ls"),
+    ("git switch -c new; git commit -m 'run config'", "git"),
+    ("tar -xzf a; sort -u b; rg --pretty c", "tar sort rg"),
     ("echo $'a b' {a,b} *.py ~", "echo"),
 ]
 
@@ -111,6 +125,29 @@ HIDDEN = [
     "((i++)); rm",
     "coproc rm",
     "mapfile -C rm x",
+    "ls {PATH}</dev/null",
+    "ls {PATH}>/dev/null",
+    "read $x",
+    'export "$x"',
+    "git -c alias.x='!rm' x",
+    "git -C d -c $x x",
+    "/usr/bin/git --exec-path=/x status",
+    "git --config-env=a=b x",
+    "git bisect run rm",
+    "git submodule foreach rm",
+    "git rebase -x rm main",
+    "git rebase --exec rm main",
+    "git config alias.x '!rm'",
+    "git clone ext::rm x",
+    "git grep -Orm x",
+    "git fetch --upload-pack rm x",
+    "tar -cf x --checkpoint-action=exec=rm y",
+    "tar --to-command rm -xf y",
+    "tar xf y -I rm",
+    "rg --pre rm x",
+    "sort --compress-prog rm x",
+    "rsync -e rm a b",
+    "jobs -x rm",
     "a\0b",
     "echo " + "$(" * 60 + "rm" + ")" * 60,
     "${" * 20_000,
@@ -124,7 +161,8 @@ def test_where_something_may_be_hidden_that_is_said(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["sudo -u me rm x", "env A=1 rm x", "xargs -0 rm", "find . -exec rm {} +", "timeout 5 rm"]
+    "command",
+    ["/usr/bin/time rm x", "sudo -u me rm x", "env A=1 rm x", "xargs -0 rm", "find . -exec rm {} +", "timeout 5 rm"],
 )
 def test_what_others_start_is_named_all_the_same(command: str) -> None:
     assert "rm" in roots(command).names
@@ -136,7 +174,7 @@ PIECES = st.sampled_from(
     [*PROGRAMS, *PROGRAMS, *PROGRAMS, " ", " ", " ", ";", "&&", "||", "|", "&", "\n", "$(", ")", "(", ")", "`", '"',
      "'", "\\", "{ ", "; }", "#", "<<E\n", "\nE\n", "<<'E'\n", "$", "${x:-", "}", "if ", "; then ", "; fi",
      "for i in 1; do ", "; done", "X=1 ", "<(", ">/dev/null ", "! ", "case x in x) ", ";; esac", "$((", "))", "1+1",
-     "$'", "\\\n", "=", "<<<", "time ", "\\\"", "\\`", "\\'"]
+     "$'", "\\\n", "=", "<<<", "time ", "\\\"", "\\`", "\\'", "<&-", ">&-", "2>&1", "[[ ", "]]", "&>"]
 )  # fmt: skip
 
 
@@ -178,3 +216,13 @@ def test_nothing_runs_that_was_not_seen(pieces: list[str], shell: Path) -> None:
 @pytest.mark.parametrize("command", [command.replace("rm", "aa") for command, _ in SEEN], ids=range(len(SEEN)))
 def test_the_examples_in_a_real_shell(command: str, shell: Path) -> None:
     assert ran(command, shell) <= set(roots(command).names)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["echo " + "$(a) " * 20_000, "cat <<E\n" + "$(a)\n" * 20_000 + "E\n", "env " + "bash -c a " * 5_000],
+    ids=["substitutions", "document", "shells"],
+)
+def test_a_long_command_is_read_in_one_go(command: str) -> None:
+    """While every piece was read with all that follows it, less than half of each took ten seconds to a minute."""
+    assert "a" in roots(command).names

@@ -21,7 +21,7 @@ from dragoman.errors import TransportError
 from dragoman.runtime import builtin, matching, textfile
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.tool import Confirmation, DiffStat, FileDiff
-from dragoman.runtime.toolbox import Approval, Plan, Toolbox
+from dragoman.runtime.toolbox import Approval, Done, Plan, Toolbox
 from tests.unit.runtime.kit import answer, around, call, failure, run, said
 
 
@@ -341,3 +341,55 @@ def test_the_looser_ways_find_what_the_stricter_find(text: str, old: str, new: s
     if matching.exact(text, old, new, "\n")[1] == 0 and matching.by_lines(text, old, new, "\n")[1] > 0:
         assert matching.replaced(text, old, new, "\n") == matching.by_lines(text, old, new, "\n")
     assert matching.replaced(text, old, new, "\n")[1] >= matching.exact(text, old, new, "\n")[1]
+
+
+def test_an_edit_is_made_where_it_was_shown_and_nowhere_else(tmp_path: Path) -> None:
+    """A file that was to be made has become a link meanwhile, to another that is not there either."""
+    (tmp_path / ".git/hooks").mkdir(parents=True)
+
+    async def approve(asked: Confirmation) -> Approval:
+        (tmp_path / "new").symlink_to(".git/hooks/pre-commit")
+        return Approval("once")
+
+    arguments = {"file_path": f"{tmp_path}/new", "content": "x"}
+    done = run("write_file", arguments, tmp_path, policy=Policy(), approve=approve)
+    assert failure(done) == "file_changed"
+    assert os.listdir(tmp_path / ".git/hooks") == []
+
+
+def test_what_was_judged_is_what_is_done_also_where_nobody_is_asked(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    wanted = call("write_file", {"file_path": f"{tmp_path}/new", "content": "x"})
+
+    async def work() -> Done:
+        toolbox = Toolbox(builtin.tools())
+        plan = await toolbox.plan(wanted, around(tmp_path), Policy("edits"))
+        assert isinstance(plan, Plan) and plan.verdict.word == "run"
+        (tmp_path / "new").symlink_to(".git/config")
+        return await toolbox.finish(plan, around(tmp_path))
+
+    assert failure(asyncio.run(work())) == "file_changed"
+    assert os.listdir(tmp_path / ".git") == []
+
+
+def test_a_file_that_may_not_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "f").write_text("a")
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)  # who runs the tests may be allowed everything
+    arguments = {"file_path": f"{tmp_path}/f", "old_string": "a", "new_string": "b"}
+    assert failure(run("replace", arguments, tmp_path)) == "permission_denied"
+    assert (tmp_path / "f").read_text() == "a" and os.listdir(tmp_path) == ["f"]
+    assert not run("write_file", {"file_path": f"{tmp_path}/new", "content": ""}, tmp_path).result.is_error
+
+
+def test_the_longest_names_can_be_written(tmp_path: Path) -> None:
+    name = "😀" * 63
+    for content in ("a", "b"):
+        assert not run("write_file", {"file_path": f"{tmp_path}/{name}", "content": content}, tmp_path).result.is_error
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_words_that_were_two_are_not_one(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("returnx\nf( a )\n")
+    arguments = {"file_path": f"{tmp_path}/f", "instruction": "", "old_string": "return  x", "new_string": "y"}
+    assert failure(run("smart_edit", arguments, tmp_path)) == "edit_no_occurrence_found"
+    assert matching.by_words("return\n  x(1 , 2)", "return x (1, 2)", "y", "\n") == ("y", 1)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import base64
 import os
+from datetime import date
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from dragoman.canon.parts import Media, MediaKind, Text
+from dragoman.runtime.builtin import read_many_files
+from dragoman.runtime.context import opening
+from dragoman.runtime.policy import Policy
+from dragoman.runtime.tool import Confirmation
+from dragoman.runtime.toolbox import Approval
 from tests.unit.runtime.kit import around, failure, run, said
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00"
@@ -280,3 +287,141 @@ def test_two_roots(tmp_path: Path) -> None:
     assert said(run("read_file", {"absolute_path": f"{tmp_path}/two/b.txt"}, both)) == "B"
     assert "B" in said(run("read_many_files", {"paths": ["b.txt"]}, both))
     assert said(run("glob", {"pattern": "*.txt"}, both)).count(".txt") == 3
+
+
+def test_nothing_that_was_named_is_left_out_in_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path, {"a": "A", "b": "B", "i.log": "", ".gitignore": "*.log", "x.zip": ""})
+    text = said(run("read_many_files", {"paths": ["a", "none", "i.log", "x.zip", "*.c", "d/*"]}, tmp_path))
+    assert text == (
+        "--- a ---\nA\n--- End of content ---\n[Skipped: none (not found); i.log (git-ignored); "
+        "x.zip (ignored or excluded); *.c (no file matches); d/* (not found)]"
+    )
+    assert said(run("read_many_files", {"paths": ["none"]}, tmp_path)) == (
+        "No files matching the criteria were found: none (not found)"
+    )
+    monkeypatch.setattr(read_many_files, "MAX_FILES", 1)
+    text = said(run("read_many_files", {"paths": ["a", "b"]}, tmp_path))
+    assert text.endswith("[Skipped: 1 more files (at most 1 are read at once)]") and "--- b ---" not in text
+
+
+def test_a_pattern_counts_from_every_root(tmp_path: Path) -> None:
+    fill(tmp_path, {"one/a.py": "A", "two/b.py": "B", "two/s/c.py": "C"})
+    both = around(tmp_path / "one", tmp_path / "two")
+    text = said(run("read_many_files", {"paths": ["*.py", "s"]}, both))
+    heads = [line for line in text.splitlines() if line.startswith("---")]
+    two = tmp_path / "two"
+    assert heads == ["--- a.py ---", f"--- {two}/b.py ---", f"--- {two}/s/c.py ---", "--- End of content ---"]
+
+
+def test_names_that_look_like_patterns(tmp_path: Path) -> None:
+    fill(tmp_path, {"app/[id]/page.tsx": "X", "{a,b}": "Y", "Z[1]": ""})
+    assert "--- app/[id]/page.tsx ---\nX\n" in said(run("read_many_files", {"paths": ["app/[id]/page.tsx"]}, tmp_path))
+    assert "--- {a,b} ---\nY\n" in said(run("read_many_files", {"paths": ["{a,b}"]}, tmp_path))
+    for pattern in ("app/[id]/page.tsx", f"{tmp_path}/app/[id]/page.tsx", "./z[1]"):
+        assert said(run("glob", {"pattern": pattern}, tmp_path)).startswith("Found 1 file(s)")
+
+
+def test_names_that_are_no_text_can_still_be_told(tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")).write_bytes(b"needle \xe9")
+    for name, arguments in [
+        ("list_directory", {"path": str(tmp_path)}),
+        ("glob", {"pattern": "caf*"}),
+        ("read_many_files", {"paths": ["caf*"]}),
+        ("search_file_content", {"pattern": "needle"}),
+    ]:
+        done = run(name, arguments, tmp_path)
+        assert "caf\ufffd" in said(done), name
+        assert msgspec.json.encode((done.result, done.outcome))
+
+
+def test_a_path_through_a_name_that_is_no_text(tmp_path: Path) -> None:
+    """A link with a proper name, whose target has none."""
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xe9"))
+    odd.mkdir()
+    (tmp_path / "link").symlink_to(odd)
+    seen: list[bytes] = []
+
+    async def approve(asked: Confirmation) -> Approval:
+        seen.append(msgspec.json.encode(asked))
+        return Approval("once")
+
+    new = {"file_path": f"{tmp_path}/link/new", "content": "x"}
+    done = run("write_file", new, tmp_path, policy=Policy(), approve=approve)
+    assert len(seen) == 1 and (odd / "new").read_text() == "x"
+    missing = run("read_file", {"absolute_path": f"{tmp_path}/link/none"}, tmp_path)
+    assert failure(missing) == "file_not_found"
+    assert msgspec.json.encode((done.outcome, missing.outcome, missing.result))
+
+
+def test_a_listing_names_all_there_is(tmp_path: Path) -> None:
+    fill(tmp_path, {"f": "", "d/x": ""})
+    (tmp_path / "to-folder").symlink_to("d")
+    (tmp_path / "to-file").symlink_to("f")
+    (tmp_path / "out").symlink_to("/etc")
+    (tmp_path / "nowhere").symlink_to("none")
+    os.mkfifo(tmp_path / "pipe")
+    assert said(run("list_directory", {"path": str(tmp_path)}, tmp_path)).splitlines()[1:] == [
+        "[DIR] d",
+        "[DIR] to-folder",
+        "f",
+        "nowhere",
+        "out",
+        "pipe",
+        "to-file",
+    ]
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    fill(tmp_path, {"f": ""})
+    listed = run("list_directory", {"path": f"{tmp_path}/f"}, tmp_path)
+    assert (failure(listed), said(listed)) == ("path_is_not_a_directory", f"Path is not a directory: {tmp_path}/f")
+    assert failure(run("glob", {"pattern": "*", "path": "f"}, tmp_path)) == "path_is_not_a_directory"
+
+
+def test_an_offset_behind_the_end(tmp_path: Path) -> None:
+    fill(tmp_path, {"f": "1\n2\n", "empty": ""})
+    for name, lines in (("f", 2), ("empty", 0)):
+        done = run("read_file", {"absolute_path": f"{tmp_path}/{name}", "offset": 7}, tmp_path)
+        assert said(done) == f"[The file has {lines} line(s); there is nothing from offset 7 on.]"
+        assert done.outcome.display == said(done).strip("[]")
+
+
+def test_reading_a_folder_leaves_nothing_open(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        assert failure(run("read_file", {"absolute_path": str(tmp_path)}, tmp_path)) == "target_is_directory"
+        (tmp_path / "d").mkdir(exist_ok=True)
+        assert failure(run("read_file", {"absolute_path": f"{tmp_path}/d"}, tmp_path)) == "target_is_directory"
+    assert len(os.listdir("/proc/self/fd")) <= before
+
+
+def test_text_of_four_bytes_a_sign(tmp_path: Path) -> None:
+    for encoding in ("utf-32-le", "utf-32-be"):
+        (tmp_path / "f").write_bytes("\ufeffaä\n".encode(encoding))
+        assert said(run("read_file", {"absolute_path": f"{tmp_path}/f"}, tmp_path)) == "aä\n"
+        run("replace", {"file_path": f"{tmp_path}/f", "old_string": "ä", "new_string": "ö"}, tmp_path)
+        assert (tmp_path / "f").read_bytes() == "\ufeffaö\n".encode(encoding)
+
+
+def test_a_path_that_is_too_long_for_any_system(tmp_path: Path) -> None:
+    for path, kind in ((f"{tmp_path}/{'x' * 300}", "file_failed"), (f"{tmp_path}/{'d/' * 3000}f", "file_not_found")):
+        assert failure(run("read_file", {"absolute_path": path}, tmp_path)) == kind
+
+
+def test_a_conversation_can_begin_where_names_are_no_text(tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    odd.mkdir()
+    (odd / "x").touch()
+    for folder in (tmp_path, odd):
+        assert b"caf\xef\xbf\xbd/" in msgspec.json.encode(opening((folder,), date(2026, 11, 15)))
+
+
+def test_a_link_to_what_is_withheld_is_withheld(tmp_path: Path) -> None:
+    fill(tmp_path, {".geminiignore": "secret", "secret": "SECRET", "open": "OPEN"})
+    (tmp_path / "to-secret").symlink_to("secret")
+    (tmp_path / "to-open").symlink_to("open")
+    for paths in (["to-*"], ["to-secret", "to-open"], ["."]):
+        text = said(run("read_many_files", {"paths": paths}, tmp_path))
+        assert "SECRET" not in text and "OPEN" in text
+    assert failure(run("read_file", {"absolute_path": f"{tmp_path}/to-secret"}, tmp_path)) == "invalid_tool_params"
+    assert "SECRET" not in said(run("search_file_content", {"pattern": "SECRET|OPEN"}, tmp_path)).partition(":")[2]

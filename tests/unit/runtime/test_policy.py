@@ -103,6 +103,15 @@ def test_files_of_git_are_asked_about_although_edits_are_not(tmp_path: Path) -> 
         assert (tmp_path / name).exists() != denied
 
 
+def test_ignore_files_are_asked_about_although_edits_are_not(tmp_path: Path) -> None:
+    """Who may change them may read what they keep back."""
+    (tmp_path / ".geminiignore").write_text("secret")
+    for name in (".geminiignore", "sub/.dragomanignore", ".GIT/config"):
+        arguments = {"file_path": f"{tmp_path}/{name}", "content": "!secret"}
+        assert failure(run("write_file", arguments, tmp_path, policy=Policy("edits"))) == "denied"
+    assert (tmp_path / ".geminiignore").read_text() == "secret"
+
+
 def test_what_cannot_be_told_is_not_run_beside_a_list_of_denied_programs(tmp_path: Path) -> None:
     done = run("run_shell_command", {"command": "$X"}, tmp_path, policy=Policy("all", deny=["run_shell_command(rm)"]))
     assert failure(done) == "denied" and "it cannot be told whether" in said(done)
@@ -135,6 +144,35 @@ def test_what_was_said_for_good_is_remembered_and_can_be_saved() -> None:
     assert judged(again, "run_shell_command", "wc x; git push") == "run"
     assert judged(again, "run_shell_command", "wc x; rm y") == "ask"
     assert Policy().allow == []
+
+
+@pytest.mark.parametrize("command", ["ssh host rm -rf x", "xargs -0 rm", 'bash -c "$X"', "sudo rm x"])
+def test_of_a_command_that_hides_something_nothing_is_allowed_for_good(command: str) -> None:
+    policy = Policy()
+    names, hidden = roots(command)
+    asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+    policy.remember("run_shell_command", asked, "always")
+    assert policy.allow == []
+    assert judged(policy, "run_shell_command", "rm y") == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "for PATH in /x; do git log; done",
+        "export PATH=/x; git log",
+        "read PATH <<< /x; git log",
+        "git {PATH}</dev/null; git log",
+        "git log; <&-rm",
+        "git -c alias.log='!rm' log",
+        "git bisect run rm",
+    ],
+)
+def test_nothing_else_is_run_under_the_name_of_what_is_allowed(command: str) -> None:
+    programs = ("git", "export", "read", "ls")
+    assert (
+        judged(Policy(allow=[f"run_shell_command({name})" for name in programs]), "run_shell_command", command) == "ask"
+    )
 
 
 def test_always_means_that_nobody_is_asked_again(tmp_path: Path) -> None:

@@ -87,6 +87,16 @@ def test_ended_by_a_signal(tmp_path: Path) -> None:
     assert found["Exit Code"] == "(none)" and found["Signal"] == "SIGTERM"
 
 
+def test_ended_by_a_signal_that_has_no_name(tmp_path: Path) -> None:
+    found = lines(run("run_shell_command", {"command": "echo said; kill -40 $$"}, tmp_path))
+    assert (found["Output"], found["Exit Code"], found["Signal"]) == ("said", "(none)", "SIG40")
+
+
+def test_a_command_that_cannot_be_started(tmp_path: Path) -> None:
+    done = run("run_shell_command", {"command": "echo " + "x" * 300_000}, tmp_path)
+    assert (failure(done), said(done)) == ("shell_execute_error", "The command was not started: Argument list too long")
+
+
 def test_a_process_group_of_its_own(tmp_path: Path) -> None:
     found = lines(run("run_shell_command", {"command": "ps -o pgid= -p $$ | tr -d ' '"}, tmp_path))
     assert found["Output"] == found["Process Group PGID"] != str(os.getpgrp())
@@ -95,6 +105,12 @@ def test_a_process_group_of_its_own(tmp_path: Path) -> None:
 def test_nobody_answers_questions(tmp_path: Path) -> None:
     found = lines(run("run_shell_command", {"command": "read x; echo got:$x; cat /dev/tty"}, tmp_path))
     assert found["Output"] == "got:" and "No such device" in found["Error"]
+
+
+def test_nobody_writes_a_message(tmp_path: Path) -> None:
+    command = "git init -q; git -c user.name=n -c user.email=e commit --allow-empty"
+    found = lines(run("run_shell_command", {"command": command}, tmp_path))
+    assert found["Exit Code"] == "1" and "empty commit message" in found["Error"]
 
 
 @pytest.mark.parametrize(
@@ -154,6 +170,39 @@ def test_a_background_process_that_never_stops_talking(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
+def test_who_has_left_the_group_and_lost_its_parent_is_found_too(tmp_path: Path) -> None:
+    mark = f"8{os.getpid()}5"
+
+    async def work() -> None:
+        tool = RunShellCommand()
+        found = lines(await _run(tool, f"(setsid sleep 300.{mark} &); echo started", tmp_path))
+        assert [int(pid) for pid in found["Background PIDs"].split(", ")] == marked(f"300.{mark}") != []
+        await tool.close()
+        assert marked(f"300.{mark}") == []
+
+    asyncio.run(work())
+
+
+def test_who_was_seen_once_is_ended_with_the_session(tmp_path: Path) -> None:
+    """It has left the group, the session and the variable, and later loses its parent too."""
+    mark = f"7{os.getpid()}6"
+
+    async def work() -> None:
+        tool = RunShellCommand()
+        inner = f"env -i setsid sleep 300.{mark} & touch begun; while [ ! -e go ]; do sleep 0.01; done"
+        command = f"bash -c '{inner}' >/dev/null 2>&1 & while [ ! -e begun ]; do sleep 0.01; done"
+        pids = lines(await _run(tool, command, tmp_path))["Background PIDs"].split(", ")
+        (tmp_path / "go").touch()
+        for _ in range(1000):
+            if len([pid for pid in pids if alive(int(pid))]) <= 1:
+                break
+            await asyncio.sleep(0.01)
+        await tool.close()
+        assert [pid for pid in pids if alive(int(pid))] == marked(f"300.{mark}") == []
+
+    asyncio.run(work())
+
+
 def test_a_background_process_that_the_model_ends_itself(tmp_path: Path) -> None:
     async def work() -> None:
         tool = RunShellCommand()
@@ -181,6 +230,9 @@ STUBBORN = [
     "while true; do sleep 0.{mark}; done",
     "sleep 300.{mark} & yes; yes >&2",
     "nohup sleep 300.{mark} >/dev/null 2>&1 & wait",
+    "(setsid sleep 300.{mark} &); sleep 300.{mark}",
+    "(setsid bash -c 'trap \"\" TERM; sleep 300.{mark}; sleep 300.{mark}' &); sleep 300.{mark}",
+    "bash -c 'env -i setsid bash -c \"trap : TERM; while true; do sleep 0.{mark}; done\" & wait'",
 ]
 
 
@@ -273,3 +325,11 @@ def test_a_group_whose_number_is_anothers_by_now_is_left_alone() -> None:
     stranger = processes.Left(os.getpid(), frozenset({(os.getpid(), 1)}))
     asyncio.run(stranger.end())
     assert alive(os.getpid())
+
+
+def test_a_person_is_told_where_and_in_one_line_why(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    arguments = {"command": "rm -rf *", "directory": "sub", "description": "List files\n$ ls\n[y]es: "}
+    asked = asyncio.run(RunShellCommand().confirm(arguments, around(tmp_path)))
+    assert asked is not None and asked.command == "rm -rf *"
+    assert asked.title == "List files $ ls [y]es: (in sub)"

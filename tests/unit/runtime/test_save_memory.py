@@ -68,3 +68,20 @@ def test_every_fact_is_one_line_in_the_order_they_came(facts: list[str]) -> None
     assert text.startswith(mine) and text.endswith(other)
     lines = [line for line in text.split("\n") if line.startswith("- ")]
     assert lines == [f"- {save_memory._line(fact)}" for fact in facts]
+
+
+def test_line_ends_of_another_system_stay() -> None:
+    text = with_fact(f"mine\r\n\r\n{SECTION}\r\n- one\r\n\r\n## Other\r\n", "two")
+    assert text == f"mine\r\n\r\n{SECTION}\r\n- one\r\n- two\r\n\r\n## Other\r\n"
+    assert with_fact("mine\r\n", "one") == f"mine\r\n\r\n{SECTION}\r\n- one\r\n"
+
+
+def test_the_file_may_be_kept_elsewhere(tmp_path: Path) -> None:
+    for name in ("config", "kept"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "kept/notes.md").write_text("mine\n")
+    (tmp_path / "config/memory.md").symlink_to("../kept/notes.md")
+    done = run("save_memory", {"fact": "f"}, around(tmp_path, config=tmp_path / "config"))
+    assert not done.result.is_error and (tmp_path / "config/memory.md").is_symlink()
+    assert (tmp_path / "kept/notes.md").read_text() == f"mine\n\n{SECTION}\n- f\n"
+    assert save_memory.remembered(tmp_path / "config").startswith("mine\n")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dragoman.runtime import grep
 from dragoman.runtime.builtin import search_file_content
-from dragoman.runtime.builtin.search_file_content import SearchFileContent
+from dragoman.runtime.builtin.search_file_content import SearchFileContent, ripgrep_here
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.unit.runtime.kit import around, call, failure, said
@@ -19,15 +22,13 @@ from tests.unit.runtime.test_files import fill
 
 WAYS = [
     pytest.param("", id="own"),
-    pytest.param(
-        "rg", id="ripgrep", marks=pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not here")
-    ),
+    pytest.param("rg", id="ripgrep", marks=pytest.mark.skipif(ripgrep_here() is None, reason="ripgrep is not here")),
 ]
 
 
 @pytest.fixture(params=WAYS)
 def tool(request: pytest.FixtureRequest) -> SearchFileContent:
-    return SearchFileContent(request.param and shutil.which(request.param))
+    return SearchFileContent(request.param and ripgrep_here())
 
 
 def search(tool: SearchFileContent, arguments: dict[str, Any], *workspace: Path) -> Done:
@@ -159,3 +160,58 @@ def _arguments(entry: Path) -> bytes:
         return (entry / "cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def test_lines_and_names_that_are_no_text_are_found_too(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(
+        tmp_path,
+        {"latin": b"caf\xe9 needle\n", "wide": "\ufeffneedle ä\n".encode("utf-16-le"), "marked": "\ufeffneedle"},
+    )
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/odd\xe9")).write_text("needle")
+    text = said(search(tool, {"pattern": "needle"}, tmp_path))
+    assert text.splitlines()[2:] == [
+        "File: latin", "L1: caf\ufffd needle", "---", "File: marked", "L1: needle", "---",
+        "File: odd\ufffd", "L1: needle", "---", "File: wide", "L1: needle ä", "---",
+    ]  # fmt: skip
+
+
+def test_letters_are_letters(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {"f": "GRÖSSE\nÄ1\ncafé\n"})
+    for pattern, line in (
+        ("größe|grösse", 1),
+        ("^[äö]\\d$", 2),
+        ("^.{4}$", 3),
+        (r"^\w+é", 3),
+        (r"^[[:alpha:]]+[^[:space:]]$", 3),
+    ):
+        assert f"L{line}: " in said(search(tool, {"pattern": pattern}, tmp_path))
+
+
+def test_ignore_files_above_the_workspace_do_not_count(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, {".gitignore": "a", "w/a": "needle"})
+    assert "File: a\n" in said(search(tool, {"pattern": "needle"}, tmp_path / "w"))
+
+
+def test_files_to_leave_out(tool: SearchFileContent, tmp_path: Path) -> None:
+    fill(tmp_path, dict.fromkeys(("a.py", "s/b.py", "s/c.ts"), "needle"))
+    for include, names in (("!*.py", ["s/c.ts"]), ("/a.*", ["a.py"]), ("./s/*.ts", ["s/c.ts"])):
+        text = said(search(tool, {"pattern": "needle", "include": include}, tmp_path))
+        assert [line[6:] for line in text.splitlines() if line.startswith("File: ")] == names
+
+
+def test_the_searching_program_follows_no_link(tmp_path: Path) -> None:
+    """The names were looked at before; whatever they are by now, it does not lead out, and nothing is waited for."""
+    fill(tmp_path, {"outside/secret": "needle", "w/real/secret": "needle"})
+    (tmp_path / "w/folder").symlink_to(tmp_path / "outside")
+    (tmp_path / "w/file").symlink_to(tmp_path / "outside/secret")
+    os.mkfifo(tmp_path / "w/pipe")
+    names = b"folder/secret\0file\0pipe\0real/secret\0"
+    done = subprocess.run(
+        [sys.executable, "-I", grep.__file__, "needle"],
+        input=names,
+        cwd=tmp_path / "w",
+        capture_output=True,
+        timeout=30,
+    )
+    found = [json.loads(line)["data"]["path"]["text"] for line in done.stdout.splitlines()]
+    assert found == ["real/secret"]

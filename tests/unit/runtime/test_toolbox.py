@@ -95,7 +95,7 @@ def test_names_are_unique() -> None:
     "schema", [{"type": "nonsense"}, {"$ref": "http://127.0.0.1:9/x"}, {"$ref": "#/$defs/none"}, {"pattern": "["}]
 )
 def test_a_schema_that_is_none_is_refused_and_nothing_is_fetched(schema: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="schema of the tool made"):
+    with pytest.raises(ConfigError, match="schema of the tool 'made'"):
         Toolbox([Made(Outcome(""), schema)])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.runtime import globs, walk
+from dragoman.runtime import gitignore, globs, walk
 from dragoman.runtime.confine import Place
 from dragoman.runtime.tool import ToolError
 from tests.unit.runtime.test_files import fill
@@ -27,7 +29,8 @@ PATHS = [
     "deep/er/b.log",
     "ü",
 ]
-PATTERNS = ["*.log", "!keep.log", "out/", "/out", "out/*", "!out/keep/", "src/**", "**/b.log", "a.py", "/a.py",
+PATTERNS = ["*[[:lower:]].log", "[\\]a]*", "*a*.*y",
+            "*.log", "!keep.log", "out/", "/out", "out/*", "!out/keep/", "src/**", "**/b.log", "a.py", "/a.py",
             "# c", "", "deep/", "!*.log", "*", "!*/", "er", "src/out/", "\\!x", "b.log ", "[ab].*",
             "**/out/**", "ü"]  # fmt: skip
 
@@ -101,6 +104,15 @@ def test_git_itself_and_own_ignore_files(tmp_path: Path) -> None:
         ("\\*", "*", True),
         ("\\*", "a", False),
         ("a**b", "a/b", False),
+        ("a/**/**/b", "a/b", True),
+        ("**/a/**/b/*", "x/a/y/z/b/c", True),
+        ("**/a/**/b/*", "x/a/y/z/b", False),
+        ("*a*b*c", "xaybbzc", True),
+        ("*a*b*c", "xbyac", False),
+        ("[[:digit:][:upper:]_]", "7", True),
+        ("[![:digit:]]", "7", False),
+        ("[a\\]]", "]", True),
+        ("[\\--a]", "-", True),
     ],
 )
 def test_globs(pattern: str, path: str, matches: bool) -> None:
@@ -119,3 +131,35 @@ def test_any_text_is_a_pattern_or_refused(pattern: str, path: str) -> None:
 
 def test_braces_do_not_grow_without_bounds() -> None:
     assert len(globs.spread("{a,b}" * 30)) <= globs.MAX_ALTERNATIVES + 64
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [("*a" * 30 + "*b", "a" * 250), ("**/a/" * 30 + "b", "a/" * 500 + "c"), ("**/*a*a*/" * 20 + "b", "aaa/" * 300)],
+    ids=["stars", "folders", "both"],
+)
+def test_no_pattern_takes_forever(pattern: str, path: str) -> None:
+    """Ignore files come with what is looked at, and so do its names. Six stars against 120
+    letters took minutes while they were tried again and again, and each more star many times that."""
+    assert globs.compiled(pattern).fullmatch(path) is None
+    assert gitignore.said(gitignore.read([pattern]), path, False) is None
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "socket", "loop"])
+def test_an_ignore_file_that_is_no_file_is_passed_over(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path, {"a": ""})
+    if kind == "folder":
+        (tmp_path / ".gitignore").mkdir()
+    elif kind == "pipe":
+        os.mkfifo(tmp_path / ".gitignore")
+    elif kind == "loop":
+        (tmp_path / ".gitignore").symlink_to(".gitignore")
+    else:
+        monkeypatch.chdir(tmp_path)
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(".gitignore")
+    before = len(os.listdir("/proc/self/fd"))
+    assert ours(tmp_path) == ["a"]
+    assert len(os.listdir("/proc/self/fd")) == before

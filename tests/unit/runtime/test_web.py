@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import os
 import ssl
 import threading
 from collections.abc import Iterator
@@ -109,6 +110,12 @@ def test_prompts_without_addresses(tmp_path: Path) -> None:
 def test_addresses_in_a_prompt() -> None:
     prompt = 'See (https://a.example/x), <http://b.example/y?q=1&r=2>. "HTTPS://C.example" and https://a.example/x!'
     assert web_fetch.urls(prompt) == ["https://a.example/x", "http://b.example/y?q=1&r=2", "HTTPS://C.example"]
+    prompt = "(see https://a.example/wiki/A_(b)) and [https://b.example/c]. https://c.example/d_(e)/f"
+    assert web_fetch.urls(prompt) == [
+        "https://a.example/wiki/A_(b)",
+        "https://b.example/c",
+        "https://c.example/d_(e)/f",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -196,9 +203,11 @@ def test_no_results_and_no_search(tmp_path: Path) -> None:
 
 class Handler(BaseHTTPRequestHandler):
     seen: list[str] = []
+    keys: list[str | None] = []
 
     def do_GET(self) -> None:
         Handler.seen.append(self.path)
+        Handler.keys.append(self.headers.get("x-key"))
         name, _, rest = self.path.lstrip("/").partition("?")
         if name == "redirect":
             self.send_response(302)
@@ -213,6 +222,7 @@ class Handler(BaseHTTPRequestHandler):
             "big": b"x" * 100_000,
             "gzip": gzip.compress(b"y" * 1000),
             "bomb": gzip.compress(b"z" * 10**7),
+            "cut-gzip": gzip.compress(os.urandom(1000))[:-200],
         }
         body["search"] = msgspec.json.encode(
             {"results": [{"title": "T", "url": "https://t.example", "content": f"found {rest}"}]}
@@ -220,17 +230,19 @@ class Handler(BaseHTTPRequestHandler):
         data = body.get(name, b"hello")
         self.send_response(200)
         self.send_header("Content-Type", "text/html; charset=latin-1" if name == "html" else "text/plain")
-        if name in ("gzip", "bomb"):
+        if name in ("gzip", "bomb", "cut-gzip"):
             self.send_header("Content-Encoding", "gzip")
-        if name == "chunked":
+        if name in ("chunked", "cut-chunked"):
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
-            self.wfile.write(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+            self.wfile.write(b"3\r\nabc\r\n" if name == "cut-chunked" else b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+            self.close_connection = True
             return
         if name != "closed":
-            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Content-Length", str(len(data) + 10 * (name == "cut")))
         self.end_headers()
         self.wfile.write(data)
+        self.close_connection = name in ("closed", "cut")
 
     def log_message(self, format: str, *args: Any) -> None:
         return
@@ -305,7 +317,8 @@ def test_size_time_and_redirects_are_bounded(server: int) -> None:
     [
         "127.0.0.1", "10.1.2.3", "192.168.0.1", "172.16.0.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "224.0.0.1",
         "255.255.255.255", "240.0.0.1", "::1", "::", "fe80::1%eth0", "fc00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
-        "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1",
+        "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1", "fec0::1", "192.0.0.8", "192.88.99.1", "::7f00:1",
+        "::ffff:0:7f00:1", "64:ff9b:1::1",
     ],
 )  # fmt: skip
 def test_addresses_that_are_not_public(address: str) -> None:
@@ -395,3 +408,81 @@ def test_a_configured_search_endpoint(server: int, tmp_path: Path) -> None:
     )
     broken = GoogleWebSearch(Endpoint(f"http://127.0.0.1:{server}/text"))
     assert failure(run("google_web_search", {"query": "x"}, tmp_path, tool=broken)) == "web_search_failed"
+
+
+def test_half_an_answer_is_none(server: int) -> None:
+    for name in ("cut", "cut-chunked", "cut-gzip"):
+        with pytest.raises(fetch.FetchError, match="before all of an answer came"):
+            get_page(f"http://127.0.0.1:{server}/{name}")
+    assert get_page(f"http://127.0.0.1:{server}/closed").body == b"hello"
+
+
+def test_headers_are_not_sent_on_to_others(server: int) -> None:
+    async def resolve(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    for target, keys in (("/end", ["k", "k"]), (f"http://other.example:{server}/end", ["k", None])):
+        Handler.keys.clear()
+        url = f"http://mine.example:{server}/redirect?{target}"
+        assert get_page(url, resolve=resolve, headers={"x-key": "k"}).body == b"hello"
+        assert Handler.keys == keys
+
+
+def test_letters_of_any_kind_in_an_address(server: int) -> None:
+    Handler.seen.clear()
+    get_page(f"http://127.0.0.1:{server}/Zürich%20(a)?q=ä b".replace(" b", "+b"))
+    assert Handler.seen == ["/Z%C3%BCrich%20(a)?q=%C3%A4+b"]
+
+
+# Pages that mean no good.
+
+
+@pytest.mark.parametrize("charset", ["idna", "undefined", "punycode", "hex", "unicode_escape", "\0", "none", "x" * 999])
+def test_an_encoding_that_is_none(tmp_path: Path, charset: str) -> None:
+    bad = Page("https://x.example/a", 200, "text/plain", b"words \\ud800 \xff", charset)
+    good = Page("https://x.example/b", 200, "text/plain", b"good")
+    done = run(
+        "web_fetch", {"prompt": "https://x.example/a https://x.example/b"}, around(tmp_path, fetch=site(a=bad, b=good))
+    )
+    assert "words" in said(done) and "good" in said(done)
+    assert msgspec.json.encode(done.result)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<a<",
+        "<a ",
+        "<a b='",
+        '<a b="',
+        "<!",
+        "<!--",
+        "</",
+        "<?",
+        "<svg>",
+        "<title>",
+        "&#",
+        "<a href=x>w",
+        "<b ='x",
+        "< ",
+    ],
+)
+def test_no_page_takes_forever(piece: str) -> None:
+    """The standard library's parser took ten seconds for a quarter of the first, and had not read the second
+    after three minutes."""
+    _, words = pages.from_html("begin " + piece * 150_000 + "</a>" * 1000)
+    assert words.startswith("begin")
+
+
+def test_markup_as_browsers_read_it() -> None:
+    html = (
+        "<!DOCTYPE html><!-- <p>no --><TITLE>A &amp;\n B</title><script>if (a<b) '</p>'</SCRIPT ><style>x</style>"
+        "<p title='>' class=a>1 < 2 &lt; 3 &#x41;&#99999999999999;&#" + "9" * 5000 + ";</p><svg><p>no</p></svg><svg/>"
+        '<a class=b HREF = "/x?a=1&amp;b=2">in <b>bold</b></a><a name=y>none</a><textarea><p>text</textarea>'
+        "<a href=/z>last</a><p unfinished"
+    )
+    title, words = pages.from_html(html, "https://x.example/")
+    assert title == "A & B"
+    assert words == (
+        "1 < 2 < 3 A\ufffd\ufffd\n\n[in bold](https://x.example/x?a=1&b=2)none<p>text[last](https://x.example/z)"
+    )

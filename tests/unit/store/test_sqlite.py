@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.errors import ConfigError
-from dragoman.store import Entry
+from dragoman.store import Entry, sqlite
 from dragoman.store.sqlite import SqliteStore, usual_file
 
 
@@ -95,6 +95,24 @@ def test_a_file_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:
     base.close()
     with pytest.raises(ConfigError, match="later version"):
         SqliteStore(later)
+
+
+def test_what_goes_wrong_later_is_said_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "WAIT", 0.0)
+    file = tmp_path / "store.sqlite3"
+    store = SqliteStore(file)
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(ConfigError, match=r"store '.*': it cannot be used: database is locked"):
+        store.put(Entry("a", "1", b"x"))
+    other.execute("ROLLBACK")
+    store.put(Entry("a", "1", b"x"))
+    other.execute("DROP TABLE entries")
+    other.close()
+    for refused in (lambda: store.get("a", "1"), lambda: store.find("a"), lambda: store.drop("a", "1")):
+        with pytest.raises(ConfigError, match="no such table"):
+            refused()
+    store.close()
 
 
 def test_where_it_is() -> None:

@@ -106,12 +106,17 @@ def _struct(subset: Subset, node: type | None) -> type:
             fields.insert(0, (attribute, kind))
         else:
             fields.append((attribute, kind, UNSET))
-    namespace = {"__post_init__": _check(subset, {name: word for word, name in attributes.items()})}
+    words = {name: word for word, name in attributes.items()}
+    namespace = None
+    if _coupled(subset):
+        namespace = {"__post_init__": _check(subset, words)}
+    elif "required" in words:
+        namespace = {"__post_init__": _named_once(words["required"])}
     made = msgspec.defstruct(
         "Root" if root else "Node",
         cast(Any, fields),
         module=__name__,
-        namespace=namespace if _coupled(subset) else None,
+        namespace=namespace,
         rename=attributes,
         forbid_unknown_fields=allowed is not None,
         gc=False,
@@ -215,6 +220,17 @@ def _coupled(subset: Subset) -> bool:
     return subset.closed or subset.complete or subset.all_required or subset.any_of_alone
 
 
+def _named_once(attribute: str) -> Callable[[Any], None]:
+    """No name twice among the required ones: no draft of JSON Schema allows that, and upstreams refuse it."""
+
+    def check(schema: Any) -> None:
+        names = getattr(schema, attribute)
+        if names is not UNSET and len(set(names)) < len(names):
+            raise ValueError("required")
+
+    return check
+
+
 def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
     """What must hold between keywords. A breach is raised to msgspec, which calls the schema not clean."""
     listed = subset.complete or subset.closed or subset.all_required
@@ -235,6 +251,8 @@ def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
         if "object" in kinds or "OBJECT" in kinds or (properties is not UNSET and not kinds):
             required = get(schema, "required")
             names = () if required is UNSET else required
+            if len(set(names)) < len(names):
+                raise ValueError("required")
             if listed and (properties is UNSET or not all(name in properties for name in names)):
                 raise ValueError("properties")
             if subset.all_required and (required is UNSET or len(set(names)) < len(properties)):

@@ -103,6 +103,14 @@ def drop(job: Job, node: Node, name: str, why: str = "") -> None:
     tell(job, node, name, node.words.pop(name), why)
 
 
+def named_once(job: Job, node: Node) -> None:
+    """Each required name once: no draft of JSON Schema allows it twice, and upstreams refuse the whole tool."""
+    required = node.words.get("required")
+    if required is not None and len(set(required.value)) < len(required.value):
+        rewrote(job, required, "a name stands there twice")
+        node.put("required", list(dict.fromkeys(required.value)))
+
+
 def tell(job: Job, node: Node, name: str, word: Word, why: str = "") -> None:
     """Note and report a word that is not written."""
     value = lower(word.value)

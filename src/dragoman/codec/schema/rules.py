@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .layers import Job, Layer, Layers, Lifted, is_null, types_of
-from .merge import Node, Word, drop, lower, rewrote, tell, unlike
+from .merge import Node, Word, drop, lower, named_once, rewrote, tell, unlike
 from .subset import DROPPED, REWRITTEN
 from .text import Number, dump, fingerprint, note
 from .words import APPLIES, LISTS, MAPS, NUMBER_FORMATS, SCHEMAS
@@ -491,6 +491,7 @@ RULES: Final[tuple[Rule, ...]] = (
     enums,
     tuples,
     limits,
+    named_once,
     root_keys,
     objects,
     arrays,

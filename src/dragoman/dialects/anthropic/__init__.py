@@ -10,7 +10,7 @@ from ...rule import Rule
 from .faults import read_fault, write_fault
 from .hosted import HOSTED
 from .plain import read_plain, write_plain
-from .request import read_request, write_request
+from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
 from .standard import STANDARD
 from .stream import StreamReader
@@ -78,6 +78,8 @@ DIALECT = Dialect(
     framing="sse",
     read_request=read_request,
     write_request=write_request,
+    recall=AROUND.read,
+    named=AROUND.named,
     read_response=read_response,
     write_response=write_response,
     read_plain=read_plain,
@@ -96,7 +98,9 @@ DIALECT = Dialect(
     rules=rules,
     endpoint=Endpoint("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
     ends=Ends(("stop_reason",), ("usage",)),
-    demands=Demands(unique_ids=True, empty_texts=False, empty_last=True, sealed_thoughts=True),
+    demands=Demands(
+        unique_ids=True, empty_texts=False, empty_last=True, sealed_thoughts=True, held=frozenset({"thread"})
+    ),
     noise=frozenset(
         {
             "service_tier",

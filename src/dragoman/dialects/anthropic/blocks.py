@@ -228,10 +228,12 @@ class BlockWriter:
         content: str | list[Any] | None = plain_text(result.parts)
         if content is None or result.structured:
             content = self.result_content(result)
+        if result.is_error and not self.own and not (content and (type(content) is not str or content.strip())):
+            if content:
+                self.crossing.lose("part.dropped", result.at, "white space", "info")
+            content = "Error"  # refused when empty
         if content or (self.own and isinstance(content, str)):
             out["content"] = content
-        elif result.is_error:
-            out["content"] = "Error"  # refused when empty
         if result.is_error:
             out["is_error"] = True
         if result.seal is not None:

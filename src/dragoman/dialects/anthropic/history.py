@@ -68,6 +68,14 @@ def _spelled(message: Block) -> Block:
 _TEXT = {"type", "text"}
 
 
+def leading_system(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """The turns of the system's that stand before all others."""
+    count = 0
+    while count < len(turns) and turns[count].role in _SYSTEM:
+        count += 1
+    return turns[:count]
+
+
 class History:
     """Messages written so far, and the calls in them that wait for results."""
 
@@ -98,15 +106,12 @@ class History:
         self._short: list[Block] = []  # messages that began as one text
         self._used: set[str] = set()
 
-    def write(self, turns: tuple[Turn, ...]) -> list[Any]:
-        """All turns of a request; gives the blocks of the system prompt."""
-        system: list[Any] = []
-        begin = 0
-        for turn in turns:
-            if turn.role not in _SYSTEM:
-                break
-            begin += 1
-            system.extend(self._system_prompt(turn))
+    def system(self, turns: tuple[Turn, ...]) -> list[Any]:
+        """The turns that a request begins with as blocks of the system prompt."""
+        return [block for turn in turns for block in self._system_prompt(turn)]
+
+    def write(self, turns: tuple[Turn, ...], begin: int) -> None:
+        """All turns of a request from `begin` on, behind the system's."""
         if self.writer.own:
             for i in range(begin, len(turns)):
                 self.turn(turns[i], turns, i)
@@ -127,7 +132,6 @@ class History:
             self.messages.append({"role": "user", "content": GO_ON})
         elif self._role == "assistant" and not self.writer.own:
             self._trim_prefill(turns[-1].at)
-        return system
 
     def _all(self, turns: tuple[Turn, ...], begin: int) -> None:
         again, run = self._crossing.recalled, self._crossing.run
@@ -238,6 +242,8 @@ class History:
                     return False
                 block: Block = {"type": "tool_result", "tool_use_id": sent, "content": only.text}
                 if part.is_error:
+                    if not only.text.strip():
+                        return False
                     block["is_error"] = True
                 blocks.append(block)
             answered = [block["tool_use_id"] for block in blocks]

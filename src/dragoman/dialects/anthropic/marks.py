@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...canon.parts import Path
+from ...codec.extras import NULL
 from ...crossing import Crossing
 
 MOST = 4
@@ -22,14 +23,19 @@ class Marks:
         self._crossing = crossing
         self._held: list[tuple[dict[str, Any], Path]] = []
 
+    @property
+    def none(self) -> bool:
+        """Whether nothing is marked so far."""
+        return not self._held
+
     def put(self, out: dict[str, Any], ttl: str, at: Path) -> None:
         """Mark a block or a tool."""
         out["cache_control"] = self.value(ttl, at)
         self._held.append((out, at))
 
     def found(self, out: dict[str, Any], at: Path) -> None:
-        """Count a mark that stands there already."""
-        if "cache_control" in out:
+        """Count a mark that stands there already; null is none."""
+        if out.get("cache_control", NULL) not in (None, NULL):
             self._held.append((out, at))
 
     def value(self, ttl: str, at: Path) -> dict[str, str]:

@@ -12,6 +12,7 @@ from ...canon.request import Request
 from ...canon.turns import Run, Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.around import HERE, Arounds, Noting, known_rim
 from ...codec.extras import carried, gather, restore
 from ...codec.recall import Recall
 from ...codec.steps import arrange
@@ -20,7 +21,7 @@ from . import wire
 from .additions import ADDS, merged
 from .blocks import BlockWriter
 from .exact import admit_request, read_message, skim
-from .history import STRANGE_ROLE, History
+from .history import STRANGE_ROLE, History, leading_system
 from .hosted import BETA, SERVERS, chosen, mcp_servers, with_servers
 from .message import marked, read_content
 from .settings import empty_fields, make_room, read_settings, write_settings
@@ -29,9 +30,13 @@ from .tools import MEMO, offered, read_choice, write_choice, write_offered
 BETA_HEADER = "anthropic-beta"
 _BINDING = "thinking-binding-controls-2026-08-01"
 _EDITS = "context_management"
+_THREAD = "thread"
+_DISPLAY = "thinking/display"
+_CONFIG = "output_config"
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
+    effort = ""
     request = skim(body)
     unknown: Unknown = {}
     read: list[Turn] = []
@@ -40,11 +45,19 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
             parts = read_content(request.system, ("system",), crossing, {})
             read.insert(0, Turn("system", tuple(parts), at=("system",)))
         turns = tuple(read)
+        plain: Raw | None = request.messages
     else:
+        plain = None
         request, unknown, spelled = admit_request(body)
         crossing.spelled = spelled
+        if crossing.target != wire.NAME and unknown:
+            effort = _latest_effort(request, unknown)
         turns = _read_turns(request, crossing, unknown)
     settings, extras = read_settings(request)
+    if effort and settings.effort != "none":
+        settings = msgspec.structs.replace(settings, effort=effort)
+    if settings.effort is not None and (settings.budget or 0) > 0 and crossing.target != wire.NAME:
+        crossing.lose("effort.approximated", settings.at["budget"], "the effort beside it is sent")
     extras.update(carried(request, wire.REQUEST_EXTRAS) or {})
     tools = MEMO.read(request.tools, crossing) if request.tools else ()
     if crossing.target != wire.NAME and _strange(turns, crossing.run) and ADDS in body:
@@ -56,6 +69,12 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
             del extras[SERVERS]
     if _EDITS in extras and crossing.target != wire.NAME and _clears_nothing(extras[_EDITS]):
         del extras[_EDITS]
+    if settings.thoughts and _DISPLAY in extras and crossing.target != wire.NAME:
+        del extras[_DISPLAY]
+        crossing.lose("thoughts.approximated", ("thinking", "display"), "updates")
+    if _THREAD in extras and crossing.target != wire.NAME and _goes_on(extras[_THREAD]):
+        del extras[_THREAD]
+        crossing.lose("state.dropped", (_THREAD,), "a thread that only Anthropic's server holds")
     choice = read_choice(request.tool_choice, crossing) if request.tool_choice is not None else None
     if choice is not None and crossing.target != wire.NAME:
         choice = chosen(choice, tools)
@@ -64,21 +83,36 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         extra = marked(extra, "tools", request.tools)
     for name, value in empty_fields(request).items():
         extra = marked(extra, name, value)
-    return Request(
-        turns,
-        request.model or "",
-        tools,
-        choice,
-        settings,
-        request.stream,
-        extra,
-    )
+    found = Request(turns, request.model or "", tools, choice, settings, request.stream, extra)
+    if plain is not None:
+        AROUND.learn(body, plain, found, crossing)
+    return found
 
 
 def _strange(turns: tuple[Turn, ...], run: Run | None) -> bool:
     """Whether something only this dialect understands may be among the turns."""
     past = run.past(turns) if run is not None and not run.strange else 0
     return not past or any(type(part) is Opaque for turn in turns[past:] for part in turn.parts)
+
+
+def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:
+    """The effort that a system message asks for from its turn on (beta `per-turn-control`): the last one holds. It is
+    no more among what is not known then."""
+    latest = ""
+    for i, message in enumerate(request.messages):
+        fields = unknown.get(("messages", i), {}) if message.role == "system" else {}
+        asked = jsontext.plain(fields[_CONFIG]) if _CONFIG in fields else None
+        effort = asked.get("effort") if isinstance(asked, dict) and len(asked) == 1 else None
+        if isinstance(effort, str):
+            latest = effort
+            del fields[_CONFIG]
+    return latest
+
+
+def _goes_on(thread: Raw) -> bool:
+    """Whether a thread that is there is gone on with; one that is begun has all its messages in the request."""
+    asked = jsontext.plain(thread)
+    return isinstance(asked, dict) and asked.get("type") == "continue"
 
 
 def _clears_nothing(management: Raw) -> bool:
@@ -126,6 +160,7 @@ def _group(said: list[tuple[Turn, ...]], turns: list[Turn]) -> None:
 
 
 _SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw, _group)
+AROUND = Arounds(_SAID, "messages", unless=ADDS)
 
 
 def _read_turns(request: wire.MessagesRequest, crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
@@ -183,14 +218,39 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         crossing.lose("model.invented")
         model = "unspecified"
     writer = BlockWriter(crossing)
+    lead = leading_system(request.turns)
+    rim = known_rim(request, lead, crossing)
+    if rim is None:
+        return _write_anew(request, model, lead, writer, crossing)
+    crossing.losses.replay(rim.early)
+    history = History(writer, prefill=rim.state)
+    history.write(arrange(request.turns, crossing), len(lead))
+    crossing.losses.replay(rim.late)
+    messages = history.finish()
+    writer.marks.cap(automatic=False)
+    return rim.around(messages)
+
+
+def _write_anew(request: Request, model: str, lead: tuple[Turn, ...], writer: BlockWriter, crossing: Crossing) -> bytes:
+    noting = Noting(crossing)
     out: dict[str, Any] = {"model": model} if model else {}
     words: list[str] = []
     write_settings(request, out, words, crossing, writer.marks)
     tools = write_offered(offered(request, crossing), crossing, writer.marks) if request.tools else None
     # Neither an output format nor a thinking budget goes with a history that ends with the assistant.
     shaped = "format" in out.get("output_config", ()) or "output_format" in out
-    history = History(writer, prefill=not shaped and out.get("thinking", {}).get("type") != "enabled")
-    system = history.write(arrange(request.turns, crossing))
+    prefill = not shaped and out.get("thinking", {}).get("type") != "enabled"
+    history = History(writer, prefill=prefill)
+    noting.inside()
+    turns = arrange(request.turns, crossing)
+    lost = len(crossing.losses)
+    system = history.system(lead)
+    # How thoughts and marks are written hangs on the history, too.
+    settings, profile = request.settings, crossing.profile
+    fixed = settings.effort is None and settings.budget is None and not profile.bound_seals
+    fixed = fixed and len(crossing.losses) == lost
+    history.write(turns, len(lead))
+    noting.behind()
     if tools:
         out["tools"] = tools
         if crossing.source != wire.NAME:
@@ -208,16 +268,18 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         only = system[0]
         plain = len(system) == 1 and type(only) is dict and len(only) == 2 and only.get("type") == "text"
         out["system"] = only["text"] if plain else system
-    out["messages"] = history.finish()
+    messages = history.finish()
+    out["messages"] = HERE
     if crossing.profile.bound_seals and crossing.source != wire.NAME and _sealed(request.turns):
         _loosen(out, crossing)
+    fixed = fixed and writer.marks.none and "cache_control" not in out
     writer.marks.cap(automatic="cache_control" in out)
     if request.stream is not None:
         out["stream"] = request.stream
     if request.extra is not None:
         make_room(out, request.extra)
         restore(out, request.extra, wire.NAME)
-    return jsontext.encode(out)
+    return noting.rim(out, "messages", request, lead, prefill, fixed=fixed).around(messages)
 
 
 def _sealed(turns: tuple[Turn, ...]) -> bool:

@@ -82,6 +82,7 @@ def results_known(subject: Subject) -> Iterator[Breach]:
     Source: protocols/anthropic.md section 4 [D], 2026-11.
     """
     said = turns(subject)
+    held = word(sub(subject.document, "thread"), "type") == "continue"  # the calls before are in the thread
     for i, turn in enumerate(said):
         before = said[i - 1] if i and said[i - 1].role == "assistant" else None
         asked = {word(block, "id") for _, block in before.of("tool_use")} if before else set()
@@ -91,7 +92,7 @@ def results_known(subject: Subject) -> Iterator[Breach]:
                 yield Breach(at, f"a result in a message of role {quoted(turn.role)}", "put it into a user message")
             elif not isinstance(name, str):
                 yield Breach(at, "a result without tool_use_id", "name the call it answers")
-            elif name not in asked:
+            elif name not in asked and not (held and not i):
                 yield Breach((*at, "tool_use_id"), f"{quoted(name)} is no call of the message before", "say it as text")
 
 
@@ -182,7 +183,7 @@ def _contains(whole: list[tuple[object, ...]], piece: list[tuple[object, ...]]) 
 
 @rule("ANT-017", "error")
 def not_empty(subject: Subject) -> Iterator[Breach]:
-    """There are messages, and no text block and no message is empty.
+    """There are messages, and no text block, no message and no result that tells of a failure is empty.
 
     Why: each is a 400; only the last message, if it is the assistant's, may have no content. Texts of white space alone
     are refused as well.
@@ -206,12 +207,18 @@ def not_empty(subject: Subject) -> Iterator[Breach]:
             yield Breach(at, "a message without content", "leave the message out")
     for at, block in every_block(subject):
         words = block.get("text")
+        if block.get("type") == "tool_result" and block.get("is_error") and not _says(block.get("content")):
+            yield Breach(at, "a failure without a word", "say what failed")
         if block.get("type") != "text" or at[-1] == "content":
             continue
         if words == "" or not isinstance(words, str):
             yield Breach(at, "an empty text block", "leave the block out")
         elif not words.strip():
             yield Breach(at, "a text block of white space", "leave the block out")
+
+
+def _says(content: object) -> bool:
+    return bool(content.strip() if isinstance(content, str) else content)
 
 
 @rule("ANT-018", "error")

@@ -28,7 +28,7 @@ EFFORTS = ("low", "medium", "high", "xhigh", "max")
 LEAST_BUDGET = 1024
 LONGEST_USER = 512
 _TIERS = {"auto": "auto", "standard_only": "standard_only", "default": "standard_only", "standard": "standard_only"}
-_SHOWN = {"summarized": True, "omitted": False}
+_SHOWN = {"summarized": True, "omitted": False, "updates": True}
 
 _AT: dict[str, Path] = {
     "max_tokens": ("max_tokens",),
@@ -75,7 +75,7 @@ def _thinking_extras(thinking: wire.Thinking, budget: int | None, thoughts: bool
     found: dict[str, Raw] = {}
     if thinking.block_binding:
         found["thinking/block_binding"] = thinking.block_binding
-    if thinking.display is not None and thoughts is None:
+    if thinking.display is not None and (thoughts is None or thinking.display == "updates"):
         found["thinking/display"] = jsontext.raw(thinking.display)
     if thinking.budget_tokens is not None and thinking.budget_tokens != budget:
         found["thinking/budget_tokens"] = jsontext.raw(thinking.budget_tokens)
@@ -193,7 +193,7 @@ def _write_limit(settings: Settings, out: dict[str, Any], crossing: Crossing) ->
     at = settings.at.get("max_tokens", ())
     usual = crossing.profile.max_tokens
     most = crossing.profile.most_tokens if crossing.source != wire.NAME else None
-    if limit is not None and most is not None:
+    if limit is not None and crossing.source != wire.NAME:
         limit = capped(limit, at, crossing)
     budget = out.get("thinking", {}).get("budget_tokens", 0)
     if limit is None:
@@ -249,7 +249,8 @@ def _write_thinking(request: Request, out: dict[str, Any], crossing: Crossing, o
         if thinking is None and settings.thoughts and not own and "adaptive" in crossing.profile.thinking:
             thinking = {"type": "adaptive"}
         if thinking is not None and thinking["type"] in ("adaptive", "enabled"):
-            thinking["display"] = "summarized" if settings.thoughts else "omitted"
+            if "thinking/display" not in (request.extra or {}).get(wire.NAME, {}):  # else it comes back as it was
+                thinking["display"] = "summarized" if settings.thoughts else "omitted"
         elif settings.thoughts:
             crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     elif telling:
@@ -367,6 +368,8 @@ def _effort_word(effort: str, at: Path, crossing: Crossing) -> str | None:
 def _write_format(
     shape: Format, at: Path, out: dict[str, Any], words: list[str], crossing: Crossing, own: bool
 ) -> None:
+    if shape.name or shape.description:
+        crossing.lose("format.detail.dropped", at, "name" if shape.name else "description")
     if shape.kind == "json" or shape.schema is None:
         crossing.lose("format.as_text", at)
         words.append(_JSON_ONLY)
@@ -375,8 +378,6 @@ def _write_format(
         crossing.lose("format.as_text", at, "the model takes no output format")
         words.append(f"{_JSON_ONLY} It must fit this JSON Schema:\n{shape.schema}")
         return
-    if shape.name or shape.description:
-        crossing.lose("format.detail.dropped", at, "name" if shape.name else "description")
     schema = Raw(shape.schema) if own else fit(shape.schema, OUTPUT, crossing, at + shape.schema_at)
     written = {"type": "json_schema", "schema": schema}
     if at == _OLD_FORMAT:

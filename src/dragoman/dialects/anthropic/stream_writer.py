@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import jsontext
@@ -20,6 +20,8 @@ from .faults import error_event
 from .message import own_fields
 from .response import write_stop, write_usage
 from .tools import IDS
+
+_DELTA_END = b"}}\n\n"
 
 
 class StreamWriter:
@@ -51,7 +53,7 @@ class StreamWriter:
             if event.index == self._index and self._head and event.text and event.seal is None and not event.citations:
                 if self._pieces is not None:
                     self._pieces.append(event.text)
-                return self._head + jsontext.encode(event.text) + b"}}\n\n"
+                return self._head + jsontext.encode(event.text) + _DELTA_END
             return self._delta(event)
         if self._ended:
             return b""
@@ -66,6 +68,13 @@ class StreamWriter:
         self._ended = True
         self._head = b""
         return _framed("error", error_event(event))
+
+    def template(self, index: int) -> Template | None:
+        return Template(self._head, _DELTA_END) if index == self._index and self._head else None
+
+    def told(self, index: int, texts: list[str]) -> None:
+        if self._pieces is not None:
+            self._pieces += texts
 
     def close(self) -> bytes:
         if not self._started or self._ended:
@@ -258,7 +267,7 @@ class StreamWriter:
         return out + self._more(text) if text else out
 
     def _more(self, text: str) -> bytes:
-        return self._head + jsontext.encode(text) + b"}}\n\n"
+        return self._head + jsontext.encode(text) + _DELTA_END
 
     def _block_start(self, block: dict[str, Any]) -> bytes:
         return _framed("content_block_start", {"index": self._number, "content_block": block})
@@ -273,7 +282,7 @@ class StreamWriter:
         )
 
     def _input(self, text: str) -> bytes:
-        return self._delta_head(b"input_json_delta", b"partial_json") + jsontext.encode(text) + b"}}\n\n"
+        return self._delta_head(b"input_json_delta", b"partial_json") + jsontext.encode(text) + _DELTA_END
 
     def _close(self) -> bytes:
         number = self._number
@@ -283,6 +292,8 @@ class StreamWriter:
     def _finish(self, event: Finish) -> bytes:
         if not event.answer:
             self._stop = event.stop
+        else:
+            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
         if not event.last:
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))

@@ -19,6 +19,7 @@ from ...canon.turns import Turn
 from ...codec import seals
 from ...crossing import Crossing
 from ..gemini import wire as gemini
+from ..gemini.marks import TRUE
 from .wire import NAME
 
 CONFIG = frozenset(
@@ -122,6 +123,7 @@ def fitted_turns(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...
     """The turns without thoughts and Developer-only parts; the system's words have the role that clients give them."""
     out: list[Turn] = []
     close = crossing.source == gemini.NAME
+    gone = False
     for place, turn in enumerate(turns):
         if place == 0 and turn.role in ("system", "developer"):
             mine = (turn.extra or {}).get(gemini.NAME, {})
@@ -130,7 +132,16 @@ def fitted_turns(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...
             if any(_is_strange(part) for part in turn.parts):
                 parts = [fit for part in turn.parts if (fit := _fitted_part(part, crossing)) is not None]
                 turn = msgspec.structs.replace(turn, parts=tuple(parts))
-        out.append(turn)
+                if not parts:
+                    crossing.lose("turn.dropped", turn.at)
+                    gone = True
+                    continue
+        if gone and out and out[-1].role == turn.role:
+            # Nothing is left between the two, and nobody speaks twice in a row.
+            out[-1] = msgspec.structs.replace(out[-1], parts=out[-1].parts + turn.parts)
+        else:
+            out.append(turn)
+        gone = False
     return tuple(out)
 
 
@@ -162,10 +173,13 @@ def _fitted_part(part: Part, crossing: Crossing) -> Part | None:
     if isinstance(part, Reasoning):
         return _fitted_thought(part, crossing)
     mine = part.extra.get(gemini.NAME, {}) if part.extra is not None else {}
-    if any(name in mine for name in _PART_FIELDS):
-        for name in _PART_FIELDS & mine.keys():
+    gone: frozenset[str] = _PART_FIELDS & mine.keys()
+    if mine.get("thought") == TRUE:
+        gone |= {"thought"}  # media are sent back, but not as thoughts
+    if gone:
+        for name in gone:
             crossing.lose("field.dropped", (*part.at, name))
-        left = {name: value for name, value in mine.items() if name not in _PART_FIELDS}
+        left = {name: value for name, value in mine.items() if name not in gone}
         return msgspec.structs.replace(part, extra={**(part.extra or {}), gemini.NAME: left})
     return part
 

@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from ...canon.parts import Citation, Path, Text
 from ...codec import jsontext
+from ...codec.extras import carried
 from ...crossing import Crossing
 from .marks import peek
 from .wire import NAME
@@ -129,6 +130,10 @@ _CARRIED: dict[str, Any] = {
 def report(candidate: Any, whole: str, at: Path, crossing: Crossing) -> None:
     """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole."""
     grounding, citation = METADATA
+    if not whole:
+        # Nothing was said that could be cited.
+        crossing.keep(at, carried(candidate, METADATA) or {})
+        return
     if candidate.groundingMetadata:
         value = peek(candidate.groundingMetadata)
         supports = _list(value, "groundingSupports")
@@ -161,6 +166,9 @@ def _report(value: Any, carried: Any, at: Path, crossing: Crossing) -> None:
                 crossing.keep(at, {name: jsontext.raw(inner)})
 
 
+_NO_PLACE = frozenset({"type", "encrypted_index"})
+"""What is no place in a source: the kind of a citation, and a seal that is reported where it is read."""
+
 Cited = tuple[str, tuple[Citation, ...], Path]
 """A text, what is cited in it, and where it stands in the source."""
 
@@ -178,6 +186,8 @@ def write_grounding(texts: list[Cited], crossing: Crossing) -> dict[str, Any] | 
                 continue
             if cited.url and cited.quote:
                 crossing.lose("citation.approximated", at, "the quoted text has no place")
+            if any(fields.keys() - _NO_PLACE for fields in (cited.extra or {}).values()):
+                crossing.lose("citation.approximated", at, "its place in the source has no field")
             key = (cited.url, cited.title, "" if cited.url else cited.quote)
             if key not in chunks:
                 chunks[key] = len(written)

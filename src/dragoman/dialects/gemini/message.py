@@ -105,6 +105,8 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
             extra = with_field(extra, "thoughtSignature", jsontext.raw(part.thoughtSignature))
         else:
             seal = read_seal(part.thoughtSignature)
+    if part.thought and (blob is not None or file is not None):
+        ids.crossing.keep(at, {"thought": TRUE})  # media that the model made on the way to its answer
     if result is not None:
         out.append(read_result(result, at, ids, seal, _flagged(part, extra)))
     elif blob is not None:

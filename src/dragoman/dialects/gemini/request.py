@@ -13,6 +13,7 @@ from ...canon.tools import Tool
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
+from ...codec.around import HERE, Arounds, Noting, known_rim
 from ...codec.extras import carried, gather
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
@@ -37,7 +38,9 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     wire.check_text(body)
     if request.systemInstruction is not None:
         turns.insert(0, _read_system(request.systemInstruction, crossing, {}))
-    return _read_rest(request, turns, crossing, {})
+    read = _read_rest(request, turns, crossing, {})
+    AROUND.learn(body, request.contents, read, crossing)
+    return read
 
 
 def read_admitted(admitted: Admitted[wire.GenerateRequest], crossing: Crossing) -> Request:
@@ -147,6 +150,7 @@ def _group(said: list[tuple[Turn, ...]], turns: list[Turn]) -> None:
 
 
 _SAID: Recall[tuple[Turn, ...]] = Recall(_read_raw, _group)
+AROUND = Arounds(_SAID, "contents")
 
 
 def _read_contents(
@@ -210,7 +214,19 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     if (not contents and (enveloped or not mine)) or (not mine and _model_first(contents[0])):
         crossing.lose("turn.invented", turns[0].at if turns else ())
         contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
-    out: dict[str, Any] = {"contents": contents}
+    rim = known_rim(request, system, crossing)
+    if rim is not None:
+        crossing.losses.replay(rim.late)
+    else:
+        noting = Noting(crossing)
+        rim = noting.rim(_write_rest(request, system, crossing), "contents", request, system)
+    return rim.around(contents)
+
+
+def _write_rest(request: Request, system: tuple[Turn, ...], crossing: Crossing) -> dict[str, Any]:
+    """Everything but the contents."""
+    mine = crossing.source == wire.NAME
+    out: dict[str, Any] = {"contents": HERE}
     if mine and request.model and not crossing.model and not crossing.within:
         out["model"] = request.model
     if system:
@@ -226,7 +242,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     put_back(out, request.extra)
     if crossing.target == wire.NAME and (not mine or crossing.within):
         _switch_hosted(request, out)
-    return jsontext.encode(out)
+    return out
 
 
 def _model_first(content: Any) -> bool:

@@ -171,6 +171,8 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
     elif word is not None:
         extra = crossing.keep(at, {"finishReason": jsontext.raw(word)})
     if reason not in ("length", "content_filter") and any(isinstance(part, ToolCall) for part in parts):
+        if reason == "bad_tool_call" and crossing.target not in wire.KIN:
+            crossing.lose("stop.approximated", (*at, "finishReason"), f"{known}, beside usable calls", "warning")
         reason = "tool_calls"
     if extra is None and word != _WORDS[reason]:
         extra = {wire.NAME: {"finishReason": jsontext.raw(word)}}

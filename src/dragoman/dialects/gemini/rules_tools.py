@@ -9,6 +9,7 @@ from typing import Any
 from ...canon.parts import Path
 from ...rule import Breach, Subject, rule, rules_of
 from ...rulekit import beyond, beyond_most, declarations, listed, misnamed, quoted, schemas, sub, twice, whole, word
+from . import wire
 from .rules_walk import at_key, contents, flavour, functions, hosted, inner, key, parts, snake
 
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
@@ -144,7 +145,7 @@ def allowed_names(subject: Subject) -> Iterator[Breach]:
     at, config = inner(subject.document, "toolConfig", "functionCallingConfig")
     spelled = key(config, "allowedFunctionNames")
     allowed = listed(config, spelled)
-    mode = word(config, "mode").upper()
+    mode = wire.mode_word(config.get("mode"))
     if allowed and mode not in ("ANY", "VALIDATED"):
         yield Breach((*at, spelled), f"allowed names with mode {quoted(mode or 'AUTO')}", "use VALIDATED")
     declared = [one.get("name") for _, one in functions(subject)]

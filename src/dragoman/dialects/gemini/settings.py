@@ -177,11 +177,10 @@ def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) ->
     settings = request.settings
     config: dict[str, Any] = {}
     mine = crossing.source == wire.NAME
-    if settings.max_tokens is not None:
-        limit = settings.max_tokens
-        if not mine:
-            at = settings.at.get("max_tokens", ())
-            limit = capped(limit, at, crossing, streamed=request.stream is True)
+    limit = settings.max_tokens
+    if limit is not None and not mine:
+        limit = capped(limit, settings.at.get("max_tokens", ()), crossing, streamed=request.stream is True)
+    if limit is not None:
         config["maxOutputTokens"] = limit
     _write_sampling(settings, config, crossing)
     thinking = _write_thinking(request, crossing)
@@ -248,6 +247,9 @@ def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossi
     if settings.top_logprobs is not None:
         config["logprobs"] = settings.top_logprobs
     stop = settings.stop
+    if "" in stop and crossing.source != wire.NAME:
+        crossing.lose("stop.dropped", at.get("stop", ()), "an empty sequence")
+        stop = tuple([sequence for sequence in stop if sequence])
     if stop:
         if len(stop) > _MAX_STOPS and crossing.source != wire.NAME:
             crossing.lose("stop.truncated", at.get("stop", ()), f"{len(stop)} sequences, {_MAX_STOPS} are sent")

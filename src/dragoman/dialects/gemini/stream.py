@@ -19,7 +19,7 @@ from ...codec.admit import Unknown
 from ...codec.endings import cut_short
 from ...codec.extras import carried
 from ...codec.faults import broken_off
-from ...codec.refrain import FrameReader, Refrain
+from ...codec.refrain import FrameReader, Refrain, begun
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -154,7 +154,7 @@ class StreamReader(FrameReader):
             self._take(data, events)
         except WireError as error:
             self._broken(error, events)
-        return self._plain and len(events) == before + 1
+        return self._plain and (len(events) == before + 1 or begun(events, before))
 
     def _catch_up(self, said: list[str], last: bytes) -> None:
         answer = self._first
@@ -224,12 +224,10 @@ class StreamReader(FrameReader):
         text = part.text
         words = self._words_only
         words.text, words.thought = text, part.thought
-        if not text or part != words or answer.kind != ("thought" if part.thought else "text"):
+        if not text or part != words:
             return False
-        events.append(PartDelta(answer.index, text))
-        if not part.thought:
-            answer.words.append(text)
         answer.count += 1
+        self._words(answer, "thought" if part.thought else "text", text, events)
         return True
 
     def _start(self, chunk: wire.Answer, events: list[Event]) -> None:

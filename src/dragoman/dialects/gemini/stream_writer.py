@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import jsontext
 from ...codec.endings import cut_short, flawed
@@ -77,6 +77,19 @@ class StreamWriter:
         if isinstance(event, Finish):
             return self._finish(event)
         return b"data: " + _line({"error": error_object(event)}) + _END
+
+    def template(self, index: int) -> Template | None:
+        opened = self._open.get(index)
+        if opened is None or not (opened.before or opened.held is not None):
+            return None
+        return Template(opened.before, opened.after)
+
+    def told(self, index: int, texts: list[str]) -> None:
+        held = self._open[index].held
+        if held is not None:
+            held += texts
+        if index in self._text:
+            self._text[index][0].extend(texts)
 
     def close(self) -> bytes:
         return b""

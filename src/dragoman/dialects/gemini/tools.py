@@ -211,7 +211,7 @@ def _write_declaration(tool: Tool, crossing: Crossing) -> dict[str, Any]:
         elif '"title"' in schema or '"description"' in schema:
             crossing.lose("schema.keyword.dropped", tool.at + tool.schema_at, "of a tool without arguments")
     if tool.output_schema is not None:
-        out["responseJsonSchema"] = fit(tool.output_schema, OUTPUT, crossing, tool.at)
+        out["responseJsonSchema"] = fit(tool.output_schema, OUTPUT, crossing, (*tool.at, "output_schema"))
     return out
 
 
@@ -225,6 +225,7 @@ def _says_nothing(schema: str) -> bool:
     value = jsontext.plain(Raw(schema))
     return (
         not value.get("properties")
+        and value.get("type", "object") in ("object", "OBJECT")
         and _NOTHING_SAID.issuperset(value)
         and value.get("additionalProperties", False) is False
     )
@@ -233,7 +234,7 @@ def _says_nothing(schema: str) -> bool:
 def read_choice(config: wire.CallingConfig, crossing: Crossing) -> Choice | None:
     names = tuple(config.allowedFunctionNames or config.allowed_function_names or ())
     mode = config.mode
-    word = mode.upper() if isinstance(mode, str) else mode
+    word = wire.mode_word(mode)
     extra: Extra | None = None if mode == word else {wire.NAME: {"mode": jsontext.raw(mode)}}
     if word == "ANY":
         return Choice("one" if len(names) == 1 else "required", names, extra, CHOICE_AT)

@@ -172,6 +172,16 @@ class CallingConfig(Wire):
     streamFunctionCallArguments: Raw = NONE
 
 
+_MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
+
+
+def mode_word(mode: object) -> str:
+    """A mode in its own word: clients made from Google's own definitions (google-generativeai) send its number."""
+    if isinstance(mode, int) and 0 <= mode < len(_MODES):
+        return _MODES[mode]
+    return mode.upper() if isinstance(mode, str) else ""
+
+
 class ToolConfig(Wire):
     functionCallingConfig: CallingConfig | None = None
     retrievalConfig: Raw = NONE

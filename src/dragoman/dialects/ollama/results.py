@@ -102,10 +102,10 @@ def _write_result(result: ToolResult, asked: ToolCall | None, moved: list[Part],
     name, namespace = (asked.name, asked.namespace) if asked is not None else (result.name, "")
     if mine:
         name, namespace = result.name, ""
-    elif not name:
+    elif not name and asked is None:
         crossing.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
         name = _UNNAMED
-    if name:
+    if name or not mine:
         message["tool_name"] = (ANY_NAMES if mine else NAMES).send(name, namespace, crossing, result.at)
     if result.call_id:
         message["tool_call_id"] = send_id(result.call_id, IDS, crossing, result.at)

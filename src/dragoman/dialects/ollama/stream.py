@@ -114,6 +114,8 @@ class StreamReader:
             if "error" in fields and bytes(fields["error"]) not in (b"null", b'""'):
                 self._fault(fault_from({name: jsontext.plain(value) for name, value in fields.items()}, 0, {}), events)
                 return
+            if self._started and "message" not in fields and "done" in fields:
+                line = jsontext.encode(fields | {"message": jsontext.EMPTY_OBJECT})  # the last line of older servers
             answer, unknown, _ = wire.ANSWER.admit(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, WireError) as error:
             if not self._started:

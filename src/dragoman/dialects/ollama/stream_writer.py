@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import jsontext
 from ...codec.endings import GAP, cut_short, failure, flawed
@@ -62,6 +62,13 @@ class StreamWriter:
             return self._finish(event)
         self._over = True
         return error_line(event)
+
+    def template(self, index: int) -> Template | None:
+        before = self._open.get(index)
+        return None if before is None else Template(before, _AFTER)
+
+    def told(self, index: int, texts: list[str]) -> None:
+        pass  # nothing is counted
 
     def close(self) -> bytes:
         return b""

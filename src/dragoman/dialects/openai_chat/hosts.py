@@ -57,7 +57,7 @@ class _Suit:
         self._ids = _ids(host.id_pattern) if host.id_pattern else None
         self._quiet = not crossing.profile.thinks or _is_switched(request, host, "off")
         self._loud = not self._quiet and (crossing.profile.thinking_default or _is_switched(request, host, "on"))
-        self._demanded = host.demanded and not self._quiet
+        self._demanded = host.demanded and not self._quiet and _calls(request.turns)
         self.words: list[Turn] = []
         """What has to be said in words instead."""
 
@@ -141,6 +141,9 @@ class _Suit:
         return msgspec.structs.replace(settings, format=Format("json"))
 
     def turn(self, turn: Turn) -> Turn:
+        if not self._host.empty_content and turn.role == "assistant":
+            if all(type(part) is not Text for part in turn.parts):
+                self._crossing.suited = True  # an empty text is no part, and is not written
         if self._ids is None and not turn.name and turn.extra is None:
             # Nearly all turns: nothing hangs on them that a host could refuse.
             if turn.role != "assistant" or not self._demanded:
@@ -158,11 +161,13 @@ class _Suit:
         if len(parts) != len(turn.parts) or any(new is not old for new, old in zip(parts, turn.parts, strict=True)):
             change["parts"] = tuple(parts)
         extra = self._turn_extra(turn)
-        if self._demanded and turn.role == "assistant" and any(type(part) is ToolCall for part in parts):
-            said = any(type(part) is Reasoning and marked_field(part) == self._host.reasoning for part in parts)
-            if not said and self._host.reasoning not in (extra or {}).get(wire.NAME, {}):
-                self._lose("reasoning.invented", turn.at, f"{self._host.name} wants {self._host.reasoning} with calls")
-                extra = with_own(extra, self._host.reasoning, jsontext.raw(""))
+        if self._demanded and turn.role == "assistant" and parts:
+            field = self._host.reasoning
+            said = any(type(part) is Reasoning and marked_field(part) == field for part in parts)
+            empty = (extra or {}).get(wire.NAME, {}).get(field)
+            if not said and (empty is None or (self._host.blank and bytes(empty) == b'""')):
+                self._lose("reasoning.invented", turn.at, f"{self._host.name} wants {field} in a tool loop")
+                extra = with_own(extra, field, jsontext.raw(self._host.blank))
         if extra is not turn.extra:
             change["extra"] = extra
         return msgspec.structs.replace(turn, **change) if change else turn
@@ -263,6 +268,10 @@ def _is_plain(parts: tuple[Part, ...]) -> bool:
         elif kind is not ToolResult or not _is_plain(part.parts):  # type: ignore[attr-defined]
             return False
     return True
+
+
+def _calls(turns: tuple[Turn, ...]) -> bool:
+    return any(type(part) is ToolCall for turn in turns if turn.role == "assistant" for part in turn.parts)
 
 
 def _is_switched(request: Request, host: Host, way: Literal["off", "on"]) -> bool:

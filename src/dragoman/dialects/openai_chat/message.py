@@ -10,6 +10,7 @@ from msgspec import Raw
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, plain_text
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.endings import decoded_once
 from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.ids import minted, plain_id
 from ...codec.ids import send as send_id
@@ -180,7 +181,10 @@ def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, s
     if call.custom is not None and (call.type == "custom" or call.function is None):
         return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)
     function = call.function or wire.Function()
-    return ToolCall(call_id, function.name or "", text_value(function.arguments), seal=seal, extra=extra, at=at)
+    text = text_value(function.arguments)
+    if text[:1] == '"':
+        text = decoded_once(text, at, crossing)
+    return ToolCall(call_id, function.name or "", text, seal=seal, extra=extra, at=at)
 
 
 def read_legacy(call: wire.Function, call_id: str, at: Path, crossing: Crossing, unknown: Unknown) -> ToolCall:
@@ -318,6 +322,8 @@ def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
             return None
         return {"type": "input_audio", "input_audio": {"data": media.data, "format": format_}}
     if media.kind == "document":
+        if media.detail:
+            crossing.lose("media.detail.dropped", media.at, media.detail)
         return _write_file(media, crossing, own)
     return None
 
@@ -390,7 +396,7 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
             if part.refusal:
                 refusals.append(part.text)
                 continue
-            if calls:
+            if calls or refusals:
                 crossing.lose("order.approximated", part.at)
             if part.citations and (not request or crossing.source == wire.NAME):
                 annotations.extend(annotations_to(part.citations, part.at, crossing, length, len(part.text)))
@@ -420,8 +426,14 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
             calls.append(part.value)  # a kind of call that nobody knows
         else:
+            if calls or refusals:
+                crossing.lose("order.approximated", part.at)
             if isinstance(part, Media):
-                length += len(missing(part))
+                if request and crossing.target == wire.NAME != crossing.source:
+                    # Chat takes media from users only; kin have a place for what an assistant showed.
+                    crossing.lose("media.dropped", part.at, part.mime or part.kind)
+                    part = Text(missing(part), at=part.at)
+                length += len(missing(part)) if isinstance(part, Media) else len(part.text)
             content.append(part)
     message.pop(_FIELD, None)
     if thoughts:

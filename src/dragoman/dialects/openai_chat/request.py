@@ -14,6 +14,7 @@ from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
+from ...codec.around import HERE, Arounds, Noting, known_rim
 from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.recall import Recall, Written, skimmer
 from ...codec.steps import arrange
@@ -42,7 +43,11 @@ NO_INPUT = "(nothing was said)"
 def read_request(body: bytes, crossing: Crossing) -> Request:
     skimmed = _skim(body)
     read = read_skimmed(skimmed, crossing) if skimmed is not None else None
-    return read if read is not None else read_admitted(wire.REQUEST.admit(body), crossing)
+    if read is None:
+        return read_admitted(wire.REQUEST.admit(body), crossing)
+    if not crossing.kept or not read.tools:  # else its turns may have been looked into
+        AROUND.learn(body, skimmed.messages, read, crossing)
+    return read
 
 
 def read_skimmed(skimmed: Any, crossing: Crossing) -> Request | None:
@@ -131,7 +136,7 @@ def read_plain(message: wire.Message, i: int) -> Turn | ToolResult | None:
                 if call.type is not None and call.type != "function":
                     return None
                 arguments = function.arguments
-                if type(arguments) is not str:
+                if type(arguments) is not str or arguments[:1] == '"':
                     return None
                 parts.append(ToolCall(call.id, function.name or "", arguments, at=("messages", i, "tool_calls", j)))
         return Turn("assistant", tuple(parts), "", None, ("messages", i))
@@ -176,6 +181,7 @@ def _group(said: list[Any], turns: list[Turn]) -> None:
 
 
 _SAID: Recall[Any] = Recall(_read_raw, _group)
+AROUND = Arounds(_SAID, "messages")
 
 
 def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
@@ -287,7 +293,21 @@ def write_request(request: Request, crossing: Crossing, prepare: Prepare | None 
         if not model:
             crossing.lose("model.invented")
             model = "unspecified"
-    out: dict[str, Any] = {"model": model, "messages": messages} if model else {"messages": messages}
+    rim = known_rim(request, (), crossing)
+    if rim is not None:
+        crossing.losses.replay(rim.late)
+        return rim.around(messages)
+    noting = Noting(crossing)
+    out = _write_rest(request, model, crossing)
+    if host is None:
+        return noting.rim(out, "messages", request, ()).around(messages)
+    out["messages"] = messages
+    return jsontext.encode(trimmed(out, request, host, crossing))
+
+
+def _write_rest(request: Request, model: str, crossing: Crossing) -> dict[str, Any]:
+    """Everything but the messages."""
+    out: dict[str, Any] = {"model": model, "messages": HERE} if model else {"messages": HERE}
     if request.tools:
         offered = request.tools
         if crossing.source != wire.NAME:
@@ -307,8 +327,7 @@ def write_request(request: Request, crossing: Crossing, prepare: Prepare | None 
     if out.get("stream") and request.settings.stream_usage is None and crossing.source != wire.NAME:
         # Every other dialect reports usage at the end of a stream unasked.
         out["stream_options"] = {"include_usage": True}
-    out = restore(out, request.extra, wire.NAME)
-    return jsontext.encode(out if host is None else trimmed(out, request, host, crossing))
+    return restore(out, request.extra, wire.NAME)
 
 
 def _say_json(messages: list[Any], request: Request, crossing: Crossing) -> None:

@@ -168,17 +168,38 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
     total = usage.total_tokens
     if total is not None and total != (usage.prompt_tokens or 0) + (output or 0):
         more["total_tokens"] = jsontext.raw(total)
+    read, written = (prompt.cached_tokens, prompt.cache_write_tokens) if prompt is not None else (None, None)
+    if unknown and crossing.target != wire.NAME:
+        said = unknown.get(("usage",), {})
+        read = _other_word(said, _CACHE_READ) if read is None else read
+        written = _other_word(said, _CACHE_WRITE) if written is None else written
+        said.pop("prompt_cache_miss_tokens", None)  # all the others
     extra = gather(crossing, ("usage",), unknown, more or None) if unknown or more else None
     if own is not None:
         extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), **own}}
     return Usage(
         usage.prompt_tokens,
         output,
-        prompt.cached_tokens if prompt is not None else None,
-        prompt.cache_write_tokens if prompt is not None else None,
+        read,
+        written,
         thought,
         extra,
     )
+
+
+_CACHE_READ = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
+_CACHE_WRITE = ("cache_creation_input_tokens",)
+"""What DeepSeek, Moonshot and proxies in front of Claude call them."""
+
+
+def _other_word(said: dict[str, Raw], names: tuple[str, ...]) -> int | None:
+    """A count that a host tells by a name of its own, which is then told."""
+    for name in names:
+        found = jsontext.plain(said[name]) if name in said else None
+        if type(found) is int:
+            del said[name]
+            return found
+    return None
 
 
 _PROMPT = ("audio_tokens", "image_tokens", "text_tokens", "video_tokens")

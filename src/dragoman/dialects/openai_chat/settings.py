@@ -83,7 +83,11 @@ def read_extras(request: wire.ChatRequest) -> dict[str, Any] | None:
     extras = carried(request, wire.REQUEST_EXTRAS)
     options = request.stream_options
     if options is not None and options.include_obfuscation is not None:
-        extras = {**(extras or {}), "stream_options/include_obfuscation": jsontext.raw(options.include_obfuscation)}
+        if options.include_usage is None:  # nothing else that the object would be written for
+            extras = {**(extras or {}), "stream_options": jsontext.raw(options)}
+        else:
+            name = "stream_options/include_obfuscation"
+            extras = {**(extras or {}), name: jsontext.raw(options.include_obfuscation)}
     if request.safety_identifier is not None and request.user is not None:
         extras = {**(extras or {}), "user": jsontext.raw(request.user)}
     if request.max_tokens is not None and request.max_completion_tokens is not None:
@@ -109,9 +113,10 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
     at = settings.at
     limit = settings.max_tokens
     if limit is not None:
-        if crossing.source != wire.NAME or crossing.host is not None:
+        if crossing.source != wire.NAME or (crossing.host is not None and limit >= 0):
             limit = capped(limit, at.get("max_tokens", ()), crossing)
             crossing.suited = crossing.suited or limit != settings.max_tokens
+    if limit is not None:
         out["max_completion_tokens"] = limit
     _write_sampling(settings, out, crossing)
     if settings.parallel is not None and "tools" in out:

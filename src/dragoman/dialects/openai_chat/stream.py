@@ -22,11 +22,12 @@ from ...codec.endings import told_whole
 from ...codec.extras import Fields, carried
 from ...codec.faults import broken_off
 from ...codec.ids import hashed
-from ...codec.refrain import OBFUSCATED, FrameReader, Refrain
+from ...codec.refrain import OBFUSCATED, FrameReader, Refrain, begun
 from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
+from .calls import Call, begins
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text
 from .response import read_response, read_stop, read_usage
@@ -38,42 +39,21 @@ _beside_calls = attrgetter(
 _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
 
 
-class _Call:
-    """A call whose pieces are still coming. It begins when it has a name and more than that: until then hosts send the
-    name, or the rest of it, in a later piece."""
-
-    __slots__ = ("held", "index", "key", "named", "part", "pieces")
-
-    def __init__(self, part: ToolCall, key: int | None, named: bool) -> None:
-        self.part = part
-        self.key = key
-        self.named = named  # the host gave it its id
-        self.index = -1  # not begun yet
-        self.pieces: list[str] = []
-        self.held: list[str] = []
-
-    def whole(self) -> bool:
-        return not self.part.custom and jsontext.is_whole("".join(self.pieces))
-
-    def bare(self) -> bool:
-        """Nothing of it has come but an id or a name."""
-        return self.index < 0 and not self.pieces
-
-
 class Answer:
     """What is open in one answer."""
 
-    __slots__ = ("by_index", "call", "calls", "index", "kind", "latest", "number", "seen", "waiting", "word")
+    __slots__ = ("by_id", "by_index", "call", "calls", "index", "kind", "latest", "number", "seen", "waiting", "word")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.index = -1
         self.kind = ""  # text, refusal, reasoning, call, or "" when no part is open
-        self.call: _Call | None = None
+        self.call: Call | None = None
         self.calls = 0
-        self.latest: _Call | None = None
-        self.by_index: dict[int, _Call] = {}
-        self.waiting: list[_Call | tuple[str, str] | Reasoning] = []
+        self.latest: Call | None = None
+        self.by_index: dict[int, Call] = {}
+        self.by_id: dict[str, Call] = {}
+        self.waiting: list[Call | tuple[str, str] | Reasoning] = []
         self.seen: list[Part] = []
         self.word: str | None = None
 
@@ -154,6 +134,12 @@ class StreamReader(FrameReader):
             self._start(chunk, events)
         elif chunk.timings is not None or chunk.x_groq is not None:
             self._note((), _sent(chunk, _CHUNK_EXTRAS))
+        if chunk.usage is None and chunk.choices and chunk.choices[-1].usage is not None:
+            chunk.usage = chunk.choices[-1].usage
+            if unknown:
+                unknown[("usage",)] = unknown.pop(("choices", len(chunk.choices) - 1, "usage"), {})
+        if chunk.usage is not None:
+            self._usage = self._figures(chunk, unknown or {})
         if unknown:
             for at, fields in unknown.items():
                 self._note(at, fields)
@@ -161,8 +147,6 @@ class StreamReader(FrameReader):
         if chunk.choices:
             for choice in chunk.choices:
                 plain = self._choice(choice, events) and len(chunk.choices) == 1
-        if chunk.usage is not None:
-            self._usage = self._figures(chunk, unknown or {})
         return plain and chunk.usage is None and chunk.timings is None and chunk.x_groq is None and not unknown
 
     def _start(self, chunk: Any, events: list[Event]) -> None:
@@ -205,7 +189,7 @@ class StreamReader(FrameReader):
         going_on = False
         if not calls or any(_beside_calls(delta)):
             self._said(answer, delta, events)
-            going_on = answer.kind == kind and kind in ("text", "reasoning") and not delta.annotations
+            going_on = answer.kind in ("text", "reasoning") and not delta.annotations
         if calls:
             for piece in calls:
                 # What nearly always comes: more arguments of the open call.
@@ -218,6 +202,7 @@ class StreamReader(FrameReader):
                     or piece.id
                     or piece.index != call.key
                     or answer.waiting
+                    or (function.arguments[:1] == "{" and call.pieces)
                 ):
                     self._piece(answer, piece, events)
                     going_on = False
@@ -227,7 +212,8 @@ class StreamReader(FrameReader):
                     going_on = not piece.extra_content
         if scores:
             self._score(answer, scores, events)
-        plain = going_on and len(events) == before + 1 and not answer.waiting
+        more = len(events) == before + 1 if answer.kind == kind else begun(events, before)
+        plain = going_on and more and not answer.waiting
         return plain and not (noted or choice.finish_reason or choice.stop_reason)
 
     def _score(self, answer: Answer, scores: dict[str, Raw], events: list[Event]) -> None:
@@ -283,6 +269,7 @@ class StreamReader(FrameReader):
             return
         if answer.waiting or (answer.call is not None and not answer.call.whole()):
             answer.waiting.append((kind, text))
+            self._release(answer, events)
             return
         self._end(answer, events)
         self._begin(answer, kind, _blank(answer, kind), events)
@@ -308,8 +295,21 @@ class StreamReader(FrameReader):
             name, text = custom.name or "", custom.input or ""
         else:
             name = text = ""
-        call = answer.latest if piece.index is None else answer.by_index.get(piece.index)
-        if call is None or _begins(piece, name, text, call):
+        if piece.index is not None:
+            call = answer.by_index.get(piece.index)
+        else:
+            call = answer.by_id.get(piece.id) if piece.id else answer.latest
+        at: Path = ("choices", answer.number, "delta", "tool_calls")
+        going = call is not None and (call.index < 0 or call is answer.call or bool(name or piece.id))
+        if call is not None and going and call.over(text):
+            if call.repeated(piece, name, text):
+                self._crossing.lose("event.dropped", at, "the same arguments once more")
+                return
+            if call.index < 0 and call.empty() and not name:
+                call.restart()
+            else:
+                name, call = name or call.part.name, None
+        if call is None or begins(piece, name, text, call):
             call = self._new_call(answer, piece, name)
             if not answer.waiting and (answer.call is None or answer.call.whole()):
                 self._end(answer, events)
@@ -328,10 +328,9 @@ class StreamReader(FrameReader):
                 call.held.append(text)
             self._release(answer, events)
         elif text.strip():  # the call was whole and has ended: what follows a whole JSON object is not part of it
-            at = ("choices", answer.number, "delta", "tool_calls")
             self._crossing.lose("event.dropped", at, "arguments behind a whole JSON object")
 
-    def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> _Call:
+    def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
         call_id = piece.id
         at: Path = ("choices", answer.number, "delta", "tool_calls", answer.calls)
         if not call_id:
@@ -339,22 +338,24 @@ class StreamReader(FrameReader):
             self._crossing.lose("call.id.invented", at)
         seal = read_seal(piece.extra_content) if piece.extra_content else None
         custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
-        call = _Call(ToolCall(call_id, name, "", custom, seal=seal, at=at), piece.index, bool(piece.id))
+        call = Call(ToolCall(call_id, name, "", custom, seal=seal, at=at), piece.index, bool(piece.id))
         answer.calls += 1
         answer.latest = call
         if piece.index is not None:
             answer.by_index[piece.index] = call
+        if piece.id:
+            answer.by_id[piece.id] = call
         return call
 
     def _release(self, answer: Answer, events: list[Event], *, all_of_them: bool = False) -> None:
         """Begin what was held back, as far as the open call is whole and the next one has its name."""
         while answer.waiting and (all_of_them or answer.call is None or answer.call.whole()):
             held = answer.waiting[0]
-            if isinstance(held, _Call) and not all_of_them and (not held.part.name or not held.pieces):
+            if isinstance(held, Call) and not (self._ready(answer, held, events) or all_of_them):
                 return
             del answer.waiting[0]
             self._end(answer, events)
-            if isinstance(held, _Call):
+            if isinstance(held, Call):
                 self._begin_call(answer, held, events)
                 for text in held.held:
                     events.append(PartDelta(held.index, text))
@@ -370,6 +371,15 @@ class StreamReader(FrameReader):
                 while answer.waiting and isinstance(answer.waiting[0], tuple) and answer.waiting[0][0] == kind:
                     events.append(PartDelta(answer.index, answer.waiting.pop(0)[1]))  # type: ignore[index]
 
+    def _ready(self, answer: Answer, call: Call, events: list[Event]) -> bool:
+        """Whether a call can begin: it has a name, and arguments that are its own."""
+        if not call.part.name or not call.pieces:
+            return False
+        if call.empty() and len(answer.waiting) == 1:
+            self._end(answer, events)
+            return False
+        return call.once(self._crossing)
+
     def _begin(self, answer: Answer, kind: str, part: Part, events: list[Event]) -> None:
         answer.kind = kind
         answer.index = self._next
@@ -377,7 +387,7 @@ class StreamReader(FrameReader):
         self._next += 1
         events.append(PartStart(answer.index, part, answer.number))
 
-    def _begin_call(self, answer: Answer, call: _Call, events: list[Event]) -> None:
+    def _begin_call(self, answer: Answer, call: Call, events: list[Event]) -> None:
         self._begin(answer, "call", call.part, events)
         call.index = answer.index
         answer.call = call
@@ -412,11 +422,12 @@ class StreamReader(FrameReader):
             # A host ends texts without a reason (Snowflake, recorded), but half a call is no call.
             events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
             return
-        if any(isinstance(held, _Call) and not held.part.name for answer in answers for held in answer.waiting):
+        if any(isinstance(held, Call) and not held.part.name for answer in answers for held in answer.waiting):
             events.append(Fault("upstream_bad", "the upstream's stream has a call without a name", 502))
             return
         for answer in answers:
             self._release(answer, events, all_of_them=True)
+        for answer in answers:
             self._end(answer, events)
             stop = read_stop(answer.word, answer.seen, ("choices", answer.number), self._crossing)
             last = answer is answers[-1]
@@ -449,22 +460,8 @@ _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_cont
 
 
 def _broken_off(answer: Answer) -> bool:
-    calls = [answer.call, *[held for held in answer.waiting if isinstance(held, _Call)]]
+    calls = [answer.call, *[held for held in answer.waiting if isinstance(held, Call)]]
     return any(call is not None and not call.part.custom and not call.whole() for call in calls)
-
-
-def _begins(piece: wire.Call, name: str, text: str, call: _Call) -> bool:
-    """Whether a piece that comes under the index of `call`, or under none after it, begins a call of its own.
-
-    Hosts give parallel calls one index, no index, or no id; they repeat ids and names in later pieces; and they send a
-    name later than the id, or in pieces."""
-    if piece.index is not None and call.bare() and not call.part.name:
-        return False
-    if piece.id and piece.id != call.part.id:
-        return bool(name) or piece.index is None
-    if piece.id or not name or (piece.index is not None and call.bare() and call.named):
-        return False
-    return name != call.part.name or (call.whole() and (piece.index is None or bool(text)))
 
 
 def _sent(value: Any, names: tuple[str, ...]) -> dict[str, Raw]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import jsontext
 from ...codec.endings import GAP, cut_short, failure, flawed
@@ -50,6 +50,16 @@ class StreamWriter:
         if isinstance(event, Finish):
             return self._finish(event)
         return self._fault(event)
+
+    def template(self, index: int) -> Template | None:
+        frame = self._open.get(index)
+        return None if frame is None else Template(*frame)
+
+    def told(self, index: int, texts: list[str]) -> None:
+        if index in self._lengths:
+            self._lengths[index] += sum(map(len, texts))
+        elif index in self._pieces:
+            self._pieces[index] += texts
 
     def close(self) -> bytes:
         return b""

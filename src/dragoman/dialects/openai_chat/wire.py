@@ -316,6 +316,8 @@ class ChunkChoice(Wire):
     stop_reason: str | int | None = None
     message: Message | None = None
     """In place of `delta` where a host sends the whole answer in one frame; beside it some say all over again."""
+    usage: Usage | None = None
+    """Moonshot tells it here."""
 
 
 class Chunk(Wire):

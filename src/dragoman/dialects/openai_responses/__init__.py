@@ -10,7 +10,7 @@ from ...rule import Rule
 from .faults import read_fault, write_fault
 from .hosted import HOSTED
 from .plain import read_plain, write_plain
-from .request import read_request, write_request
+from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader
 from .stream_writer import StreamWriter
@@ -90,6 +90,8 @@ DIALECT = Dialect(
     framing="sse",
     read_request=read_request,
     write_request=write_request,
+    recall=AROUND.read,
+    named=AROUND.named,
     read_response=read_response,
     write_response=write_response,
     read_plain=read_plain,

@@ -56,6 +56,8 @@ def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
                 continue
             plain = False
         if role == "assistant":
+            if turn.name and not own:
+                crossing.lose("name.dropped", turn.at)
             again = calls.asked(turn.parts) if calls is not None else None
             if not write_items(turn.parts, items, crossing, again) and turn.parts:
                 crossing.lose("turn.dropped", turn.at)

@@ -14,6 +14,7 @@ from msgspec import Raw
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, plain_text
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.endings import decoded_once
 from ...codec.extras import gather, restore
 from ...codec.ids import hashed, minted
 from ...codec.ids import send as send_id
@@ -87,6 +88,8 @@ def read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, s
     text = item.input if custom else item.arguments
     if isinstance(text, dict):  # some hosts send the object itself
         text = jsontext.encode(text).decode()
+    elif text and text[0] == '"' and not custom:
+        text = decoded_once(text, at, crossing)
     if not (
         unknown
         or item.id

@@ -74,7 +74,14 @@ def read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unk
         audio = part.input_audio
         return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
     value = part.strange or jsontext.raw(part)
-    return Opaque(wire.NAME, jsontext.kind(value), value, at=at)
+    kind = jsontext.kind(value)
+    if kind == "image_url" and crossing.target != wire.NAME:
+        image = jsontext.plain(value).get("image_url")  # as Chat has it, which clients send here, too
+        fields = image if isinstance(image, dict) else {"url": image}
+        if isinstance(fields.get("url"), str):
+            chat = wire.ContentPart("input_image", image_url=fields["url"], detail=fields.get("detail"))
+            return Media(*(_read_image(chat) or ("image",)), at=at)
+    return Opaque(wire.NAME, kind, value, at=at)
 
 
 def _read_marked_text(part: wire.ContentPart, text: str, at: Path, crossing: Crossing, unknown: Unknown) -> Text:
@@ -103,6 +110,9 @@ def _read_marks(
     cache = None
     if part.prompt_cache_breakpoint:
         mark = jsontext.plain(part.prompt_cache_breakpoint)
+        cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
+    elif crossing.target != wire.NAME and "cache_control" in unknown.get(at, {}):
+        mark = jsontext.plain(unknown[at].pop("cache_control"))  # Claude's, as clients of gateways send it
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
     known = _OWN_FIELDS.get(part.type, ("text",))
     more = {

@@ -178,4 +178,4 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     }
     if cut:
         out["incomplete_details"] = _CUT
-    return jsontext.encode(filled(out, answers))
+    return filled(out, answers)

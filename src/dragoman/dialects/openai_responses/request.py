@@ -13,6 +13,7 @@ from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
+from ...codec.around import HERE, Arounds, Noting, known_rim
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
@@ -77,7 +78,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         _read_turns(request.input, turns, added, crossing, unknown)
     if added:
         tools = _merged(tools, added, crossing)
-    return Request(
+    read = Request(
         tuple(turns),
         request.model or "",
         tools,
@@ -86,6 +87,9 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         request.stream,
         _request_extra(request, crossing, unknown),
     )
+    if skimmed is not None:
+        AROUND.learn(body, skimmed.input, read, crossing)
+    return read
 
 
 def _read_turns(
@@ -163,7 +167,7 @@ def read_plain(item: wire.Item, i: int) -> Part | Turn | None:
         text = item.arguments
         if item.role is not None or content is not None or item.output is not None:
             return None
-        if type(text) is not str or not item.call_id or not item.name:
+        if type(text) is not str or text[:1] == '"' or not item.call_id or not item.name:
             return None
         return ToolCall(item.call_id, item.name, text, at=("input", i))
     if item.arguments is not None or item.name is not None:
@@ -233,6 +237,7 @@ def _group(said: list[Part | Turn], turns: list[Turn]) -> None:
 
 
 _REMEMBERED: Recall[Part | Turn] = Recall(_read_raw, _group)
+AROUND = Arounds(_REMEMBERED, "input")
 
 
 def _by_item(unknown: Unknown) -> dict[int | str, Unknown]:
@@ -409,25 +414,43 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     if not model and not own:
         crossing.lose("model.invented")
         model = "unspecified"
-    out: dict[str, Any] = {"model": model} if model else {}
     turns = request.turns if own else arrange(request.turns, crossing)
     first = _instructions(turns, own)
     shape = request.settings.format
     wordy = shape is not None and shape.kind == "json" and crossing.source not in _OPENAI
     if wordy and first is not None and "json" in first.lower():
         first = None  # the word must stand in the input
+    lead, rest = (turns[:0], turns) if first is None else (turns[:1], turns[1:])
+    if own and len(rest) == 1 and rest[0].at == ("input",):
+        items = write_input(rest[0].parts, crossing)
+    else:
+        items = write_turns(rest, crossing)
+    if not items and not own:
+        items, lead, first = _some_input(turns, first, crossing), turns[:0], None
+    if wordy:
+        _say_json(items, request, crossing)
+    rim = known_rim(request, lead, crossing)
+    if rim is not None:
+        crossing.losses.replay(rim.late)
+        return rim.around(items)
+    noting = Noting(crossing)
+    out: dict[str, Any] = {"model": model} if model else {}
     if first is not None:
         out["instructions"] = first
-    rest = turns if first is None else turns[1:]
-    if own and len(rest) == 1 and rest[0].at == ("input",):
-        out["input"] = write_input(rest[0].parts, crossing)
-    elif rest or not own:
-        items = write_turns(rest, crossing)
-        if not items and not own:
-            items = _some_input(turns, out, crossing)
-        if wordy:
-            _say_json(items, request, crossing)
-        out["input"] = items
+    if own or crossing.host is not None:
+        if rest or not own:
+            out["input"] = items
+        out = _write_rest(request, out, crossing)
+        if crossing.host is not None:
+            out = trim(out, request.settings, crossing.host, crossing, own=own)
+        return jsontext.encode(out)
+    out["input"] = HERE
+    return noting.rim(_write_rest(request, out, crossing), "input", request, lead).around(items)
+
+
+def _write_rest(request: Request, out: dict[str, Any], crossing: Crossing) -> dict[str, Any]:
+    """Everything that follows the input."""
+    own = crossing.source == wire.NAME
     if request.tools:
         tools = MEMO.write(request.tools, crossing)
         if tools:
@@ -446,11 +469,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         out["store"] = False
         if crossing.profile.reasoning:
             out["include"] = [ENCRYPTED, *out.get("include", ())]
-    if request.extra is not None:
-        out = _restored(out, request)
-    if crossing.host is not None:
-        out = trim(out, request.settings, crossing.host, crossing, own=own)
-    return jsontext.encode(out)
+    return out if request.extra is None else _restored(out, request)
 
 
 def _say_json(items: list[Any], request: Request, crossing: Crossing) -> None:
@@ -467,10 +486,10 @@ def _say_json(items: list[Any], request: Request, crossing: Crossing) -> None:
     crossing.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in the input")
 
 
-def _some_input(turns: tuple[Turn, ...], out: dict[str, Any], crossing: Crossing) -> list[Any]:
+def _some_input(turns: tuple[Turn, ...], first: str | None, crossing: Crossing) -> list[Any]:
     """A request needs some input: system text that stands alone is said there, and without it something else."""
-    if "instructions" in out:
-        return [{"type": "message", "role": turns[0].role, "content": out.pop("instructions")}]
+    if first is not None:
+        return [{"type": "message", "role": turns[0].role, "content": first}]
     crossing.lose("turn.invented", turns[0].at if turns else ())
     return [{"type": "message", "role": "user", "content": NO_INPUT}]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from operator import attrgetter
-from typing import Any
+from operator import attrgetter, is_
+from typing import Any, NamedTuple
 
 from msgspec import Raw
 
-from ...canon.parts import Extra, Part, Text, ToolCall
+from ...canon.parts import Extra, Part, Path, Text, ToolCall
 from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import jsontext
@@ -174,7 +174,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         restore(out, response.extra, wire.NAME)
     if crossing.source == wire.NAME:
         return jsontext.encode(_as_it_was(out, response.usage))
-    return jsontext.encode(filled(out, crossing.answers))
+    return filled(out, crossing.answers)
 
 
 def _as_it_was(out: dict[str, Any], usage: Usage | None) -> dict[str, Any]:
@@ -197,10 +197,40 @@ def head(response_id: str, created: int | None, model: str, status: str, crossin
     }
 
 
-def filled(out: dict[str, Any], answers: Request | None) -> dict[str, Any]:
+def filled(out: dict[str, Any], answers: Request | None) -> bytes:
     """The response object with what the types demand: an echo of the client's request, or else the defaults."""
+    rest = _rest(answers) if answers is not None else _UNASKED
+    if rest.fields.keys().isdisjoint(out):
+        return b"%b,%b" % (jsontext.encode(out)[:-1], rest.text)
     # What is said stays where it stands, and wins over what would fill it up.
-    return {**out, **_DEFAULTS, **echo(answers), **out} if answers is not None else {**out, **_DEFAULTS, **out}
+    return jsontext.encode({**out, **rest.fields, **out})
+
+
+class _Rest(NamedTuple):
+    """What an answer is filled up with, and its text behind the bracket; and of what it was made."""
+
+    fields: dict[str, Any]
+    text: bytes
+    asked: tuple[Any, ...] = ()
+
+
+def _rest(request: Request) -> _Rest:
+    """The same for all answers of a conversation whose requests say the same but for the history."""
+    first = request.turns[0] if request.turns and request.turns[0].at == _INSTRUCTIONS else None
+    asked = (request.settings, request.tools, request.choice, request.extra, first)
+    known = _RESTS.get(id(request.settings))
+    if known is None or not all(map(is_, known.asked, asked)):
+        fields = _DEFAULTS | echo(request)
+        known = _Rest(fields, jsontext.encode(fields)[1:], asked)
+        if len(_RESTS) >= _MANY:
+            _RESTS.clear()
+        _RESTS[id(request.settings)] = known
+    return known
+
+
+_RESTS: dict[int, _Rest] = {}
+_MANY = 64
+_INSTRUCTIONS: Path = ("instructions",)
 
 
 _DEFAULTS: dict[str, Any] = {
@@ -231,6 +261,7 @@ _DEFAULTS: dict[str, Any] = {
     "user": None,
 }
 """What OpenAI's own answers say where the client said nothing; the Open Responses schema demands all of it."""
+_UNASKED = _Rest(_DEFAULTS, jsontext.encode(_DEFAULTS)[1:])
 _ECHOED = (
     "background",
     "max_tool_calls",
@@ -248,7 +279,7 @@ def echo(request: Request) -> dict[str, Any]:
     settings = request.settings
     out: dict[str, Any] = {}
     first = request.turns[0] if request.turns else None
-    if first is not None and first.at == ("instructions",) and isinstance(first.parts[0], Text):
+    if first is not None and first.at == _INSTRUCTIONS and isinstance(first.parts[0], Text):
         out["instructions"] = first.parts[0].text
     if request.tools:
         out["tools"] = _echoed(Same(request.tools))

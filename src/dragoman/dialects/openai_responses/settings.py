@@ -77,12 +77,13 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
 def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
     limit = settings.max_tokens
-    if limit is not None:
-        if limit < _LEAST_TOKENS and crossing.source != wire.NAME:
+    if limit is not None and crossing.source != wire.NAME:
+        if 0 <= limit < _LEAST_TOKENS:
             crossing.lose("limit.raised", at.get("max_tokens", ()), f"from {limit} to {_LEAST_TOKENS}")
             limit = _LEAST_TOKENS
-        elif crossing.source != wire.NAME:
+        else:
             limit = capped(limit, at.get("max_tokens", ()), crossing)
+    if limit is not None:
         out["max_output_tokens"] = limit
     effort = settings.effort if crossing.source == wire.NAME else wanted(settings, crossing)
     _write_reasoning(settings, effort, out, crossing)

@@ -18,7 +18,7 @@ from ...codec.admit import Unknown
 from ...codec.endings import told_whole
 from ...codec.extras import NULL
 from ...codec.faults import broken_off
-from ...codec.refrain import OBFUSCATED, FrameReader, Refrain
+from ...codec.refrain import OBFUSCATED, FrameReader, Refrain, begun
 from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
@@ -103,6 +103,16 @@ class _Item:
         self.part = wire.NONE
         self.queue: list[wire.StreamEvent] = []
 
+    def goes_on(self, event: wire.StreamEvent) -> bool:
+        """Whether an event is more of the inner text."""
+        return (
+            event.type == self.delta
+            and event.output_index == self.place
+            and event.content_index == self.content
+            and event.summary_index == self.summary
+            and bool(event.delta)
+        )
+
 
 class StreamReader(FrameReader):
     """Wire events in, canon's events out."""
@@ -156,20 +166,17 @@ class StreamReader(FrameReader):
                     return False
                 self._note(event.type, unknown)
             active = self._active
-            if (
-                active is not None
-                and event.type == active.delta
-                and event.output_index == active.place
-                and event.content_index == active.content
-                and event.summary_index == active.summary
-                and event.delta
-            ):
+            if active is not None and active.goes_on(event):
                 active.count += len(event.delta)
                 active.pieces.append(event.delta)
                 events.append(PartDelta(active.index, event.delta))
                 return not unknown
             event.type = event.type or name.decode("utf-8", "replace")
+            before = len(events)
             self._event(event, events)
+            active = self._active
+            if active is not None and active.goes_on(event) and not unknown:
+                return begun(events, before) or (len(events) == before + 1 and type(events[-1]) is PartDelta)
         except WireError as error:
             self._over = True
             events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
@@ -211,7 +218,7 @@ class StreamReader(FrameReader):
         if not event.response:
             events.append(Start())
             return
-        answer = wire.ANSWER.admit(event.response).value
+        answer = wire.answer_head(event.response)
         created = int(answer.created_at) if answer.created_at is not None else None
         self._id = answer.id or ""
         events.append(Start(self._id, answer.model or "", created))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from msgspec import Raw
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall
 from ...canon.response import Stop
 from ...codec import jsontext
@@ -84,6 +86,15 @@ class StreamWriter:
             return self._finish(event)
         return self._fault(event)
 
+    def template(self, index: int) -> Template | None:
+        if index != self._index or not self._begun:
+            return None
+        return Template(self._before, self._after, _DELTA, self._number)
+
+    def told(self, index: int, texts: list[str]) -> None:
+        self._pieces += texts
+        self._number += len(texts)
+
     def close(self) -> bytes:
         return b""
 
@@ -102,7 +113,7 @@ class StreamWriter:
             self._id = hashed(f"{event.model}:{event.created or crossing.created}", "resp_")
             crossing.lose("id.invented")
         self._head = head(self._id, event.created, event.model, "in_progress", crossing)
-        response = filled({**self._head, "output": [], "usage": None}, crossing.answers)
+        response = Raw(filled({**self._head, "output": [], "usage": None}, crossing.answers))
         return self._event("response.created", {"response": response}) + self._event(
             "response.in_progress", {"response": response}
         )
@@ -381,6 +392,8 @@ class StreamWriter:
     def _finish(self, event: Finish) -> bytes:
         if event.answer == 0:
             self._stop = event.stop
+        else:
+            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
         if not event.last:
             return b""
         out = b"" if self._started else self._start(Start())
@@ -399,7 +412,7 @@ class StreamWriter:
             restore(response, event.extra, wire.NAME)
         kind = status if status in ("completed", "incomplete", "failed") else "completed"
         response["status"] = kind
-        return out + self._event(f"response.{kind}", {"response": filled(response, self._crossing.answers)})
+        return out + self._event(f"response.{kind}", {"response": Raw(filled(response, self._crossing.answers))})
 
     def _fault(self, fault: Fault) -> bytes:
         """A response that has begun fails; a fault before that is an event of its own."""
@@ -409,4 +422,4 @@ class StreamWriter:
             return b"event: error\ndata: %b\n\n" % _encode(error_event(fault, self._number))
         response = {**self._head, "status": "failed", "error": response_error(fault), "output": self._items}
         response["usage"] = None
-        return self._event("response.failed", {"response": filled(response, self._crossing.answers)})
+        return self._event("response.failed", {"response": Raw(filled(response, self._crossing.answers))})

@@ -64,6 +64,8 @@ def tools_from(
             out.append(_read_custom(tool, at, crossing, unknown, ""))
         elif kind == "namespace" and _is_plain(tool):
             out.extend(_read_namespace(tool, at, crossing, unknown))
+        elif kind == "function" and crossing.target != wire.NAME and _named(unknown.get(at, {}).get("function", _NULL)):
+            out.append(_read_nested(unknown[at].pop("function"), at))
         else:
             value = tool.strange or jsontext.raw(tool)
             out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at=at))
@@ -102,6 +104,21 @@ def _read_function(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Un
         extra=with_fields(extra, silent),
         at=at,
         schema_at=_SCHEMA_AT,
+    )
+
+
+def _read_nested(function: Raw, at: Path) -> Tool:
+    """A function as Chat declares it, which clients send here, too."""
+    fields, value = jsontext.fields(function), jsontext.plain(function)
+    schema = jsontext.text(fields["parameters"]) if "parameters" in fields else "null"
+    strict = value.get("strict")
+    return Tool(
+        _named(function),
+        str(value.get("description") or ""),
+        None if schema == "null" else schema,
+        strict if isinstance(strict, bool) else None,
+        at=at,
+        schema_at=("function", "parameters"),
     )
 
 
@@ -258,9 +275,11 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, rows: tuple[R
         return Choice("auto", (), _own_choice(jsontext.raw(choice), choice, crossing), at)
     if choice.type in ("function", "custom") and choice.name is not None:
         return Choice("one", (choice.name,), at=at)
+    if choice.function and crossing.target != wire.NAME and _named(choice.function):  # Chat's way to say it
+        return Choice("one", (_named(choice.function),), at=at)
     value = choice.strange or jsontext.raw(choice)
     if choice.type == "allowed_tools" and choice.tools is not None:
-        plain = [name for name in map(_named, choice.tools) if name]
+        plain = [name for name in map(_allowed, choice.tools) if name]
         whole = len(plain) == len(choice.tools)
         extra = None if whole else _own_choice(value, "of tools the upstream runs", crossing)
         return Choice("required" if choice.mode == "required" else "auto", tuple(plain), extra, at)
@@ -277,12 +296,19 @@ def _own_choice(value: Raw, what: str, crossing: Crossing) -> Extra:
     return {wire.NAME: {"tool_choice": value}}
 
 
-def _named(entry: Raw) -> str:
+def _allowed(entry: Raw) -> str:
     """The name in an entry of `allowed_tools`; "" for one that names no tool of the client's."""
     value = jsontext.plain(entry)
     if isinstance(value, dict) and value.keys() == {"type", "name"} and value["type"] in ("function", "custom"):
         return str(value["name"])
     return ""
+
+
+def _named(function: Raw) -> str:
+    """The name in a function as Chat has it, if it is one."""
+    value = jsontext.plain(function)
+    name = value.get("name") if isinstance(value, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...codec.admit import Door
@@ -140,6 +141,7 @@ class ToolChoice(Wire):
     name: str | None = None
     mode: str | None = None
     tools: list[Raw] | None = None
+    function: Raw = NONE
     strange: Raw = NONE
 
 
@@ -371,3 +373,21 @@ ITEM = Door[Item](NAME, Item, lenient=True)
 PART = Door[ContentPart](NAME, ContentPart, lenient=True)
 ANNOTATION = Door[Annotation](NAME, Annotation, lenient=True)
 EVENT = Door[StreamEvent](NAME, StreamEvent, lenient=True)
+
+
+class AnswerHead(Struct):
+    """What the first event of a stream is asked for; the rest of the response is an echo of the request."""
+
+    id: str | None = None
+    created_at: float | None = None
+    model: str | None = None
+
+
+_head = msgspec.json.Decoder(AnswerHead).decode
+
+
+def answer_head(response: Raw) -> AnswerHead | Answer:
+    try:
+        return _head(response)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return ANSWER.admit(response).value

@@ -173,6 +173,8 @@ def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bo
             if isinstance(part, Text):
                 part = _text(part, crossing, joined=not request and not mine)
             rest.append(part)
+        if told.images and rest and rest[-1] is part and not mine:
+            crossing.lose("order.approximated", part.at)  # images stand behind all else
     return told._replace(parts=tuple(rest), thought="".join(thoughts))
 
 
@@ -321,4 +323,6 @@ def read_image(value: Raw, at: Path) -> Part:
 def write_image(image: Media, crossing: Crossing) -> dict[str, Any]:
     if image.seal is not None:
         crossing.lose("seal.dropped", image.at)
+    if image.name:
+        crossing.lose("media.name.dropped", image.at, image.name)
     return {"type": "image_url", "image_url": {"url": image.url or data_url(image.mime, image.data)}}

@@ -160,6 +160,8 @@ def _fitted_media(media: Media, crossing: Crossing, *, inside: bool) -> Part:
         if media.name:
             crossing.lose("media.name.dropped", media.at, media.name)
     elif media.kind == "document" and media.url and not media.data:
+        if media.detail:
+            crossing.lose("media.detail.dropped", media.at, media.detail)
         name = {"filename": media.name} if media.name else {}
         written = {"type": "file", "file": {**name, "file_data": media.url}}
     elif inside and not media.file:

@@ -174,7 +174,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     if told[1]:
         extra = _beside(extra, _below(told[1], "choices/0/message/"))
     if not mine:
-        extra = wire.with_chat(extra, {"system_fingerprint": (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)})
+        fingerprint = (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)
+        # Clients of this dialect want to be told who answered: Pydantic AI refuses an answer without it.
+        extra = wire.with_chat(extra, {_PRINT: fingerprint, "provider": jsontext.raw(came_from)})
     others = []
     for i, one in enumerate(response.alternatives):
         parts, fields = _told(with_failure(one.parts, failed(one.stop), GAP), crossing, mine)

@@ -36,6 +36,9 @@ def take_own(request: wire.ChatRequest, crossing: Crossing) -> dict[str, Raw]:
     """The fields that only this dialect has, for its extra; those that are lost elsewhere are reported."""
     fields = carried(request, wire.REQUEST_EXTRAS) or {}
     wire.report(crossing, (), fields)
+    wish, other = request.reasoning, request.reasoning_effort
+    if wish is not None and other is not None and wish.effort not in (None, other):
+        wire.report(crossing, (), {"reasoning_effort": jsontext.raw(other)})  # the object is the last word
     for name in _KEEP:
         value = getattr(request, name)
         if value is not None and value is not wire.NONE:

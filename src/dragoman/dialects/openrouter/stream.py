@@ -160,7 +160,7 @@ class StreamReader(chat.StreamReader):
             else:
                 self._end(answer, events)
                 self._details[answer.number] = _Growing(told, value)
-                self._begin(answer, _KIND, Reasoning(), events)
+                self._begin(answer, _KIND, Reasoning(at=(*at, "reasoning_details")), events)
             text = words(told)
             if text:
                 events.append(PartDelta(answer.index, text))

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall
 from ...canon.response import Stop
 from ...codec import jsontext, seals
@@ -51,6 +51,9 @@ class StreamWriter(chat.StreamWriter):
         if isinstance(event, PartDelta) and event.index in self._thoughts:
             return self._more(self._thoughts[event.index], event)
         return super().send(event)
+
+    def template(self, index: int) -> Template | None:
+        return None if index in self._thoughts or index in self._wrapped else super().template(index)
 
     def _start(self, event: Start) -> bytes:
         super()._start(event)

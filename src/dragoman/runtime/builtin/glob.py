@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,11 @@ class Glob(Tool):
         folders = [given] if given else [str(root) for root in around.workspace]
         places = [confine.place(folder, around.workspace) for folder in folders]
         for where in places:
-            if confine.status(where) is None:
+            status = confine.status(where)
+            if status is None:
                 raise ToolError("file_not_found", f"Search path does not exist: {where.path}")
+            if not stat.S_ISDIR(status.st_mode):
+                raise ToolError("path_is_not_a_directory", f"Search path is not a directory: {where.path}")
         options = {"respect_git_ignore": arguments.get("respect_git_ignore", True)}
         matched: list[Entry] = []
         skipped: list[Entry] = []
@@ -72,7 +76,8 @@ class Glob(Tool):
 
 
 def _from(pattern: str, where: Place, case_sensitive: bool) -> tuple[Path, re.Pattern[str]]:
-    """What a pattern matches, seen from which folder."""
-    if pattern.startswith("/"):
-        return Path("/"), globs.compiled(pattern[1:], case_sensitive)
-    return where.path, globs.compiled(pattern.removeprefix("./"), case_sensitive)
+    """What a pattern matches, seen from which folder; also a file of that very name, such as `[id].tsx`."""
+    base = Path("/") if pattern.startswith("/") else where.path
+    rest = pattern.removeprefix("/" if pattern.startswith("/") else "./")
+    wanted = globs.compiled(rest, case_sensitive)
+    return base, re.compile(f"{wanted.pattern}|{re.escape(rest)}", wanted.flags)

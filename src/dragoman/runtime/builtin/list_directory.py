@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,8 +36,11 @@ class ListDirectory(Tool):
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         where = confine.place(arguments["path"], around.workspace)
-        if confine.status(where) is None:
+        status = confine.status(where)
+        if status is None:
             raise ToolError("file_not_found", f"Directory not found or inaccessible: {where.path}")
+        if not stat.S_ISDIR(status.st_mode):
+            raise ToolError("path_is_not_a_directory", f"Path is not a directory: {where.path}")
         found = filtering.ignores(where, arguments.get("file_filtering_options"))
         entries = walk.listed(where, found, around.workspace)
         patterns = [globs.compiled(pattern) for pattern in arguments.get("ignore", ())]

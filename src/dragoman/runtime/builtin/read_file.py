@@ -47,13 +47,14 @@ class ReadFile(Tool):
             return Outcome((found,), f"Read {found.kind} file: {where.path}")
         if found.whole:
             return Outcome(found.text, f"Read {where.path}")
+        if found.start >= found.total:
+            said = f"The file has {found.total} line(s); there is nothing from offset {found.start} on."
+            return Outcome(f"[{said}]", said)
         return Outcome(_excerpt(found), f"Read lines {found.start + 1}-{found.end} of {found.total} from {where.path}")
 
 
 def _excerpt(found: reading.Lines) -> str:
     """A piece of a file, with where it stands and how to read on."""
-    if found.start >= found.total:
-        return f"[The file has {found.total} lines; there is nothing from offset {found.start} on.]"
     said = f"The content is truncated: lines {found.start + 1}-{found.end} of {found.total} total lines are shown."
     if found.cut:
         said += f" Lines of more than {reading.MAX_LINE} characters are cut."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,18 +69,19 @@ class ReadManyFiles(Tool):
         for pattern in [*arguments["paths"], *arguments.get("include", ()), *arguments.get("exclude", ())]:
             globs.compiled(pattern)
         for pattern in [*arguments["paths"], *arguments.get("include", ())]:
-            confine.place(_fixed(pattern)[0] or ".", around.workspace)
+            confine.place(_fixed(pattern, around.workspace)[0] or ".", around.workspace)
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
-        files = await _files(arguments, around)
+        files, missed = await _files(arguments, around)
         if not files:
-            said = f"No files matching the criteria were found: {', '.join(arguments['paths'])}"
-            return Outcome(said, "No files were read.")
+            return Outcome(f"No files matching the criteria were found: {'; '.join(missed)}", "No files were read.")
         parts, skipped = await asyncio.to_thread(_contents, files)
-        display = f"Read {len(files) - len(skipped)} file(s)." + (f" Skipped: {'; '.join(skipped)}" if skipped else "")
         if not parts:
             raise ToolError("read_many_files_search_error", f"None of the files could be read: {'; '.join(skipped)}")
+        count = len(files) - len(skipped)
+        skipped += missed
+        display = f"Read {count} file(s)." + (f" Skipped: {'; '.join(skipped)}" if skipped else "")
         note = f"\n[Skipped: {'; '.join(skipped)}]" if skipped else ""
         if all(isinstance(part, Text) for part in parts):
             text = "".join([part.text for part in parts if isinstance(part, Text)])
@@ -87,8 +89,10 @@ class ReadManyFiles(Tool):
         return Outcome((*parts, Text(END + note)), display)
 
 
-def _fixed(pattern: str) -> tuple[str, str]:
-    """The folder that a pattern begins with, and the rest of it."""
+def _fixed(pattern: str, workspace: Sequence[Path]) -> tuple[str, str]:
+    """The folder that a pattern begins with, and the rest of it; a path that is there is no pattern (`[id].tsx`)."""
+    if any(os.path.lexists(root / pattern) for root in workspace):
+        return pattern, ""
     steps = pattern.split("/")
     for i, step in enumerate(steps):
         if any(sign in step for sign in "*?[{"):
@@ -97,35 +101,55 @@ def _fixed(pattern: str) -> tuple[str, str]:
     return pattern, ""
 
 
-async def _files(arguments: Mapping[str, Any], around: Surroundings) -> list[_File]:
-    """The files that are named, each once, in the order of the patterns."""
+async def _files(arguments: Mapping[str, Any], around: Surroundings) -> tuple[list[_File], list[str]]:
+    """The files that are named, each once, in the order of the patterns; and what was named without being found."""
     found: dict[Path, _File] = {}
+    missed: list[str] = []
     options = arguments.get("file_filtering_options")
     out = list(arguments.get("exclude", ()))
     out += DEFAULT_EXCLUDES if arguments.get("useDefaultExcludes", True) else ()
     for given in [*arguments["paths"], *arguments.get("include", ())]:
-        base, rest = _fixed(given)
+        base, rest = _fixed(given, around.workspace)
         where = confine.place(base or ".", around.workspace)
-        status = confine.status(where)
-        if status is None:
+        if confine.status(where) is None:
+            missed.append(f"{given} (not found)")
+        elif rest or where.path.is_dir():
+            rest = rest or ("**" if arguments.get("recursive", True) else "*")
+            below = await _below(base, rest, (options, out), around.workspace)
+            for file in below:
+                found.setdefault(file.where.path, file)
+            if not below:
+                missed.append(f"{given} (no file matches)")
+        elif left_out := walk.reason(where, filtering.ignores(Place(where.root, ()), options).also(where.root, out)):
+            missed.append(f"{given} ({'git-ignored' if left_out == 'git' else 'ignored or excluded'})")
+        else:
+            found.setdefault(where.path, _File(where, given, True))
+    files = list(found.values())
+    if len(files) > MAX_FILES:
+        missed.append(f"{len(files) - MAX_FILES} more files (at most {MAX_FILES} are read at once)")
+    return files[:MAX_FILES], missed
+
+
+async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], workspace: Sequence[Path]) -> list[_File]:
+    """The files that match a pattern below a folder; a relative one counts from every root that has it."""
+    options, out = left_out
+    wanted = globs.compiled(pattern)
+    files: list[_File] = []
+    for folder in [Path(base)] if base.startswith("/") else [root / base for root in workspace]:
+        if not folder.is_dir():
             continue
-        if not rest and not where.path.is_dir():
-            left_out = walk.reason(where, filtering.ignores(Place(where.root, ()), options).also(where.root, out))
-            if not left_out:
-                found.setdefault(where.path, _File(where, given, True))
-            continue
-        rest = rest or ("**" if arguments.get("recursive", True) else "*")
-        wanted = globs.compiled(rest)
-        root = where.path if base.startswith("/") else where.root
+        where = confine.place(folder, workspace)
         known = filtering.ignores(where, options).also(where.root, out)
-        for entry in await walk.gathered(walk.files(where, known, around.workspace)):
+        top = filtering.ignores(Place(where.root, ()), options).also(where.root, out)
+        for entry in await walk.gathered(walk.files(where, known, workspace)):
             if wanted.fullmatch(entry.path.relative_to(where.path).as_posix()):
-                shown = str(entry.path) if base.startswith("/") else entry.path.relative_to(root).as_posix()
-                file = _File(confine.place(entry.path, around.workspace), shown, _names(rest, entry.path))
-                found.setdefault(entry.path, file)
-            if len(found) >= MAX_FILES:
-                break
-    return list(found.values())
+                found = confine.place(entry.path, workspace)
+                if found.path != entry.path and walk.reason(found, top):
+                    continue  # a link to what is left out
+                relative = not base.startswith("/") and where.root == confine.real(workspace[0])
+                shown = entry.path.relative_to(where.root).as_posix() if relative else str(entry.path)
+                files.append(_File(found, shown, _names(pattern, entry.path)))
+    return files
 
 
 def _names(pattern: str, path: Path) -> bool:

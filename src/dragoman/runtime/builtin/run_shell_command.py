@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from .. import confine, processes
 from ..commands import roots
 from ..processes import Ended, Left
-from ..tool import Confirmation, Failure, Kind, Outcome, Surroundings, Tool
+from ..tool import Confirmation, Failure, Kind, Outcome, Surroundings, Tool, ToolError
 
 SECONDS = 120.0
 MAX_OUTPUT = 400_000
 """Bytes of what a command says that are kept: from its beginning, and from its end."""
-QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
-"""Nobody can turn pages, or answer."""
+QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
+"""Nobody can turn pages, answer, or write a message."""
 
 
 class RunShellCommand(Tool):
@@ -50,25 +51,31 @@ class RunShellCommand(Tool):
         if "\0" in arguments["command"]:
             return "Command cannot hold a zero byte."
         where = confine.place(arguments.get("directory") or ".", around.workspace)
-        if not where.path.is_dir():
+        if not os.path.isdir(where.path):
             return f"Directory does not exist: {where.path}"
         return None
 
     async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
         names, hidden = roots(arguments["command"])
-        title = arguments.get("description") or "Run a command"
+        # In one line: words of the model's must not look like a command, or an answer.
+        title = " ".join((arguments.get("description") or "Run a command").split())
+        title += f" (in {arguments['directory']})" if arguments.get("directory") else ""
         return Confirmation(title, "run", command=arguments["command"], roots=names, hidden=hidden)
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
-        ended = await processes.run(
-            ["bash", "-c", arguments["command"]],
-            folder=confine.place(arguments.get("directory") or ".", around.workspace).path,
-            environment={**around.environment, **QUIET},
-            seconds=self.seconds,
-            limit=MAX_OUTPUT,
-            report=around.report,
-            interval=self.interval,
-        )
+        try:
+            ended = await processes.run(
+                ["bash", "-c", arguments["command"]],
+                folder=confine.place(arguments.get("directory") or ".", around.workspace).path,
+                environment={**around.environment, **QUIET},
+                seconds=self.seconds,
+                limit=MAX_OUTPUT,
+                report=around.report,
+                interval=self.interval,
+            )
+        except OSError as refused:
+            said = f"The command was not started: {refused.strerror or refused}"
+            raise ToolError("shell_execute_error", said) from refused
         if ended.left.processes:
             self._left.append(ended.left)
         error = ended.error.rstrip("\n")

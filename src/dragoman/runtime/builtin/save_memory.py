@@ -59,7 +59,9 @@ def remembered(config: Path) -> str:
 
 
 def _place(config: Path) -> Place:
-    return Place(confine.real(config), (FILE,))
+    """The file is the user's own, so it may be a link to wherever they keep it."""
+    where = confine.real(config / FILE)
+    return Place(where.parent, (where.name,))
 
 
 def _planned(fact: str, around: Surroundings) -> Edit:
@@ -80,16 +82,17 @@ def _failed(why: object) -> ToolError:
 
 def with_fact(text: str, fact: str) -> str:
     """A memory file with one more fact at the end of our section; the section is made where there is none."""
-    line = f"- {_line(fact)}\n"
+    end = "\r\n" if "\r\n" in text else "\n"
+    line = f"- {_line(fact)}{end}"
     head = re.search(rf"^{re.escape(SECTION)}[ \t]*\r?$\n?", text, re.MULTILINE)
     if head is None:
-        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-        return f"{text}{gap}{SECTION}\n{line}"
+        gap = "" if not text else end if text.endswith("\n") else end * 2
+        return f"{text}{gap}{SECTION}{end}{line}"
     following = re.compile(r"^## ", re.MULTILINE).search(text, head.end())
-    end = following.start() if following else len(text)
-    body = text[head.start() : end].rstrip()
-    rest = text[end:]
-    return text[: head.start()] + f"{body}\n{line}" + (f"\n{rest}" if rest else "")
+    stop = following.start() if following else len(text)
+    body = text[head.start() : stop].rstrip()
+    rest = text[stop:]
+    return text[: head.start()] + f"{body}{end}{line}" + (f"{end}{rest}" if rest else "")
 
 
 def _line(fact: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import shutil
 import sys
@@ -21,6 +22,11 @@ MAX_LINE = 2000
 SECONDS = 60.0
 _PIECE = 1 << 26
 """Bytes of one match, as the searching program writes it."""
+
+
+def ripgrep_here() -> str | None:
+    """Where ripgrep is, if the machine has it, or the environment that this runs in."""
+    return shutil.which("rg") or shutil.which("rg", path=str(Path(sys.executable).parent))
 
 
 class Match(NamedTuple):
@@ -50,7 +56,7 @@ class SearchFileContent(Tool):
     }
 
     def __init__(self, ripgrep: str | None = None) -> None:
-        self.ripgrep = shutil.which("rg") if ripgrep is None else ripgrep
+        self.ripgrep = ripgrep_here() if ripgrep is None else ripgrep
         """Where ripgrep is; "" or None: search without it."""
 
     def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
@@ -59,14 +65,14 @@ class SearchFileContent(Tool):
         if arguments.get("include"):
             globs.compiled(arguments["include"])
         where = confine.place(arguments.get("path") or ".", around.workspace)
-        if not where.path.is_dir():
+        if not os.path.isdir(where.path):
             return f"Path is not a directory: {where.path}"
         return None
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         pattern, given = arguments["pattern"], arguments.get("path")
         limit = min(int(arguments.get("max_matches", MAX_MATCHES)), MAX_MATCHES)
-        include = arguments.get("include") or ""
+        include = (arguments.get("include") or "").removeprefix("./")
         folders = [given] if given else [str(root) for root in around.workspace]
         matches: list[Match] = []
         for folder in folders:
@@ -96,21 +102,25 @@ class SearchFileContent(Tool):
             command = [self.ripgrep, *_OPTIONS, *(("--glob", include) if include else ()), "--regexp", pattern, "."]
             return await _listen(command, where.path, b"", limit, kept, around)
         found = await _files(where, include, around.workspace)
-        paths = b"".join([os.fsencode(path) + b"\0" for path in found])
+        paths = b"".join([os.fsencode(path.relative_to(where.root)) + b"\0" for path in found])
         command = [sys.executable, "-I", str(Path(grep.__file__)), pattern]
-        return await _listen(command, where.path, paths, limit, kept, around)
+        return await _listen(command, where.root, paths, limit, kept, around)
 
 
 _OPTIONS = ("--json", "--no-config", "--ignore-case", "--hidden", "--no-require-git", "--no-ignore-dot",
-            "--no-ignore-global", "--no-messages", "--glob", "!.git")  # fmt: skip
+            "--no-ignore-global", "--no-ignore-parent", "--no-messages", "--glob", "!.git")  # fmt: skip
 
 
 async def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[Path]:
     """The files to search: links are none, what they lead to is found by itself."""
-    wanted = globs.compiled((include if "/" in include else f"**/{include}") if include else "**")
+    form = include.removeprefix("!")
+    wanted = globs.compiled((form.removeprefix("/") if "/" in form else f"**/{form}") if form else "**")
     found = [entry.path for entry in await walk.gathered(walk.files(where, walk.ignores(where), workspace))]
     return [
-        path for path in found if wanted.fullmatch(path.relative_to(where.path).as_posix()) and not path.is_symlink()
+        path
+        for path in found
+        if not path.is_symlink()
+        and (wanted.fullmatch(path.relative_to(where.path).as_posix()) is None) == include.startswith("!")
     ]
 
 
@@ -206,14 +216,15 @@ def _match(line: bytes, folder: Path) -> Match | None:
     if not isinstance(record, dict) or record.get("type") != "match":
         return None
     data = record["data"]
-    if "text" not in data["path"] or "text" not in data["lines"]:
-        return None  # a name or a line that is no text
-    text = data["lines"]["text"].rstrip("\r\n")
+    text = textfile.shown(_text(data["lines"])).strip()
     if len(text) > MAX_LINE:
         text = f"{text[:MAX_LINE]}... [truncated]"
-    return Match(
-        Path(os.path.normpath(folder / data["path"]["text"])), data["line_number"], textfile.shown(text.strip())
-    )
+    return Match(Path(os.path.normpath(folder / _text(data["path"]))), data["line_number"], text)
+
+
+def _text(given: Mapping[str, str]) -> str:
+    """A name or a line; what is no text comes as bytes."""
+    return given["text"] if "text" in given else os.fsdecode(base64.b64decode(given["bytes"]))
 
 
 def _grouped(matches: list[Match], base: Path) -> list[str]:

@@ -19,6 +19,7 @@ MAX_TEXT = 100_000
 """Characters of all pages together that are passed on."""
 
 _URL = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
+_CLOSED = {")": "(", "]": "[", "}": "{"}
 _BLOB = re.compile(r"https?://(?:www\.)?github\.com/([^/\s]+/[^/\s]+)/blob/(\S+)", re.IGNORECASE)
 
 
@@ -64,8 +65,15 @@ class WebFetch(Tool):
 
 def urls(prompt: str) -> list[str]:
     """The addresses in a text, each once."""
-    found = [match.rstrip(".,;:!?)]}*_") for match in _URL.findall(prompt)]
+    found = [_trimmed(match) for match in _URL.findall(prompt)]
     return list(dict.fromkeys([url for url in found if url.partition("://")[2]]))
+
+
+def _trimmed(url: str) -> str:
+    """Without the signs of the sentence that it stands in; a bracket that was opened in it is its own."""
+    while url and (url[-1] in ".,;:!?*_" or (url[-1] in _CLOSED and url.count(url[-1]) > url.count(_CLOSED[url[-1]]))):
+        url = url[:-1]
+    return url
 
 
 def raw(url: str) -> str:

@@ -52,6 +52,8 @@ class Skipped(Struct, frozen=True):
 
     name: str
     why: str
+    by_choice: bool = False
+    """The user's own configuration leaves it out."""
 
 
 class Connection:
@@ -101,7 +103,8 @@ class Connection:
             late = not life.task.done()
             await self._end()
             why = f"it was not ready after {limit:g} s" if late else _why(life.task)
-            self.failure = f"{why} ({life.notes})" if str(life.notes) else why
+            said = "; ".join([part for part in (self.config.url, str(life.notes)) if part])
+            self.failure = f"{why} ({said})" if said else why
             raise ToolError("mcp_unreachable", f"The MCP server {self.name!r} cannot be reached: {self.failure}")
 
     async def call(
@@ -116,9 +119,9 @@ class Connection:
             assert life.client is not None
             return await life.client.call_tool(tool, dict(arguments), progress_callback=told)
 
+        life = await self._reached()
         try:
             async with asyncio.timeout(self.config.seconds):
-                life = await self._reached()
                 try:
                     return await once(life)
                 except MCPError as error:
@@ -220,7 +223,8 @@ class _Life:
                 if self.over:
                     raise MCPError(wire.CONNECTION_CLOSED, "Connection closed")
                 self.client = client
-                self.notes.status = 0  # being refused is part of finding out which era a server is of
+                # Being refused is part of finding out which era a server is of, and a greeting does no harm.
+                self.notes.status, self.notes.strange = 0, ""
                 self.ready.set_result(None)
                 listening = asyncio.create_task(self._listen(client))
                 try:

@@ -30,8 +30,7 @@ class BadConfig(ConfigError):
     """The file, or what stands in it for a server, does not hold."""
 
     def __init__(self, where: str, what: str) -> None:
-        super().__init__("MCP server", where)
-        self.args = (f"{where}: {what}",)
+        super().__init__(where, "", problem=what)
 
 
 class ServerConfig(Struct, frozen=True, rename="camel", kw_only=True):

@@ -14,6 +14,9 @@ from ...codec.media import kind_of
 from ..tool import Failure, Outcome
 
 FAILED = "mcp_tool_error"
+MOST = 200_000
+"""Characters at the beginning of a text, and as many at its end, that are kept: with one that no model takes in the
+history, every later question would be refused."""
 _UNKNOWN_TYPE = "application/octet-stream"
 
 
@@ -24,9 +27,7 @@ def outcome(tool: str, result: Any) -> Outcome:
     for block in result.content:
         _add(tool, block, parts, shown)
     if result.structured_content is not None and not _mirrored(result.structured_content, parts):
-        text = msgspec.json.encode(result.structured_content).decode()
-        parts.append(Text(text))
-        shown.append(text)
+        _add_text(msgspec.json.encode(result.structured_content).decode(), parts, shown)
     display = "\n".join(shown)
     content: str | tuple[Text | Media, ...] = tuple(parts)
     if len(parts) == 1 and isinstance(parts[0], Text):
@@ -39,8 +40,7 @@ def outcome(tool: str, result: Any) -> Outcome:
 
 def _add(tool: str, block: Any, parts: list[Text | Media], shown: list[str]) -> None:
     if block.type == "text":
-        parts.append(Text(block.text))
-        shown.append(block.text)
+        _add_text(block.text, parts, shown)
     elif block.type in ("image", "audio"):
         _add_media(tool, f"{block.type} data", block.mime_type, block.data, parts)
         shown.append(f"[{block.type.capitalize()}: {block.mime_type}]")
@@ -49,12 +49,19 @@ def _add(tool: str, block: Any, parts: list[Text | Media], shown: list[str]) -> 
         parts.append(Text(f"Resource Link: {label} at {block.uri}"))
         shown.append(f"[Link to {label}: {block.uri}]")
     elif (text := getattr(block.resource, "text", None)) is not None:
-        parts.append(Text(text))
-        shown.append(text)
+        _add_text(text, parts, shown)
     else:
         mime = block.resource.mime_type or _UNKNOWN_TYPE
         _add_media(tool, "embedded resource", mime, block.resource.blob, parts)
         shown.append(f"[Embedded Resource: {mime}]")
+
+
+def _add_text(text: str, parts: list[Text | Media], shown: list[str]) -> None:
+    dropped = len(text) - 2 * MOST
+    if dropped > 0:
+        text = f"{text[:MOST]}\n[{dropped} characters left out]\n{text[-MOST:]}"
+    parts.append(Text(text))
+    shown.append(text)
 
 
 def _add_media(tool: str, what: str, mime: str, data: str, parts: list[Text | Media]) -> None:

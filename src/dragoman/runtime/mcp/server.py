@@ -142,7 +142,9 @@ class _Listener(uvicorn.Server):
 @contextmanager
 def _told_to_stop(stop: Callable[[], object]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup
+        signals.append(signal.SIGHUP)
     for each in signals:
         loop.add_signal_handler(each, stop)
     try:

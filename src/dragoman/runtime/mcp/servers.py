@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from ...errors import ConfigError
@@ -46,6 +47,8 @@ class RemoteTool:
 
     async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
         title = f"Run {self.offered.title or self.offered.name} of the MCP server {self.server}"
+        if arguments:  # all of them, for they are what a person agrees to
+            title += f" with {msgspec.json.encode(arguments).decode()}"
         trusted = self._connection.config.trust
         return Confirmation(title, self.kind, server=self.server, tool=self.offered.name, trusted=trusted)
 
@@ -137,12 +140,12 @@ class Servers:
             skipped = list(connection.refused)
             seen: set[str] = set()
             for offered in connection.tools:
-                why = _barred(connection.config, offered, seen)
+                barred = _barred(connection.config, offered, seen)
                 seen.add(offered.name)
-                if why is None:
+                if barred is None:
                     wanted.append((connection, offered))
                 else:
-                    skipped.append(Skipped(offered.name, why))
+                    skipped.append(barred)
             self._skipped[connection.name] = tuple(skipped)
         have = {tool.key: tool for tool in self._mine.values()}
         same = {(of.name, offered.name) for of, offered in wanted if _holds(have.get((of.name, offered.name)), offered)}
@@ -162,24 +165,26 @@ class Servers:
         try:
             self._toolbox.add(tool)
         except ConfigError as error:
-            self._skipped[connection.name] += (Skipped(offered.name, f"its schema is none: {error.got}"),)
+            self._skipped[connection.name] += (Skipped(offered.name, f"its schema is none: {error.problem}"),)
         else:
             self._mine[name] = tool
             self._names[key] = name
 
 
-def _barred(config: ServerConfig, offered: Offered, seen: set[str]) -> str | None:
-    """Why a tool is not let in."""
-    if not offered.name:
-        return "it has no name"
-    if offered.name in seen:
-        return "another tool of the server has the same name"
-    if offered.name in config.exclude_tools:
-        return "excluded by the configuration (excludeTools)"
-    if config.include_tools is not None and offered.name not in config.include_tools:
-        return "not included by the configuration (includeTools)"
+def _barred(config: ServerConfig, offered: Offered, seen: set[str]) -> Skipped | None:
+    """Why a tool is not let in, if it is not."""
+    name = offered.name
+    if not name:
+        return Skipped(name, "it has no name")
+    if name in seen:
+        return Skipped(name, "another tool of the server has the same name")
+    if name in config.exclude_tools:
+        return Skipped(name, "excluded by the configuration (excludeTools)", True)
+    if config.include_tools is not None and name not in config.include_tools:
+        return Skipped(name, "not included by the configuration (includeTools)", True)
     at = untyped(offered.schema) if config.schema_gate == "skip" else None
-    return f'its schema says no type at {at}; "schemaGate": "warn" lets it in' if at is not None else None
+    why = f'its schema says no type at {at}; "schemaGate": "warn" lets it in'
+    return Skipped(name, why) if at is not None else None
 
 
 def _holds(tool: RemoteTool | None, offered: Offered) -> bool:

@@ -13,11 +13,13 @@ import httpx2
 from mcp import StdioServerParameters, stdio_client
 from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
+from pydantic import ValidationError
 
 from .config import ServerConfig
 
 _KEPT = 2_000
 """Bytes of what a process says on standard error."""
+_LINE = 100
 
 
 class Notes:
@@ -27,12 +29,17 @@ class Notes:
         self.said = b""
         self.status = 0
         """The last HTTP status that was no success."""
+        self.strange = ""
+        """The first line of standard output that is not the protocol's."""
 
     def __str__(self) -> str:
         if self.status:
             return f"HTTP {self.status}"
         lines = self.said.decode(errors="replace").strip().splitlines()
-        return " | ".join(line.strip() for line in lines[-4:] if line.strip())
+        # Of a traceback, what it ends with: the rest is for the server's author.
+        told = [line.strip() for line in lines if line.strip() and not line.startswith((" ", "\t", "Traceback "))]
+        strange = [f"its output is not MCP: {self.strange!r}"] if self.strange else []
+        return " | ".join([*strange, *told[-4:]])
 
 
 def transport(config: ServerConfig, notes: Notes, ended: Callable[[], None]) -> Transport:
@@ -50,7 +57,7 @@ async def _process(config: ServerConfig, notes: Notes, ended: Callable[[], None]
         encoding_error_handler="replace",
     )
     async with _overheard(notes) as errors, stdio_client(how, errors) as (reading, writing):
-        yield _Watched(reading, ended), writing
+        yield _Watched(reading, notes, ended), writing
 
 
 @asynccontextmanager
@@ -90,11 +97,11 @@ class _Ear(asyncio.Protocol):
 
 
 class _Watched:
-    """A stream that tells when it ends. The SDK tells those who wait for an answer, and nobody else."""
+    """A stream that tells when it ends, and what came that was no message. The SDK tells those who wait for an answer,
+    and nobody else."""
 
-    def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
-        self._stream = stream
-        self._ended = ended
+    def __init__(self, stream: Any, notes: Notes, ended: Callable[[], None]) -> None:
+        self._stream, self._notes, self._ended = stream, notes, ended
 
     async def receive(self) -> Any:
         return await self._stream.receive()
@@ -107,10 +114,13 @@ class _Watched:
 
     async def __anext__(self) -> Any:
         try:
-            return await self._stream.__anext__()
+            found = await self._stream.__anext__()
         except StopAsyncIteration:
             self._ended()
             raise
+        if isinstance(found, ValidationError) and not self._notes.strange:
+            self._notes.strange = str(found.errors()[0]["input"])[:_LINE]
+        return found
 
     async def __aenter__(self) -> _Watched:
         await self._stream.__aenter__()

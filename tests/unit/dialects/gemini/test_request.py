@@ -513,7 +513,9 @@ def test_unknown_fields_come_back_where_they_were() -> None:
         ({"mode": "VALIDATED"}, "auto", ()),
         ({"mode": "NONE"}, "none", ()),
         ({"mode": "AUTO", "allowedFunctionNames": ["f"]}, "auto", ("f",)),
-        ({"mode": 3}, "auto", ()),
+        ({"mode": 2, "allowedFunctionNames": ["f"]}, "one", ("f",)),
+        ({"mode": 3}, "none", ()),
+        ({"mode": 9}, "auto", ()),
     ],
 )
 def test_choices(config: Any, mode: str, names: tuple[str, ...]) -> None:

@@ -145,7 +145,7 @@ def test_tools_of_others() -> None:
         ("tool.hosted.dropped", "/tools/1"),
         ("tool.deferred.expanded", "/tools/2"),
         ("cache.dropped", "/tools/2"),
-        ("schema.keyword.dropped", "/tools/2/not"),
+        ("schema.keyword.dropped", "/tools/2/output_schema/not"),
     ]
 
 

@@ -8,7 +8,7 @@ import mcp_types as wire
 import pytest
 
 from dragoman.canon.parts import Media, Text
-from dragoman.runtime.mcp.content import outcome
+from dragoman.runtime.mcp.content import MOST, outcome
 from dragoman.runtime.tool import Failure, Outcome
 
 
@@ -85,6 +85,14 @@ def test_structured_content_is_not_told_twice(texts: list[str], value: Any) -> N
 def test_structured_content_that_the_text_does_not_say_is_not_lost() -> None:
     found = answered(text("Done."), structured_content={"id": 7})
     assert found.content == (Text("Done."), Text('{"id":7}'))
+
+
+def test_of_a_text_that_no_model_takes_beginning_and_end_stay() -> None:
+    long = "a" * MOST + "middle" + "z" * MOST
+    kept = "a" * MOST + "\n[6 characters left out]\n" + "z" * MOST
+    assert answered(text(long)) == Outcome(kept, kept)
+    whole = "a" * (2 * MOST)
+    assert answered(text(whole)).content == whole
 
 
 def test_nothing_is_no_failure() -> None:

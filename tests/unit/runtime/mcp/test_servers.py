@@ -70,6 +70,7 @@ def test_what_is_skipped_and_why() -> None:
         ("other", "not included by the configuration (includeTools)"),
         ("loose", "its schema says no type at /properties/x"),
     ]
+    assert [one.name for one in status.skipped if one.by_choice] == ["out", "other"]
     assert status.skipped[5].name == "bad" and status.skipped[5].why.startswith("its schema is none: 1 is not valid")
 
 
@@ -153,6 +154,14 @@ def test_a_person_is_asked_with_the_server_and_the_tool() -> None:
     word, asked = judged(Policy(), trust=False)
     assert word == "ask"
     assert asked == Confirmation("Run wipe of the MCP server files", "other", server="files", tool="wipe")
+
+
+def test_a_person_is_shown_the_whole_arguments() -> None:
+    toolbox = Toolbox()
+    joined({"files": offered("wipe")}, toolbox)
+    given = {"path": "/" + "a" * 500}
+    asked = asyncio.run(toolbox["wipe"].confirm(given, Surroundings(())))
+    assert asked is not None and asked.title.endswith(f'server files with {{"path":"/{"a" * 500}"}}')
 
 
 def test_edits_are_not_what_a_server_says_they_are() -> None:

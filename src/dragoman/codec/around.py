@@ -1,0 +1,196 @@
+"""What stands around a conversation: an agent sends the same tools, settings and system text with every turn.
+
+Arounds remembers, by the exact bytes before and behind the messages, what a dialect read there; Rim is how a target
+wrote it. With both a request that was seen before, but for what was said since, is neither decoded nor encoded but for
+its new messages. That is sound because JSON is: whatever array stands between the same bytes, the rest reads the same.
+Measured on a 6 KB agent request: two thirds of the translation.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from ..canon.losses import Noted
+from ..canon.request import Around, Request
+from ..canon.tools import HostedTool, Tool
+from ..canon.turns import Turn
+from ..crossing import Crossing, Profile
+from . import jsontext
+from .names import safe
+from .recall import Recall, remembering
+
+ENTRIES = 32
+MAX_BYTES = 4 * 1024 * 1024
+MAX_ENTRY = 1024 * 1024
+_MAX_RIMS = 8
+
+HERE = Raw(b"\x00")
+"""Stands for the messages while everything else is written: a byte that no JSON has."""
+
+
+class Arounds:
+    """What stood around the conversations of one dialect, the latest first. Make one for each dialect and keep it."""
+
+    def __init__(self, said: Recall[Any], field: str, *, unless: bytes = b"") -> None:
+        """`field`: where the messages stand. `unless`: bytes that say that something else may hang on them."""
+        self._said = said
+        self._field = field
+        self._unless = unless
+        self._known: dict[str, list[Around]] = {}
+        remembering.add(self)
+
+    def read(self, body: bytes, crossing: Crossing) -> Request | None:
+        """The request, if all but its messages was read before for the same target, and they are plain."""
+        known = self._known.get(crossing.target)
+        if known is None or crossing.resolver is not None or (self._unless and self._unless in body):
+            return None
+        for place, one in enumerate(known):
+            if body.startswith(one.before) and body.endswith(one.after):
+                mine = one.request
+                turns = list(mine.turns)
+                if self._said.turns(body[len(one.before) : len(body) - len(one.after)], crossing, turns):
+                    if place:
+                        self._known[crossing.target] = [one, *known[:place], *known[place + 1 :]]
+                    crossing.around = one
+                    crossing.kept += one.kept
+                    crossing.losses.replay(one.losses)
+                    tools, choice, settings = mine.tools, mine.choice, mine.settings
+                    return Request(tuple(turns), mine.model, tools, choice, settings, mine.stream, mine.extra)
+        return None
+
+    def named(self, body: bytes) -> tuple[str, bool | None] | None:
+        """The model that a request names and whether it asks for a stream, if it goes on from one that was seen."""
+        for known in self._known.values():
+            for one in known:
+                if body.startswith(one.before) and body.endswith(one.after):
+                    if self._said.goes_on(body[len(one.before) : len(body) - len(one.after)]):
+                        return one.request.model, one.request.stream
+        return None
+
+    def learn(self, body: bytes, messages: Raw, request: Request, crossing: Crossing) -> None:
+        """Remember what was just read around these messages, which are plain: all that was noted was noted there."""
+        text = bytes(messages)
+        begin = body.find(text)
+        rest = len(body) - len(text)
+        if crossing.source == crossing.target or crossing.resolver is not None or rest > MAX_ENTRY:
+            return
+        if self._unless and self._unless in body:
+            return
+        if crossing.spelled or crossing.moved or crossing.headers or body.find(text, begin + 1) >= 0:
+            return
+        lead = tuple([turn for turn in request.turns if turn.at[:1] != (self._field,)])
+        alone = msgspec.structs.replace(request, turns=lead)
+        before, after = body[:begin], body[begin + len(text) :]
+        noted, plain = crossing.losses.noted(), _plain(request.tools)
+        found = Around(before, after, self._field, alone, tuple(crossing.kept), noted, plain, {})
+        known = [found, *self._known.get(crossing.target, ())][:ENTRIES]
+        while sum([len(one.before) + len(one.after) for one in known]) > MAX_BYTES:
+            known.pop()
+        self._known[crossing.target] = known
+        crossing.around = found
+
+    def forget(self) -> None:
+        self._known.clear()
+
+
+def _plain(tools: tuple[Tool | HostedTool, ...]) -> bool:
+    """Whether every dialect takes the tools as they are, and tells them apart."""
+    names = [tool.name for tool in tools if type(tool) is Tool and not tool.deferred and not tool.namespace]
+    return len(set(names)) == len(tools) and all(map(safe, names))
+
+
+class Rim(NamedTuple):
+    """How one target wrote what stands around a conversation."""
+
+    before: bytes
+    after: bytes
+    profile: Profile
+    lead: tuple[Turn, ...]
+    """The turns that are written into it."""
+    early: tuple[Noted, ...]
+    """What was lost before the messages were written, and"""
+    late: tuple[Noted, ...]
+    """behind them."""
+    state: Any
+    """What the writer of the messages has to know of it."""
+
+    def around(self, messages: Any) -> bytes:
+        """The request with these messages."""
+        return b"".join((self.before, jsontext.encode(messages), self.after))
+
+
+def known_rim(request: Request, lead: tuple[Turn, ...], crossing: Crossing) -> Rim | None:
+    """How all but the messages was written before. `lead`: the turns that are not among the messages."""
+    around = crossing.around
+    if around is None or crossing.host is not None:
+        return None
+    rim: Rim | None = around.written.get(crossing.model)
+    if rim is None or rim.profile is not crossing.profile or not _untouched(request, around.request):
+        return None
+    if len(rim.lead) != len(lead) or not all(map(is_, rim.lead, lead)):
+        return None
+    return rim
+
+
+def _untouched(request: Request, read: Request) -> bool:
+    return (
+        request.tools is read.tools
+        and request.settings is read.settings
+        and request.choice is read.choice
+        and request.extra is read.extra
+        and request.stream is read.stream
+        and request.model == read.model
+    )
+
+
+class Noting:
+    """Tells what is lost around the messages from what is lost in them, while a request is written anew."""
+
+    __slots__ = ("_crossing", "_early", "_first", "_late")
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._first = self._early = self._late = len(crossing.losses)
+
+    def inside(self) -> None:
+        """The messages come now."""
+        self._early = self._late = len(self._crossing.losses)
+
+    def behind(self) -> None:
+        """They are over."""
+        self._late = len(self._crossing.losses)
+
+    def rim(
+        self,
+        out: dict[str, Any],
+        field: str,
+        request: Request,
+        lead: tuple[Turn, ...],
+        state: Any = None,
+        *,
+        fixed: bool = True,
+    ) -> Rim:
+        """What was written, with `HERE` in place of the messages in `field`. Remembered if it is `fixed`: nothing in it
+        hangs on them."""
+        crossing = self._crossing
+        before, mark, after = jsontext.encode(out).partition(b'"%b":\x00' % field.encode())
+        noted = crossing.losses.noted()
+        early, late = noted[self._first : self._early], noted[self._late :]
+        rim = Rim(before + mark[:-1], after, crossing.profile, lead, early, late, state)
+        around = crossing.around
+        if fixed and around is not None and crossing.host is None and _untouched(request, around.request):
+            told = noted[len(around.losses) : self._first] + noted[self._early : self._late]
+            apart = all(_inside(one, around) for one in told) and not any(_inside(one, around) for one in early + late)
+            if apart and not (crossing.renamed or crossing.custom or crossing.stand_ins or crossing.headers):
+                if len(around.written) >= _MAX_RIMS:
+                    around.written.clear()
+                around.written[crossing.model] = rim
+        return rim
+
+
+def _inside(noted: Noted, around: Around) -> bool:
+    return noted[1][:1] == (around.field,)

@@ -1,0 +1,83 @@
+"""The short way for frames that are more of the same text gives the same bytes, losses and fault as the long one."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+from bench.streams import frames
+from bench.translate import asked
+
+import dragoman
+from dragoman.codec.vault import MemoryVault
+from dragoman.dialects import names
+from dragoman.sealing import STRATEGIES, Strategy
+from tests.wire.cases import cases
+
+PAIRS = list(permutations(names(), 2))
+EVERY = 5
+"""Of the recorded streams so many are left out for one that is tried."""
+
+
+def outcome(chunks: list[bytes], source: str, target: str, **more: Any) -> tuple[object, ...]:
+    vault = MemoryVault()
+    stream = dragoman.StreamTranslator(source=source, target=target, vault=vault, **more)
+    out = [stream.feed(chunk) for chunk in chunks]
+    return b"".join(out) + stream.close(), stream.losses, stream.fault, dict(vault)
+
+
+def whole_frames(body: bytes) -> list[bytes]:
+    blank = b"\r\n\r\n" if b"\r\n\r\n" in body else b"\n\n"
+    *found, rest = body.split(blank)
+    return [frame + blank for frame in found] + ([rest] if rest else [])
+
+
+@pytest.fixture
+def lanes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Counts the lanes that were entered."""
+    entered: list[int] = []
+    enter = dragoman.StreamTranslator._enter_lane
+
+    def counted(self: Any) -> None:
+        enter(self)
+        if self._lane is not None:
+            entered.append(self._index)
+
+    monkeypatch.setattr(dragoman.StreamTranslator, "_enter_lane", counted)
+    return entered
+
+
+def without_lanes(monkeypatch: pytest.MonkeyPatch, *args: Any, **more: Any) -> tuple[object, ...]:
+    with monkeypatch.context() as patch:
+        patch.setattr(dragoman.StreamTranslator, "_enter_lane", lambda self: None)
+        return outcome(*args, **more)
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_recorded_streams_become_the_same_both_ways(
+    source: str, target: str, lanes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for case in cases(source, "stream")[names().index(target) % EVERY :: EVERY]:
+        chunks = whole_frames(case.body)
+        long = without_lanes(monkeypatch, chunks, source, target)
+        assert outcome(chunks, source, target) == long, case.id
+        assert outcome([case.body], source, target) == long, case.id
+        twice = [b"".join(chunks[i : i + 2]) for i in range(0, len(chunks), 2)]
+        assert outcome(twice, source, target) == long, case.id
+    assert lanes or source == "ollama"
+
+
+@pytest.mark.parametrize("seals", STRATEGIES)
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_a_long_stream_becomes_the_same_both_ways(
+    source: str, target: str, seals: Strategy, lanes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = asked(target, source, stream=True)
+    chunks = list(frames(source))
+    long = without_lanes(monkeypatch, chunks, source, target, seals=seals, answers=answers)
+    assert outcome(chunks, source, target, seals=seals, answers=answers) == long
+    cut = chunks[: len(chunks) * 2 // 3]
+    broken = without_lanes(monkeypatch, cut, source, target, seals=seals, answers=answers)
+    assert outcome(cut, source, target, seals=seals, answers=answers) == broken
+    assert len(lanes) > 1 or source == "ollama"

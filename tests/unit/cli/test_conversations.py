@@ -1,0 +1,122 @@
+"""Conversations in the store: kept as they go on, found again, and what they are called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dragoman import lint
+from dragoman.canon import Text, Turn
+from dragoman.cli import logged
+from dragoman.cli.conversations import KIND, Keeper, find
+from dragoman.errors import ConfigError
+from dragoman.runtime.session import Session
+from dragoman.store import Entry
+from dragoman.store.sqlite import SqliteStore
+from tests.unit.agent.rig import Plain, Scripted, begun, call, loop, ran, says
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    found = SqliteStore(tmp_path / "store.sqlite3")
+    yield found
+    found.close()
+
+
+def _session(words: str = "Is Paris warmer than Rome?", id: str = "abc1") -> Session:
+    session = Session(id=id, model="up/m")
+    session.say(words)
+    return session
+
+
+def _found(store: SqliteStore, id: str | None = None) -> Entry:
+    entry = find(store, id, "/w")
+    assert entry is not None
+    return entry
+
+
+def test_kept_and_gone_on_with(store: SqliteStore) -> None:
+    said: list[str] = []
+    Keeper(store, "/w", said.append)(_session())
+    keeper = Keeper(store, "/w", said.append)
+    session = keeper.read(_found(store))
+    session.say("And Oslo?")
+    keeper(session)
+    keeper(session)
+    (entry,) = store.find(KIND)
+    assert (entry.id, entry.labels) == (
+        "abc1",
+        {"title": "Is Paris warmer than Rome?", "model": "up/m", "folder": "/w"},
+    )
+    assert len(Session.from_json(_found(store).body).turns) == 2 and said == []
+
+
+def test_what_has_not_begun_is_not_kept(store: SqliteStore) -> None:
+    Keeper(store, "/w", pytest.fail)(Session(id="abc1", model="up/m"))
+    assert store.find(KIND) == []
+
+
+def test_two_that_go_on_with_one_conversation_lose_nothing(store: SqliteStore) -> None:
+    said: list[str] = []
+    Keeper(store, "/w", said.append)(_session())
+    one, other = Keeper(store, "/w", said.append), Keeper(store, "/w", said.append)
+    first, second = one.read(_found(store)), other.read(_found(store))
+    first.say("And Oslo?")
+    one(first)
+    second.say("And Bergen?")
+    other(second)
+    other(second)
+    one(first)
+    assert len(said) == 1 and second.id in said[0] and first.id == "abc1"
+    words = {entry.id: _found(store, entry.id).body for entry in store.find(KIND)}
+    assert b"And Oslo?" in words["abc1"] and b"And Bergen?" in words[second.id] and len(words) == 2
+
+
+def test_a_summary_does_not_change_what_it_is_called(store: SqliteStore) -> None:
+    keeper = Keeper(store, "/w", pytest.fail)
+    session = _session()
+    keeper(session)
+    session.turns = (Turn("user", (Text("This is a summary"),)),)
+    keeper(session)
+    assert _found(store).labels["title"] == "Is Paris warmer than Rome?"
+    later = Keeper(store, "/w", pytest.fail)
+    later(later.read(_found(store)))
+    assert _found(store).labels["title"] == "Is Paris warmer than Rome?"
+
+
+def test_that_it_cannot_be_kept_is_said_once_and_ends_nothing(store: SqliteStore) -> None:
+    said: list[str] = []
+    keeper = Keeper(store, "/w", said.append)
+    store.close()
+    keeper(_session())
+    keeper(_session())
+    assert len(said) == 1 and said[0].startswith("the conversation is not kept: store ")
+
+
+def test_several_that_begin_the_same(store: SqliteStore) -> None:
+    for id in ("abc1", "abc2"):
+        Keeper(store, "/w", pytest.fail)(_session(id=id))
+    assert _found(store, "abc2").id == "abc2" and find(store, "b") is None
+    with pytest.raises(ConfigError, match="conversation 'abc': several begin so; valid: abc2, abc1"):
+        find(store, "abc")
+
+
+def test_in_the_middle_of_a_step_its_results_are_exported_too(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAGOMAN_STORE", str(tmp_path / "store.sqlite3"))
+    model = Scripted(says(call("a", "look"), call("b", "look")))
+    session = begun()
+    with closing(SqliteStore(tmp_path / "store.sqlite3")) as store:
+        keeper = Keeper(store, "/w", pytest.fail)
+        ran(loop(model, [Plain("look", kind="edit")], save=keeper), session, most=3)
+    assert session.step == "calls" and list(session.results) == ["a"]
+    logged.export(session.id, "openai-chat", "", "text")
+    written = capsysbinary.readouterr().out
+    said = {one["tool_call_id"]: one["content"] for one in json.loads(written)["messages"] if one["role"] == "tool"}
+    assert said["a"] == "18 degrees" and "not run" in said["b"]
+    assert [one for one in lint(written, dialect="openai-chat", kind="request") if one.severity == "error"] == []

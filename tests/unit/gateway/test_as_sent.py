@@ -1,0 +1,155 @@
+"""Requests as client libraries send them, where they differ from what most clients say: each was refused once, or lost
+its meaning without a word that the client understands.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from bench import payloads
+
+from dragoman.gateway.config import Config, checked
+from dragoman.gateway.timed import Timed
+
+from .rig import Behind, between, gateway, run, whole
+
+RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "18 degrees"}
+
+
+def thread(how: dict[str, str]) -> bytes:
+    """As the tool runners of Anthropic's SDKs go on: only what is new, the rest is in a thread at the server."""
+    messages = [{"role": "user", "content": [RESULT] if how["type"] == "continue" else "hi"}]
+    return json.dumps({"model": "rehearsal/rules", "max_tokens": 9, "messages": messages, "thread": how}).encode()
+
+
+GOES_ON = thread({"type": "continue", "previous_message_id": "msg_1"})
+
+
+@pytest.mark.parametrize("upstream", ["openai-chat", "gemini", "openrouter", "rehearsal"])
+def test_a_thread_that_nobody_holds_is_not_found(upstream: str) -> None:
+    """The SDKs send the whole conversation then."""
+
+    async def inner() -> None:
+        if upstream == "rehearsal":
+            async with gateway(checked(Config(), "test"), {}) as front:
+                told = await front.ask("/v1/messages?beta=true", GOES_ON)
+        else:
+            behind = Behind(whole(upstream), dialect=upstream)
+            async with between(behind) as front:
+                told = await front.ask("/v1/messages?beta=true", GOES_ON)
+            assert not behind.seen
+        assert told.status == 404
+        error = told.json()["error"]
+        assert (error["type"], error["details"]) == ("not_found_error", {"error_code": "thread_not_found"})
+
+    run(inner())
+
+
+def test_a_thread_at_its_own_server_is_gone_on_with() -> None:
+    async def inner() -> None:
+        behind = Behind(whole("anthropic"), dialect="anthropic")
+        async with between(behind) as front:
+            told = await front.ask("/v1/messages?beta=true", GOES_ON)
+        assert told.status == 200
+        assert json.loads(behind.seen[0].body) == json.loads(GOES_ON)
+
+    run(inner())
+
+
+def test_a_thread_that_begins_is_a_request_like_any_other() -> None:
+    async def inner() -> None:
+        behind = Behind(whole("openai-chat"))
+        async with between(behind) as front:
+            told = await front.ask("/v1/messages?beta=true", thread({"type": "create"}))
+            lost = (await front.exchange(told))["losses"]
+        assert told.status == 200
+        assert [(loss["code"], loss["path"]) for loss in lost if loss["severity"] != "info"] == [
+            ("field.dropped", "/thread")
+        ]
+
+    run(inner())
+
+
+MODES: list[tuple[Any, Any]] = [
+    (1, "auto"),
+    (2, {"type": "function", "function": {"name": "look"}}),
+    (3, "none"),
+]
+
+
+@pytest.mark.parametrize(("number", "choice"), MODES)
+def test_google_s_numbers_are_words(number: int, choice: Any) -> None:
+    """google-generativeai sends the numbers of its definitions: of the mode, and of the types in a schema."""
+    parameters = {"type": 6, "properties": {"where": {"type": 1}, "often": {"type": 3}}, "required": ["where"]}
+    calling: dict[str, Any] = {"mode": number, **({"allowedFunctionNames": ["look"]} if number == 2 else {})}
+    body = {
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        "tools": [{"functionDeclarations": [{"name": "look", "description": "d", "parameters": parameters}]}],
+        "toolConfig": {"functionCallingConfig": calling},
+    }
+
+    async def inner() -> None:
+        behind = Behind(whole("openai-chat"))
+        async with between(behind) as front:
+            path = "/v1beta/models/m:generateContent?%24alt=json%3Benum-encoding%3Dint"
+            told = await front.ask(path, json.dumps(body).encode())
+        assert told.status == 200
+        sent = json.loads(behind.seen[0].body)
+        assert sent["tool_choice"] == choice
+        assert sent["tools"][0]["function"]["parameters"]["properties"] == {
+            "where": {"type": "string"},
+            "often": {"type": "integer"},
+        }
+
+    run(inner())
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_ollama_s_clients_are_told_how_long_it_took(stream: bool) -> None:
+    """Strands computes with `total_duration`, and breaks off without."""
+
+    async def inner() -> None:
+        async with between(Behind(whole("openai-chat"))) as front:
+            asked = await front.generate("ollama") if not stream else None
+        if asked is None:
+            async with gateway(checked(Config(), "test"), {}) as front:
+                asked = await front.generate("ollama", stream=True, model="rehearsal/rules")
+        assert asked.status == 200
+        *before, last = [json.loads(line) for line in asked.body.splitlines()]
+        assert bool(before) is stream
+        assert last["done"] is True
+        assert last["total_duration"] > 0
+        if stream:
+            assert last["prompt_eval_duration"] + last["eval_duration"] == last["total_duration"]
+            assert not any("total_duration" in one for one in before)
+
+    run(inner())
+
+
+def test_what_an_ollama_upstream_told_stays() -> None:
+    async def inner() -> None:
+        async with between(Behind(whole("ollama"), dialect="ollama")) as front:
+            asked = await front.generate("ollama")
+        assert asked.body == payloads.response("ollama")
+
+    run(inner())
+
+
+def test_arguments_of_a_call_are_no_end() -> None:
+    told: list[bytes] = []
+
+    class Inner:
+        keep_alive = True
+        _client = None
+
+        def write(self, data: bytes) -> None:
+            told.append(data)
+
+    called = b'{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"done":true}}}]},"done":false}\n'
+    reply = Timed(Inner())  # type: ignore[arg-type]
+    reply.write(called + b'{"message":{"content":""},"done":true}\n')
+    kept, last, rest = told[0].split(b"\n")
+    assert (kept + b"\n", rest) == (called, b"")
+    assert json.loads(last)["total_duration"] > 0

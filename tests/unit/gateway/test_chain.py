@@ -1,0 +1,42 @@
+"""A gateway behind a gateway: what the second marks as its own goes through the first, and comes back to it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman.gateway import relay
+from dragoman.gateway.config import Config, Upstream, checked
+from tests.unit.gateway.rig import gateway, run
+
+MODEL = "back/rehearsal"
+TOOL = {"name": "look", "description": "Looks.", "input_schema": {"type": "object", "properties": {}}}
+
+
+def asked(messages: list[Any]) -> bytes:
+    thinking = {"type": "enabled", "budget_tokens": 2000}
+    body = {"model": MODEL, "max_tokens": 4000, "thinking": thinking, "tools": [TOOL], "messages": messages}
+    return json.dumps(body).encode()
+
+
+def test_seals_of_the_gateway_behind_come_back_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "INSTANCE", "two processes would have two")
+
+    async def talk() -> None:
+        async with gateway(checked(Config(), "test"), {}) as back:
+            upstream = Upstream("anthropic", f"http://127.0.0.1:{back.port}", auth="none")
+            async with gateway(checked(Config(upstreams={"back": upstream}), "test"), {}) as front:
+                messages: list[Any] = [{"role": "user", "content": "Call look, please."}]
+                told = await front.ask("/v1/messages", asked(messages))
+                assert told.status == 200, told.body
+                said = told.json()["content"]
+                kinds = [part["type"] for part in said]
+                assert kinds[0] == "thinking" and kinds[-1] == "tool_use", said
+                result = {"type": "tool_result", "tool_use_id": said[-1]["id"], "content": "nothing there"}
+                messages += [{"role": "assistant", "content": said}, {"role": "user", "content": [result]}]
+                told = await front.ask("/v1/messages", asked(messages))
+                assert told.status == 200, told.body
+
+    run(talk())
