@@ -9,7 +9,9 @@ import msgspec
 
 from .. import hosts, profiles
 from ..canon.losses import Loss
+from ..canon.parts import Part, Text, ToolResult
 from ..canon.request import Request
+from ..canon.turns import Turn
 from ..codec.hosted import aim, cross
 from ..codec.ids import distinct
 from ..codec.names import declared_once, reserve
@@ -18,6 +20,7 @@ from ..codec.recovery import Port, laden, recover
 from ..crossing import Crossing
 from ..dialect import Dialect
 from ..dialects import get
+from .toolbox import SUCCEEDED
 
 SOURCE = "runtime"
 """Whose history it is: no dialect's."""
@@ -29,6 +32,9 @@ _LIMITED = frozenset({"anthropic"})
 _UNASKED = frozenset({"ollama"})
 """Dialects in which a model that thinks shows it unasked, and one that does not refuses to be asked."""
 
+_BESIDE = frozenset({"gemini", "code-assist"})
+"""Dialects in which what a tool returns in several parts stands beside its result, which says that it succeeded."""
+
 
 def fitted(request: Request, dialect: Dialect, host: str | None, crossing: Crossing) -> tuple[Request, Origin]:
     """The request as an upstream takes it, under the model's name that the crossing has; and whose its seals are."""
@@ -37,6 +43,8 @@ def fitted(request: Request, dialect: Dialect, host: str | None, crossing: Cross
     request = msgspec.structs.replace(request, model=crossing.model)
     if laden(request.turns):
         request = recover(request, Port(origin, dialect.name), crossing)
+    if dialect.name in _BESIDE:
+        request = msgspec.structs.replace(request, turns=_beside(request.turns))
     settings = request.settings
     if dialect.name in _UNASKED and settings.thoughts and settings.effort is None and settings.budget is None:
         settings = msgspec.structs.replace(settings, thoughts=None)
@@ -49,6 +57,29 @@ def fitted(request: Request, dialect: Dialect, host: str | None, crossing: Cross
     reserve(tools, crossing)
     request = msgspec.structs.replace(request, turns=distinct(request.turns, crossing))
     return aim(request, tools, rows, dialect.hosted, crossing), origin
+
+
+def _beside(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    out: list[Turn] = []
+    for turn in turns:
+        moved: list[Part] = []
+        if turn.role == "tool":
+            turn = msgspec.structs.replace(turn, parts=tuple([_alone(part, moved) for part in turn.parts]))
+        out.append(turn)
+        if moved:
+            out.append(Turn("user", tuple(moved), at=turn.at))
+    return tuple(out)
+
+
+def _alone(part: Part, moved: list[Part]) -> Part:
+    """A result that says only that it succeeded; the parts that it came in are `moved`."""
+    if type(part) is not ToolResult or len(part.parts) < 2 or part.is_error:
+        return part
+    first = part.parts[0]
+    if type(first) is not Text or first.text != SUCCEEDED:
+        return part
+    moved += part.parts[1:]
+    return msgspec.structs.replace(part, parts=(first,))
 
 
 def exported(request: Request, dialect: str, model: str) -> tuple[bytes, tuple[Loss, ...]]:

@@ -20,8 +20,8 @@ from msgspec import Struct
 from .tool import Confirmation, Kind
 
 Mode = Literal["ask", "edits", "all"]
-"""ask: before everything that changes something. edits: files may be changed, but not git's own. all: nothing is asked
-(also called yolo)."""
+"""ask: before everything that changes something. edits: files may be changed, but not git's own; commands are asked
+about all the same, though other agents' auto-edit lets them run. all: nothing is asked (also called yolo)."""
 
 Said = Literal["once", "always", "always_server", "no"]
 """What a person says: now, also next time, also next time and to every tool of that server, no."""
