@@ -50,6 +50,17 @@ def is_whole(value: str | bytes | Raw) -> bool:
     return True
 
 
+def is_document(value: bytes) -> bool:
+    """Whether the bytes are one JSON object, all of it in UTF-8: nothing more is asked of what passes untouched."""
+    try:
+        if not value.isascii():
+            value.decode()
+        _checked(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return False
+    return True
+
+
 def object_raw(value: str) -> Raw | None:
     """Arguments as a JSON object: blank and null mean `{}`, anything else that is not an object gives None."""
     if not value or value.isspace() or value == "null":

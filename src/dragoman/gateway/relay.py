@@ -14,7 +14,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from ..canon.events import Fault, FaultKind
 from ..codec import jsontext
@@ -63,13 +62,6 @@ ELSEWHERE: frozenset[FaultKind] = RETRIED | {
 _ERROR = re.compile(rb'\s*\{\s*"error"\s*:\s*[{"]')
 
 __all__ = ["Desk", "Refused", "Relay", "fault_reply", "unknown_path"]
-
-
-class _Object(Struct):
-    """Anything."""
-
-
-_glance = msgspec.json.Decoder(_Object).decode
 
 
 class _Unfit(Exception):
@@ -430,7 +422,7 @@ class Relay:
         if asked.source == asked.target:
             if _ERROR.match(body) is not None:
                 raise FaultError(get(asked.target).read_fault(body, 502, {}), body)
-            if not asked.wrapped and _is_object(body):
+            if not asked.wrapped and jsontext.is_document(body):
                 return body
         told = translate_response(
             body,
@@ -492,17 +484,6 @@ class Relay:
         if exchange.repairs:
             out.append(("dragoman-repairs", compact_repairs(exchange.repairs)))
         return out
-
-
-def _is_object(body: bytes) -> bool:
-    """Whether it is an object of JSON in UTF-8: nothing more is asked of what passes untouched."""
-    try:
-        if not body.isascii():
-            body.decode()
-        _glance(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return False
-    return True
 
 
 def _with_stream(asked: Translation, stream: bool) -> bytes:

@@ -336,7 +336,8 @@ class _Client(asyncio.Protocol):
     def _refuse(self, status: int, why: str) -> None:
         """Answer a request that is not read to its end, and close."""
         self._refused = True
-        request = Incoming("", self._url.partition(b"?")[0].decode("latin-1"), "", self._headers, b"", self._peer)
+        headers = self._headers or _joined(self._lines)  # those that have come, where the head is not all there
+        request = Incoming("", self._url.partition(b"?")[0].decode("latin-1"), "", headers, b"", self._peer)
         request.refusal = (status, why)
         self.task = self._loop.create_task(self._serve(request, Reply(self, keep_alive=False)))
 

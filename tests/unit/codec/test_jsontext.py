@@ -106,3 +106,19 @@ def test_kind_is_the_type_word(value: bytes, word: str) -> None:
 )
 def test_an_object_in_a_string_is_found(text: str, inner: str | None) -> None:
     assert jsontext.encoded_twice(text) == inner
+
+
+@pytest.mark.parametrize(
+    ("document", "is_one"),
+    [
+        (b'{"a": [1, "\xc3\xa4"]}', True),
+        (b'{"a": 1e999}', True),
+        (b'{"a": "\xe4"}', False),
+        (b'{"a": 1', False),
+        (b"[1]", False),
+        (b"", False),
+        (b'{"a":' + b"[" * 100_000, False),
+    ],
+)
+def test_a_document_is_one_object_in_utf_8(document: bytes, is_one: bool) -> None:
+    assert jsontext.is_document(document) is is_one

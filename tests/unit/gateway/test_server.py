@@ -133,6 +133,22 @@ def test_what_is_too_large_too_late_or_no_http_is_refused(sent: bytes, status: i
     assert talk(talking, bounds=bounds).startswith(b"HTTP/1.1 %d " % status)
 
 
+@pytest.mark.parametrize("head", [b"", b"x: y\r\n" * 400])
+def test_who_is_refused_is_answered_by_the_headers_that_have_come(head: bytes) -> None:
+    seen: list[dict[str, str]] = []
+
+    async def note(request: Incoming, reply: Reply) -> None:
+        seen.append(request.headers)
+        reply.send(request.refusal[0] if request.refusal else 200, [], b"")
+
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(b"POST / HTTP/1.1\r\nanthropic-version: 1\r\n" + head + b"z: " + b"z" * 3000)
+        return await reader.read()
+
+    assert talk(talking, note, bounds=Bounds(head=2000)).startswith(b"HTTP/1.1 431 ")
+    assert seen[0]["anthropic-version"] == "1"
+
+
 def test_a_silent_connection_is_closed_without_a_word() -> None:
     async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(POST)

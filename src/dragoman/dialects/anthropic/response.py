@@ -139,10 +139,15 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         refused = any(type(part) is Text and part.refusal for part in response.parts)
         called = any(type(part) is ToolCall for part in response.parts)
         out.update(write_stop(stop, called, refused, crossing))
-    if response.usage is None:
-        crossing.lose("usage.invented")
-    out["usage"] = write_usage(response.usage or Usage(), crossing)
+    out["usage"] = write_usage(counted(response.usage, crossing), crossing)
     return jsontext.encode(out if response.extra is None else restore(out, response.extra, wire.NAME))
+
+
+def counted(usage: Usage | None, crossing: Crossing) -> Usage:
+    """The figures of an answer, where a zero stands for what nobody counted: that is said."""
+    if usage is None or (crossing.source != wire.NAME and (usage.input is None or usage.output is None)):
+        crossing.lose("usage.invented", () if usage is None else crossing.ends.usage)
+    return usage or Usage()
 
 
 def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> dict[str, Any]:

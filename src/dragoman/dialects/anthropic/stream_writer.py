@@ -18,7 +18,7 @@ from . import wire
 from .blocks import BlockWriter, thought
 from .faults import error_event
 from .message import own_fields
-from .response import write_stop, write_usage
+from .response import counted, write_stop, write_usage
 from .tools import IDS
 
 _DELTA_END = b"}}\n\n"
@@ -307,10 +307,7 @@ class StreamWriter:
             out += self._open("text", words) + self._close()
             self._head = b""
         self._ended = True
-        usage = event.usage or self._usage
-        if usage is None:
-            self._crossing.lose("usage.invented")
-        figures = write_usage(usage or Usage(), self._crossing)
+        figures = write_usage(counted(event.usage or self._usage, self._crossing), self._crossing)
         delta = write_stop(stop, self._called, self._refused, self._crossing)
         delta["stop_reason"] = delta["stop_reason"] or "end_turn"
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}

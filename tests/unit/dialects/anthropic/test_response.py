@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+import dragoman
 from dragoman.canon.parts import Citation, Media, Opaque, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request
 from dragoman.canon.response import Alternative, Response, Stop, Usage
@@ -343,3 +344,13 @@ def test_blocks_that_no_answer_has_come_back() -> None:
 
 def test_a_seal_on_a_text_has_no_place() -> None:
     assert _written(Text("x", seal=Seal("gemini", "g"), at=("p",)))[1] == [("seal.dropped", "/p")]
+
+
+@pytest.mark.parametrize("figures", [{}, {"prompt_tokens": None, "completion_tokens": None}, {"prompt_tokens": 3}])
+def test_a_zero_that_nobody_counted_is_said_to_be_invented(figures: dict[str, Any]) -> None:
+    message = {"role": "assistant", "content": "hi"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "usage": figures, "choices": [choice]}
+    told = dragoman.translate_response(body, source="openai-chat", target="anthropic")
+    assert told.json()["usage"] == {"input_tokens": figures.get("prompt_tokens") or 0, "output_tokens": 0}
+    assert [(loss.code, loss.path) for loss in told.losses] == [("usage.invented", "/usage")]
