@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from .canon.demands import Ends
 from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Around, Request
 from .canon.response import Stop
-from .canon.turns import Run, Turn
+from .canon.turns import Gist, Run, Turn
 
 
 class Resolver(Protocol):
@@ -137,10 +137,36 @@ class Host(Struct, frozen=True):
     """Several texts may be a list of parts; else they are one string."""
 
 
-class Crossing:
+DEFAULT_PROFILE = Profile()
+
+
+class Crossing(Struct, eq=False):
     """One translation under way."""
 
-    # What few crossings set is found in the class until one does: a crossing is made for every document.
+    source: str
+    target: str
+    model: str = ""
+    """The model name to write; "" means the one the source names."""
+    profile: Profile = DEFAULT_PROFILE
+    binary: Literal["native", "summarise"] = "native"
+    answers: Request | None = None
+    """On the way back: the request this answers, in canon."""
+    created: int = 0
+    """Unix time to write where the target wants one and the source has none. Passed in: there is no clock here."""
+    losses: Losses = field(default_factory=Losses)
+    kept: list[tuple[Path, dict[str, Raw]]] = []
+    headers: dict[str, str] = {}
+    """Headers without which the upstream refuses what was written."""
+    renamed: dict[str, tuple[str, str]] = {}
+    """Tool names as sent -> (namespace, name) as the client wrote them."""
+    custom: set[str] = set()
+    """Tool names as sent whose calls wrap free text."""
+    stand_ins: dict[str, str] = {}
+    """Functions that stand for hosted tools, which the client does not know: name -> family."""
+    spelled: dict[Path, str | int] = {}
+    """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
+    moved: dict[Path, Path] = {}
+    """Places in what was read that stand elsewhere in the source (the address of a toolset's MCP server)."""
     ends: Ends = Ends()
     """On the way back: where the source says how its answers ended."""
     scored: bool = False
@@ -151,6 +177,8 @@ class Crossing:
     """Functions may stand for hosted tools that the target does not have."""
     recalled: bool = False
     """Turns of the history were seen before: it is worth remembering how they are written."""
+    gist: Gist | None = None
+    """What is known of its turns (`codec/gist.py`)."""
     run: Run | None = None
     """The beginning of the history that was seen before."""
     around: Around | None = None
@@ -163,42 +191,6 @@ class Crossing:
     """Something was changed for the host's sake."""
     within: Path = ()
     """Where the document that is being read stands in the source's envelope, if it has one."""
-
-    def __init__(
-        self,
-        source: str,
-        target: str,
-        *,
-        model: str = "",
-        profile: Profile | None = None,
-        binary: Literal["native", "summarise"] = "native",
-        answers: Request | None = None,
-        created: int = 0,
-    ) -> None:
-        self.source = source
-        self.target = target
-        self.model = model
-        """The model name to write; "" means the one the source names."""
-        self.profile = profile or DEFAULT_PROFILE
-        self.binary = binary
-        self.answers = answers
-        """On the way back: the request this answers, in canon."""
-        self.created = created
-        """Unix time to write where the target wants one and the source has none. Passed in: there is no clock here."""
-        self.headers: dict[str, str] = {}
-        """Headers without which the upstream refuses what was written."""
-        self.losses = Losses()
-        self.kept: list[tuple[Path, dict[str, Raw]]] = []
-        self.renamed: dict[str, tuple[str, str]] = {}
-        """Tool names as sent -> (namespace, name) as the client wrote them."""
-        self.custom: set[str] = set()
-        """Tool names as sent whose calls wrap free text."""
-        self.stand_ins: dict[str, str] = {}
-        """Functions that stand for hosted tools, which the client does not know: name -> family."""
-        self.spelled: dict[Path, str | int] = {}
-        """Places whose last step is spelled otherwise in the source (such as snake_case keys)."""
-        self.moved: dict[Path, Path] = {}
-        """Places in what was read that stand elsewhere in the source (the address of a toolset's MCP server)."""
 
     def lose(self, code: str, at: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         """Write down a loss. `at` is where it stands in the source."""
@@ -230,6 +222,3 @@ class Crossing:
                 if bytes(value) != b"null":
                     self.lose("field.dropped", (*at, name), severity="info" if name in noise else None)
         self.kept.clear()
-
-
-DEFAULT_PROFILE = Profile()

@@ -64,7 +64,7 @@ def mended_request(
     """
     _checked_policy(policy)
     demands = dialect.demands
-    if sound(request.turns, demands, crossing.run):
+    if sound(request.turns, demands, crossing):
         return request, ()
     held = _held(request, demands) or any(loss.code == "state.dropped" for loss in crossing.losses.all())
     report = policy == "report"

@@ -15,12 +15,13 @@ import msgspec
 
 from .canon.parts import Part, Seal
 from .canon.request import Request
-from .canon.turns import Run, Turn
+from .canon.turns import Turn
 from .codec import seals
 from .codec.carriage import Plan, Way
+from .codec.gist import gist
 from .codec.origins import Origin
-from .codec.recall import Written
-from .codec.recovery import Port, laden, recover
+from .codec.recall import Along
+from .codec.recovery import Port, Sealed, recover
 from .codec.vault import Vault
 from .crossing import Crossing
 from .dialect import Dialect
@@ -85,7 +86,7 @@ def outward(
     )
 
 
-_KNOWN = Written()
+_KNOWN: Along[Sealed] = Along()
 
 
 def homeward(
@@ -99,22 +100,18 @@ def homeward(
     host: str = "",
 ) -> Request:
     """The request with the seals of its upstream where they belong, and without what only carried them."""
-    check_strategy(strategy, vault)
+    carried = gist(request.turns, crossing).laden
+    if not carried and (vault is None or not target.sealed):
+        return request
     name = target.origin or target.name
     spare = strategy == "auto" and bool(client.echoes) and (client.origin or client.name) != name
     spare = spare and target.sealed >= _ON_ALL_PARTS
     if not target.sealed or not (spare or strategy == "vault" or (strategy == "auto" and not client.echoes)):
         vault = None  # nothing that this upstream wants was ever put into it
-    if vault is None and not _laden(request.turns, crossing.run):
+    if vault is None and not carried:
         return request
     port = Port(Origin(name, model, host), target.name, vault, strategy == "skip", spare, client.anonymous)
     return recover(request, port, crossing, _KNOWN)
-
-
-def _laden(turns: tuple[Turn, ...], run: Run | None) -> bool:
-    past = run.past(turns) if run is not None and not run.laden else 0
-    # Of what stands before a beginning that is known only the system's turn is new.
-    return laden((turns[0], *turns[past:]) if past else turns)
 
 
 def marked_turn(turn: Turn, dialect: Dialect) -> Turn:

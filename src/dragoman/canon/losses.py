@@ -37,23 +37,18 @@ Noted = tuple[str, Path, str, Severity | None]
 """A loss as it was written down: code, path, detail, severity if not the usual one."""
 
 
-class Losses:
+class Losses(Struct, eq=False):
     """Append-only. The same code at the same place is said once, however many stream events repeat it.
 
     A loss is spelled out when someone looks: most translations have some, and few callers read them all.
     """
 
-    __slots__ = ("_noted", "_seen", "_spelled")
-
-    def __init__(self) -> None:
-        self._noted: list[Noted] = []
-        self._seen: set[tuple[str, Path]] | None = None
-        self._spelled: tuple[Loss, ...] = ()
+    _noted: list[Noted] = []
+    _seen: set[tuple[str, Path]] = set()
+    _spelled: tuple[Loss, ...] = ()
 
     def add(self, code: str, path: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         key = (code, path)
-        if self._seen is None:
-            self._seen = set()
         if key not in self._seen:
             if code not in CODES:
                 raise KeyError(code)

@@ -88,5 +88,7 @@ class Around(Struct, frozen=True, gc=False, eq=False):
     losses: tuple[Noted, ...]
     plain: bool
     """Every dialect takes its tools as they are, and tells them apart."""
+    bare: bool
+    """Nothing in its turns matters to those behind them."""
     written: dict[str, Any]
     """How a target wrote it, by the name of the model."""

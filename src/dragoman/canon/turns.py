@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec import Struct
 
@@ -23,36 +23,34 @@ class Turn(Struct, frozen=True, gc=False):
     at: Path = ()
 
 
-class Standing(NamedTuple):
-    """Where a history stands in which nothing is broken."""
+class Gist(Struct, frozen=True, gc=False, eq=False):
+    """What is known of a history, so that nobody has to look through it again."""
 
-    last: str = ""
-    """Who spoke last,"""
-    at: Path = ()
-    """in which message,"""
-    waiting: tuple[str, ...] = ()
-    """which calls have no result yet,"""
+    turns: tuple[Turn, ...]
+    laden: bool = False
+    """A seal that came from elsewhere may be among them."""
+    strange: bool = False
+    """Something that only its dialect understands is among them."""
+    calls: tuple[frozenset[str], ...] | None = ()
+    """The ids of their calls, each once; None if some have none, or the same."""
+    arranged: bool = True
+    """Every result stands next to the calls it answers."""
+    waiting: tuple[str, ...] | None = ()
+    """Which calls have no result yet, where all is texts and calls that say something, every step of them answered at
+    once and in order; None: something may be broken."""
     alternates: bool = True
-    """and whether the sides have taken turns all along."""
+    """The sides have taken turns all along."""
 
 
-class Run(Struct, frozen=True, gc=False, eq=False):
-    """How a conversation begins: the exact text of its first messages, how many they are, and their turns; and what is
-    known of these turns, so that nobody has to look through them again."""
+class Run(Gist, frozen=True, gc=False, eq=False, kw_only=True):
+    """How a conversation begins: the exact text of its first messages, how many they are, and what is known of them."""
 
     text: bytes
     count: int
-    turns: tuple[Turn, ...]
-    laden: bool
-    """A seal that came from elsewhere may be among them."""
-    strange: bool
-    """Something that only its dialect understands is among them."""
-    calls: frozenset[str] | None
-    """The ids of their calls; None if some have none, or the same."""
-    arranged: bool
-    """Every result stands next to the calls it answers."""
-    standing: Standing | None
-    """None: something may be broken."""
+    number: int
+    """Of all beginnings none has the same,"""
+    before: int = 0
+    """and this one went on from that; 0: from none."""
 
     def past(self, turns: tuple[Turn, ...]) -> int:
         """Where in a history the new turns begin; 0 if the history does not begin with these turns any more. Before

@@ -20,8 +20,9 @@ from ..canon.tools import HostedTool, Tool
 from ..canon.turns import Turn
 from ..crossing import Crossing, Profile
 from . import jsontext
+from .gist import bare, survey
 from .names import safe
-from .recall import Recall, remembering
+from .recall import Looked, Recall, remembering
 
 ENTRIES = 32
 MAX_BYTES = 4 * 1024 * 1024
@@ -41,6 +42,7 @@ class Arounds:
         self._field = field
         self._unless = unless
         self._known: dict[str, list[Around]] = {}
+        self._lately: tuple[bytes, tuple[int, int], Looked] | None = None
         remembering.add(self)
 
     def read(self, body: bytes, crossing: Crossing) -> Request | None:
@@ -52,14 +54,20 @@ class Arounds:
             if body.startswith(one.before) and body.endswith(one.after):
                 mine = one.request
                 turns = list(mine.turns)
-                if self._said.turns(body[len(one.before) : len(body) - len(one.after)], crossing, turns):
+                if self._said.add(self._look(body, one), crossing, turns):
                     if place:
                         self._known[crossing.target] = [one, *known[:place], *known[place + 1 :]]
                     crossing.around = one
                     crossing.kept += one.kept
                     crossing.losses.replay(one.losses)
+                    found = tuple(turns)
+                    run = crossing.run
+                    if run is not None and run.calls is not None and one.bare:
+                        past = len(mine.turns) + len(run.turns)
+                        if found[past - 1] is run.turns[-1]:
+                            crossing.gist = survey(found, past, run)
                     tools, choice, settings = mine.tools, mine.choice, mine.settings
-                    return Request(tuple(turns), mine.model, tools, choice, settings, mine.stream, mine.extra)
+                    return Request(found, mine.model, tools, choice, settings, mine.stream, mine.extra)
         return None
 
     def named(self, body: bytes) -> tuple[str, bool | None] | None:
@@ -67,9 +75,20 @@ class Arounds:
         for known in self._known.values():
             for one in known:
                 if body.startswith(one.before) and body.endswith(one.after):
-                    if self._said.goes_on(body[len(one.before) : len(body) - len(one.after)]):
+                    looked = self._look(body, one)
+                    if looked is not None and looked.run is not None and looked.messages:
+                        if len(body) <= MAX_ENTRY:
+                            self._lately = body, (len(one.before), len(body) - len(one.after)), looked
                         return one.request.model, one.request.stream
         return None
+
+    def _look(self, body: bytes, one: Around) -> Looked | None:
+        """What is known of the messages: who asks for the model's name asks for the request next."""
+        lately, self._lately = self._lately, None
+        begin, end = len(one.before), len(body) - len(one.after)
+        if lately is not None and lately[0] is body and lately[1] == (begin, end):
+            return lately[2]
+        return self._said.look(body[begin:end])
 
     def learn(self, body: bytes, messages: Raw, request: Request, crossing: Crossing) -> None:
         """Remember what was just read around these messages, which are plain: all that was noted was noted there."""
@@ -86,7 +105,7 @@ class Arounds:
         alone = msgspec.structs.replace(request, turns=lead)
         before, after = body[:begin], body[begin + len(text) :]
         noted, plain = crossing.losses.noted(), _plain(request.tools)
-        found = Around(before, after, self._field, alone, tuple(crossing.kept), noted, plain, {})
+        found = Around(before, after, self._field, alone, tuple(crossing.kept), noted, plain, bare(lead), {})
         known = [found, *self._known.get(crossing.target, ())][:ENTRIES]
         while sum([len(one.before) + len(one.after) for one in known]) > MAX_BYTES:
             known.pop()
@@ -95,6 +114,7 @@ class Arounds:
 
     def forget(self) -> None:
         self._known.clear()
+        self._lately = None
 
 
 def _plain(tools: tuple[Tool | HostedTool, ...]) -> bool:

@@ -16,6 +16,7 @@ from ..canon.parts import Part, Path, ToolCall, ToolResult
 from ..canon.response import PlainCall
 from ..canon.turns import Turn
 from ..crossing import Crossing
+from .gist import gist
 from .names import SAFE_NAMES, safe
 from .seals import unpack_id
 
@@ -78,29 +79,8 @@ def distinct(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
     Hosts number the calls of each step anew, give parallel calls one id, or none. What a repeated id becomes says how
     often it stood before, so it is the same in every later turn. Returns `turns` itself when nothing has to change.
     """
-    run = crossing.run
-    past = run.past(turns) if run is not None and run.calls is not None else 0
-    if run is not None and run.calls is not None and past:
-        called = all_calls(turns[past:])
-        if called is not None and run.calls.isdisjoint(called):
-            crossing.called = (run.calls, called) if called else (run.calls,)
-            return turns
-    else:
-        called = all_calls(turns)
-        if called is not None:
-            crossing.called = (called,)
-            return turns
-    return _Renumbering(crossing).turns(turns)
-
-
-def all_calls(turns: tuple[Turn, ...] | list[Turn]) -> frozenset[str] | None:
-    """The ids of all calls; None if a call or a result has none, or two calls the same."""
-    called = [part.id for turn in turns if turn.role == "assistant" for part in turn.parts if type(part) is ToolCall]
-    answered = [
-        part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult
-    ]
-    found = frozenset(called)
-    return found if len(found) == len(called) and "" not in found and "" not in answered else None
+    crossing.called = calls = gist(turns, crossing).calls
+    return turns if calls is not None else _Renumbering(crossing).turns(turns)
 
 
 def earlier(crossing: Crossing) -> set[str]:

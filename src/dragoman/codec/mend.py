@@ -12,18 +12,16 @@ has a result, which shows that the client dealt with it.
 
 from __future__ import annotations
 
-from operator import is_
-
 import msgspec
 
 from ..canon.demands import Demands
 from ..canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from ..canon.repairs import Repair
-from ..canon.turns import Run, Turn
+from ..canon.turns import Turn
 from ..crossing import Crossing
 from . import jsontext
+from .gist import gist
 from .pairs import Log, Pairing, Turns, with_parts
-from .steps import standing
 
 
 def mend(
@@ -45,19 +43,10 @@ def mend(
     return (out, tuple(log.repairs)) if log.repairs else (turns, ())
 
 
-def sound(turns: Turns, demands: Demands, run: Run | None = None) -> bool:
-    """Whether nothing can be broken. Asked first, since nearly all histories are sound. False says nothing.
-
-    `run`: a beginning that is known.
-    """
-    past = run.past(turns) if run is not None and run.calls is not None and run.standing is not None else 0
-    if past and run is not None and run.calls is not None and run.standing is not None:
-        system = turns[: past - len(run.turns)]
-        same = all(map(is_, run.turns, turns[len(system) : past])) and (not system or standing(system) is not None)
-        found = standing(turns[past:], run.standing, run.calls) if same else standing(turns)
-    else:
-        found = standing(turns)
-    return found is not None and not found.waiting and (found.alternates or not demands.alternate)
+def sound(turns: Turns, demands: Demands, crossing: Crossing) -> bool:
+    """Whether nothing can be broken. Asked first, since nearly all histories are sound. False says nothing."""
+    found = gist(turns, crossing)
+    return found.waiting == () and (found.alternates or not demands.alternate)
 
 
 def rehomed(turns: Turns) -> Turns:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from itertools import count as counting
 from operator import is_
 from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakSet
@@ -17,12 +18,10 @@ from weakref import WeakSet
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canon.parts import Opaque, Part, Path
+from ..canon.parts import Part, Path
 from ..canon.turns import Role, Run, Turn
 from ..crossing import Crossing
-from .ids import all_calls
-from .recovery import laden
-from .steps import arranged, standing
+from .gist import survey
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -42,6 +41,8 @@ MIN_RUN = 256
 MAX_ALIKE = 32
 """Conversations that begin with the same bytes."""
 _ENTRY_BYTES = 200
+
+_numbers = counting(1)
 
 remembering: WeakSet[Any] = WeakSet()
 """All that `forget_all` empties."""
@@ -92,6 +93,14 @@ class _Memory(Generic[K, V]):
         return chain(self._young.values(), self._old.values())
 
 
+class Looked(NamedTuple):
+    """An array of messages, how it begins if that is known, and the messages behind that."""
+
+    text: bytes
+    run: Run | None
+    messages: list[Raw]
+
+
 class Recall(Generic[T]):
     """What the messages of one dialect said. Make one for each dialect and keep it.
 
@@ -110,20 +119,27 @@ class Recall(Generic[T]):
         self._runs: _Memory[bytes, list[Run]] = _Memory()
         remembering.add(self)
 
-    def turns(self, array: Raw | bytes, crossing: Crossing, turns: list[Turn]) -> bool:
-        """Add the turns of all messages; False, with nothing added, if they are no array, or one is not plain."""
-        text = bytes(array)
+    def look(self, text: bytes) -> Looked | None:
+        """What is known of an array of messages; None if it is none."""
         run = self._begun(text) if len(text) > MIN_RUN else None
-        begin = 0
-        if run is not None:
-            begin = run.count
         left = text if run is None else b"[" + text[len(run.text) :]
         try:
             if not left.isascii():
                 left.decode()  # decoding checks no text that is merely carried
-            messages = _array(left)
+            return Looked(text, run, _array(left))
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return None
+
+    def turns(self, array: Raw, crossing: Crossing, turns: list[Turn]) -> bool:
+        """Add the turns of all messages; False, with nothing added, if they are no array, or one is not plain."""
+        return self.add(self.look(bytes(array)), crossing, turns)
+
+    def add(self, looked: Looked | None, crossing: Crossing, turns: list[Turn]) -> bool:
+        """The same for messages that were looked at."""
+        if looked is None:
             return False
+        text, run, messages = looked
+        begin = run.count if run is not None else 0
         said = self._all(messages, begin, len(text), crossing)
         if said is None:
             return False
@@ -133,16 +149,10 @@ class Recall(Generic[T]):
             crossing.recalled, crossing.run = True, run
         self._group(said, turns)
         if len(text) > MIN_RUN and turns and _begins(turns[-1]) > begin:
-            self._remember(text, messages, begin, turns[first:], run)
+            longer = self._remember(text, messages, begin, turns[first:], run)
+            if run is not None and longer is not None:
+                crossing.run = longer
         return True
-
-    def goes_on(self, text: bytes) -> bool:
-        """Whether it is an array of messages that begins with some that are known."""
-        run = self._begun(text)
-        try:
-            return run is not None and bool(_array(b"[" + text[len(run.text) :]))
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            return False
 
     def _all(self, messages: list[Raw], begin: int, size: int, crossing: Crossing) -> list[T] | None:
         """What the messages say, the first of which is number `begin`; None if one of them is not plain."""
@@ -186,7 +196,7 @@ class Recall(Generic[T]):
                 found = run
         return found
 
-    def _remember(self, text: bytes, messages: list[Raw], begin: int, turns: list[Turn], run: Run | None) -> None:
+    def _remember(self, text: bytes, messages: list[Raw], begin: int, turns: list[Turn], run: Run | None) -> Run | None:
         """Keep the conversation up to its last turn, which may still grow, in place of what it went on from."""
         kept = len(turns) - 1
         count = _begins(turns[kept]) if turns else 0
@@ -194,12 +204,12 @@ class Recall(Generic[T]):
             kept -= 1  # one message holds the end of this turn and the beginning of the next
             count = min(count, _begins(turns[kept]))
         if count <= begin:
-            return
+            return None
         end = len(text)
         for raw in reversed(messages[count - begin :]):
             end = text.rindex(bytes(raw), 0, end)
         if not MIN_RUN < end <= MAX_RUN:
-            return
+            return None
         key = text[:MIN_RUN]
         known = [one for one in self._runs.get(key) or () if one is not run]
         found = _run(text[:end], count, tuple(turns[:kept]), run)
@@ -207,6 +217,7 @@ class Recall(Generic[T]):
         while (size := sum([len(one.text) for one in runs])) > MAX_RUNS:
             runs.pop()
         self._runs.put(key, runs, size, MAX_RUNS)
+        return found
 
     def _keep(self, key: bytes, found: tuple[int, T]) -> None:
         self._size += len(key) + _ENTRY_BYTES
@@ -233,25 +244,24 @@ class Recall(Generic[T]):
 
 def _run(text: bytes, count: int, turns: tuple[Turn, ...], before: Run | None) -> Run:
     """What is known of these turns; of those that they go on from, it is known already."""
-    past = before.past(turns) if before is not None else 0
-    if before is None or not past:
-        return Run(
-            text, count, turns, laden(turns), _strange(turns), all_calls(turns), arranged(turns), standing(turns)
-        )
-    new = turns[past:]
-    calls, stood = all_calls(new), None
-    if before.calls is None or calls is None or not calls.isdisjoint(before.calls):
-        calls = None
-    else:
-        stood = standing(new, before.standing, before.calls) if before.standing is not None else None
-        calls |= before.calls
-    strange = before.strange or _strange(new)
-    in_order = before.arranged and arranged(new, before.turns[-1].role)
-    return Run(text, count, turns, before.laden or laden(new), strange, calls, in_order, stood)
-
-
-def _strange(turns: tuple[Turn, ...]) -> bool:
-    return any(type(part) is Opaque for turn in turns for part in turn.parts)
+    past = before.past(turns) if before is not None and before.calls is not None else 0
+    found = survey(turns, past, before) if before is not None and past else survey(turns)
+    calls = found.calls
+    if calls is not None and len(calls) > 1:
+        calls = (frozenset[str]().union(*calls),)
+    return Run(
+        turns,
+        found.laden,
+        found.strange,
+        calls,
+        found.arranged,
+        found.waiting,
+        found.alternates,
+        text=text,
+        count=count,
+        number=next(_numbers),
+        before=before.number if before is not None else 0,
+    )
 
 
 def _begins(turn: Turn) -> int:
@@ -265,6 +275,25 @@ def _ends(turn: Turn) -> int:
     at = turn.parts[-1].at if turn.parts else turn.at
     place = at[1] if len(at) > 1 else None
     return place if isinstance(place, int) else MAX_BYTES  # unknown: it may reach into any
+
+
+class Along(Generic[V]):
+    """What was found out about the beginnings of conversations: about this one, or else the one that it went on from.
+    Make one for each thing there is to know and keep it."""
+
+    def __init__(self) -> None:
+        self._kept: _Memory[int, V] = _Memory()
+        remembering.add(self)
+
+    def get(self, run: Run) -> V | None:
+        found = self._kept.get(run.number)
+        return self._kept.get(run.before) if found is None else found
+
+    def keep(self, run: Run, value: V, size: int) -> None:
+        self._kept.put(run.number, value, size + _ENTRY_BYTES, MAX_RUNS)
+
+    def forget(self) -> None:
+        self._kept = _Memory()
 
 
 class Begun(NamedTuple):

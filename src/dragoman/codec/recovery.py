@@ -7,24 +7,24 @@ whose part is gone or was changed, is left out and reported. Pure, over canon.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from operator import is_
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from ..canon.parts import Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
 from ..canon.request import Request
-from ..canon.turns import Turn
+from ..canon.turns import Gist, Run, Turn
 from ..crossing import Crossing
 from . import jsontext, seals
 from .carriage import call_key, place_key, text_key, words
+from .gist import NOTHING, survey
 from .ids import hashed
 from .origins import Origin, same_origin
 from .seals import BUNDLE, HERE, Record
 from .vault import Vault
 
 _ELSEWHERE = "it belongs to another upstream"
-_LONG = 64
-"""Ids of upstreams are shorter, ids with seals in them are longer."""
 _UNREADABLE = "what stands under its mark cannot be read"
 _MISPLACED = "no seal belongs to such a part"
 _SLOTS = ("thoughtSignature", "thought_signature")
@@ -45,30 +45,30 @@ class Port(NamedTuple):
     """Calls may have come back without their ids."""
 
 
-def laden(turns: tuple[Turn, ...]) -> bool:
-    """Whether any seal, or any id that holds one, stands in the turns. Asked of every request, and hardly ever so."""
-    for turn in turns:
-        for part in turn.parts:
-            if part.seal is not None:
-                return True
-            kind = type(part)
-            if kind is ToolCall:
-                if len(part.id) > _LONG:  # type: ignore[attr-defined]
-                    return True
-            elif kind is ToolResult:
-                if len(part.call_id) > _LONG:  # type: ignore[attr-defined]
-                    return True
-            elif kind is Opaque and seals.MARK_BYTES in bytes(part.value):  # type: ignore[attr-defined]
-                return True
-    return False
+class Sealed(NamedTuple):
+    """What became of the turns that a conversation begins with, which carry nothing themselves."""
+
+    stamp: tuple[object, ...]
+    """For whom,"""
+    keys: tuple[str, ...] = ()
+    """where the vault was asked,"""
+    told: tuple[str | None, ...] = ()
+    """and what it said."""
+    turns: tuple[Turn, ...] = ()
+    gist: Gist = NOTHING
+    """Of what became of them."""
+    before: str = ""
+    """What the user said last,"""
+    number: int = 0
+    """and how many calls came since then."""
 
 
 class Known(Protocol):
-    """Remembers something about turns that were seen before (`recall.Written`)."""
+    """Remembers what became of beginnings (`recall.Along`)."""
 
-    def get(self, turn: Turn) -> Any: ...
+    def get(self, run: Run, /) -> Sealed | None: ...
 
-    def keep(self, turn: Turn, value: Any, size: int) -> None: ...
+    def keep(self, run: Run, value: Sealed, size: int, /) -> None: ...
 
 
 def recover(request: Request, port: Port, crossing: Crossing, known: Known | None = None) -> Request:
@@ -76,50 +76,72 @@ def recover(request: Request, port: Port, crossing: Crossing, known: Known | Non
 
     `known` remembers what became of the turns that a conversation is known to begin with.
     """
-    turns: list[Turn] = []
-    run = crossing.run if known is not None and port.vault is not None else None
-    past = run.past(request.turns) if run is not None and not run.laden else 0
-    first = past - len(run.turns) if run is not None else 0
+    left, out = request.turns, list[Turn]()
+    sealed: Sealed | None = None
     before = ""  # what the user said last
     number = 0  # of calls since then
-    for place, turn in enumerate(request.turns):
-        bare = first <= place < past  # nothing but the vault has seals of it
+    run = crossing.run
+    if known is not None and port.vault is not None and run is not None and not run.laden:
+        past = run.past(left)
+        lead = left[: past - len(run.turns)] if past else ()
+        if past and all(turn.role == "system" for turn in lead):
+            sealed = _sealed(run, port, port.vault, crossing, known)
+            out = [*[_heard(turn, crossing) for turn in lead], *sealed.gist.turns]
+            before, number, left = sealed.before, sealed.number, left[past:]
+    for turn in left:
         if turn.role == "assistant":
-            calls = sum([type(part) is ToolCall for part in turn.parts])
-            if bare and known is not None:
-                turn = _again(turn, before, number, port, crossing, known)
-            else:
-                turn = _recovered(turn, before, number, port, crossing)
-            number += calls
+            out.append(_recovered(turn, before, number, port, crossing))
+            number += sum([type(part) is ToolCall for part in turn.parts])
         else:
             if turn.role == "user":
                 before, number = words(turn.parts), 0
-            if not bare:
-                turn = _with_parts(turn, [_received(part, crossing) for part in turn.parts])
-        turns.append(turn)
-    return msgspec.structs.replace(request, turns=tuple(turns))
+            out.append(_heard(turn, crossing))
+    if all(map(is_, out, request.turns)):
+        return request
+    turns = tuple(out)
+    around = crossing.around
+    if sealed is not None and sealed.gist.calls is not None and around is not None and around.bare:
+        crossing.gist = survey(turns, len(turns) - len(left), sealed.gist)
+    return msgspec.structs.replace(request, turns=turns)
 
 
-def _again(turn: Turn, before: str, number: int, port: Port, crossing: Crossing, known: Known) -> Turn:
-    """A turn that was seen before, and carries nothing: as it was then, if the vault still says the same."""
-    stamp = (port.upstream, port.origin, port.skip, port.spare, port.anonymous, before, number)
-    found = known.get(turn)
-    if found is None or found[0] != stamp:
-        found = (stamp, _keys(turn, before, number, port), (), turn)
-    _, keys, told, out = found
-    vault = port.vault
-    now = tuple([vault.get(key) for key in keys]) if vault is not None else ()
-    if now == told:
-        return out  # type: ignore[no-any-return]
-    if any(now):
-        lost = len(crossing.losses)
-        out = _recovered(turn, before, number, port, crossing)
-        if len(crossing.losses) != lost:
-            return out
-    else:
-        out = turn
-    known.keep(turn, (stamp, keys, now, out), sum(map(len, keys)) + sum([len(one) for one in now if one]))
-    return out
+def _heard(turn: Turn, crossing: Crossing) -> Turn:
+    """A turn that the model did not say."""
+    return _with_parts(turn, [_received(part, crossing) for part in turn.parts])
+
+
+def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known) -> Sealed:
+    """What becomes of the turns of a beginning: for those that are known the same as before, if the vault still says
+    the same."""
+    stamp = (port.upstream, port.origin, port.skip, port.spare, port.anonymous)
+    found = known.get(run)
+    if found is None or found.stamp != stamp or run.turns[: len(found.turns)] != found.turns:
+        found = Sealed(stamp)
+    if tuple(map(vault.get, found.keys)) != found.told:
+        found = Sealed(stamp)
+    new = run.turns[len(found.turns) :]
+    if not new:
+        return found
+    keys, told, out = list[str](), list[str | None](), list[Turn]()
+    before, number = found.before, found.number
+    lost = len(crossing.losses)
+    for turn in new:
+        if turn.role == "assistant":
+            mine = _keys(turn, before, number, port)
+            now = [vault.get(key) for key in mine]
+            keys += mine
+            told += now
+            out.append(_recovered(turn, before, number, port, crossing) if any(now) else turn)
+            number += sum([type(part) is ToolCall for part in turn.parts])
+        else:
+            if turn.role == "user":
+                before, number = words(turn.parts), 0
+            out.append(turn)
+    gist = survey((*found.gist.turns, *out), len(found.turns), found.gist)
+    made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, gist, before, number)
+    if len(crossing.losses) == lost:
+        known.keep(run, made, sum(map(len, keys)) + sum([len(one) for one in told if one]) + 100 * len(run.turns))
+    return made
 
 
 def _keys(turn: Turn, before: str, number: int, port: Port) -> tuple[str, ...]:

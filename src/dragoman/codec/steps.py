@@ -2,65 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..canon.parts import Part, Text, ToolCall, ToolResult
-from ..canon.turns import Standing, Turn
+from ..canon.parts import Part, ToolCall, ToolResult
+from ..canon.turns import Turn
 from ..crossing import Crossing
-
-START = Standing()
+from .gist import gist
 
 
 def arrange(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
     """The turns with every result next to the calls it answers. Returns `turns` itself when nothing has to move."""
-    run = crossing.run
-    past = run.past(turns) if run is not None and run.arranged else 0
-    left = turns[past:] if past else turns
-    return turns if arranged(left, turns[past - 1].role if past else "") else _rearranged(turns, crossing)
-
-
-def arranged(turns: Sequence[Turn], previous: str = "") -> bool:
-    """Whether every result stands next to the calls it answers. `previous`: who spoke before."""
-    for turn in turns:
-        if turn.role == "tool" and previous != "assistant":
-            return False
-        previous = turn.role
-    return True
-
-
-def standing(turns: Sequence[Turn], past: Standing = START, called: frozenset[str] = frozenset()) -> Standing | None:
-    """Where a history of texts and calls that say something stands, every step of it answered at once and in order;
-    None for any other. `past` and `called`: where the turns before them stood, and their calls."""
-    before, at, waiting, alternates = past.last, past.at, list(past.waiting), past.alternates
-    seen: set[str] = set()
-    for turn in turns:
-        role = turn.role
-        if role == "tool":
-            if not waiting:
-                return None
-            answered = [part.call_id for part in turn.parts if type(part) is ToolResult and not part.custom]
-            if answered != waiting:
-                return None
-            waiting = []
-        elif waiting:
-            return None
-        else:
-            if (role == before or (role == "user" and before == "tool")) and (not at or turn.at[:2] != at):
-                alternates = False
-            for part in turn.parts:
-                if type(part) is ToolCall:
-                    if part.custom or part.id in seen or part.id in called or part.extra is not None:
-                        return None
-                    if role != "assistant":
-                        return None
-                    seen.add(part.id)
-                    waiting.append(part.id)
-                elif type(part) is not Text or not part.text or waiting:
-                    return None
-        if not turn.parts:
-            return None
-        before, at = role, turn.at[:2]
-    return Standing(before, at, tuple(waiting), alternates)
+    return turns if gist(turns, crossing).arranged else _rearranged(turns, crossing)
 
 
 def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:

@@ -12,11 +12,12 @@ from ..canon.losses import Loss
 from ..canon.parts import Part, Text, ToolResult
 from ..canon.request import Request
 from ..canon.turns import Turn
+from ..codec.gist import survey
 from ..codec.hosted import aim, cross
 from ..codec.ids import distinct
 from ..codec.names import declared_once, reserve
 from ..codec.origins import Origin
-from ..codec.recovery import Port, laden, recover
+from ..codec.recovery import Port, recover
 from ..crossing import Crossing
 from ..dialect import Dialect
 from ..dialects import get
@@ -41,7 +42,7 @@ def fitted(request: Request, dialect: Dialect, host: str | None, crossing: Cross
     origin = Origin(dialect.origin or dialect.name, crossing.model, hosts.origin(host))
     crossing.host = hosts.lookup(host, dialect.name) if host is not None else None
     request = msgspec.structs.replace(request, model=crossing.model)
-    if laden(request.turns):
+    if survey(request.turns).laden:
         request = recover(request, Port(origin, dialect.name), crossing)
     if dialect.name in _BESIDE:
         request = msgspec.structs.replace(request, turns=_beside(request.turns))

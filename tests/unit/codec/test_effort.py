@@ -7,7 +7,7 @@ import pytest
 from dragoman.canon.losses import Loss
 from dragoman.canon.request import Settings
 from dragoman.codec.effort import BUDGETS, from_budget, nearest, wanted
-from dragoman.crossing import Crossing, Profile
+from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,6 @@ AT = {"effort": ("reasoning_effort",), "budget": ("thinking", "budget_tokens")}
     ],
 )
 def test_the_effort_to_write(settings: Settings, profile: Profile, sent: str | None, losses: tuple[Loss, ...]) -> None:
-    crossing = Crossing("anthropic", "openai-chat", model="gpt-4o", profile=profile)
+    crossing = Crossing("anthropic", "openai-chat", model="gpt-4o", profile=profile or DEFAULT_PROFILE)
     assert wanted(settings, crossing) == sent
     assert crossing.losses.all() == losses

@@ -11,7 +11,7 @@ from msgspec import Raw
 from dragoman.canon.losses import Loss
 from dragoman.canon.tools import HostedTool, Tool
 from dragoman.codec.hosted import FORMS, STAND_INS, Option, Row, cross, kinds, location, plain_options
-from dragoman.crossing import Crossing, Profile
+from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects import get, names
 
 AT = ("tools", 1)
@@ -55,7 +55,7 @@ def _tool(value: Any, kind: str = "search") -> HostedTool:
 def _crossed(
     *tools: Tool | HostedTool, target: tuple[Row, ...] = (THERE,), profile: Profile | None = None
 ) -> tuple[tuple[Tool | HostedTool, ...], list[tuple[str, str]], Crossing]:
-    crossing = Crossing("here", "there", profile=profile)
+    crossing = Crossing("here", "there", profile=profile or DEFAULT_PROFILE)
     made = cross(tools, (SEARCH, SERVER), target, crossing)
     return made, [(loss.code, loss.path) for loss in crossing.losses.all()], crossing
 

@@ -407,7 +407,7 @@ def test_a_history_that_is_sound_needs_no_repair_in_any_dialect() -> None:
     call, result = ToolCall("c1", "f", "{}"), ToolResult("c1", (Text("done"),))
     talk = (Turn("user", (Text("a"),)), Turn("assistant", (Text("b"), call)), Turn("tool", (result,)))
     for name in names():
-        assert sound(talk, get(name).demands)
+        assert sound(talk, get(name).demands, Crossing("a", "b"))
         assert mend(talk, get(name).demands) == (talk, ())
 
 
@@ -427,4 +427,4 @@ def test_a_history_that_is_sound_needs_no_repair_in_any_dialect() -> None:
     ],
 )
 def test_what_may_be_broken_is_not_called_sound(turns: tuple[Turn, ...]) -> None:
-    assert not sound(turns, Demands(alternate=True))
+    assert not sound(turns, Demands(alternate=True), Crossing("a", "b"))

@@ -164,15 +164,15 @@ def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(monkeypatch: py
     monkeypatch.setattr(recall, "MAX_ENTRY", 0)  # so that single messages are not remembered
     memory: Recall[Turn] = Recall(read, _append)
     words = [f'"{str(i) * 200}"' for i in range(9)]
-    for count in (4, 5, 5, 7, 3):
+    for count, known in ((4, 0), (5, 3), (5, 4), (7, 4), (3, 0)):
         crossing, turns = Crossing("a", "b"), list[Turn]()
         seen.clear()
         assert memory.turns(Raw(f"[ {' , '.join(words[:count])}\n]".encode()), crossing, turns)
         assert turns == [turn(Raw(word.encode()), i) for i, word in enumerate(words[:count])]
-        begun = 0 if crossing.run is None else crossing.run.count
-        assert seen == list(range(begun, count))
-        assert begun == {4: 0, 5: begun, 7: 4, 3: 0}[count]
-    assert begun == 0  # what goes on from an earlier place is another conversation
+        assert seen == list(range(known, count))
+        # Of a conversation that goes on all but its last turn is known from now on; what goes on from an earlier place
+        # is another one.
+        assert (crossing.run.count if crossing.run is not None else 0) == (count - 1 if known else 0)
     words[0] = f'"{"x" * 200}"'
     crossing = Crossing("a", "b")
     assert memory.turns(Raw(f"[ {' , '.join(words)}\n]".encode()), crossing, [])

@@ -9,11 +9,12 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, ToolResult
 from ...canon.request import Request
-from ...canon.turns import Run, Turn
+from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.around import HERE, Arounds, Noting, known_rim
 from ...codec.extras import carried, gather, restore
+from ...codec.gist import gist
 from ...codec.recall import Recall
 from ...codec.steps import arrange
 from ...crossing import Crossing
@@ -60,7 +61,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         crossing.lose("effort.approximated", settings.at["budget"], "the effort beside it is sent")
     extras.update(carried(request, wire.REQUEST_EXTRAS) or {})
     tools = MEMO.read(request.tools, crossing) if request.tools else ()
-    if crossing.target != wire.NAME and _strange(turns, crossing.run) and ADDS in body:
+    if crossing.target != wire.NAME and ADDS in body and gist(turns, crossing).strange:
         turns, tools = merged(turns, tools, crossing)
     if SERVERS in extras and crossing.target != wire.NAME:
         joined = with_servers(tools, extras[SERVERS], crossing)
@@ -87,12 +88,6 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     if plain is not None:
         AROUND.learn(body, plain, found, crossing)
     return found
-
-
-def _strange(turns: tuple[Turn, ...], run: Run | None) -> bool:
-    """Whether something only this dialect understands may be among the turns."""
-    past = run.past(turns) if run is not None and not run.strange else 0
-    return not past or any(type(part) is Opaque for turn in turns[past:] for part in turn.parts)
 
 
 def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.crossing import Crossing, Profile
+from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects.anthropic import DIALECT
 
 MESSAGES = "anthropic"
@@ -37,7 +37,7 @@ def read_messages(*messages: Any, **fields: Any) -> tuple[Request, Lost]:
 def write(
     request: Request, source: str = "openai-chat", profile: Profile | None = None, model: str = "m", **options: Any
 ) -> tuple[Any, Lost]:
-    crossing = Crossing(source, MESSAGES, profile=profile, model=model, **options)
+    crossing = Crossing(source, MESSAGES, profile=profile or DEFAULT_PROFILE, model=model, **options)
     body = DIALECT.write_request(request, crossing)
     return msgspec.json.decode(body), losses(crossing)
 

@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.crossing import Crossing, Profile
+from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects import get
 from dragoman.dialects.code_assist import DIALECT
 
@@ -42,7 +42,7 @@ def read(body: Any, target: str = "openai-chat") -> tuple[Request, Losses]:
 
 
 def write(request: Request, source: str = "openai-chat", profile: Profile | None = None, model: str = "m") -> Any:
-    crossing = Crossing(source, NAME, profile=profile, model=model)
+    crossing = Crossing(source, NAME, profile=profile or DEFAULT_PROFILE, model=model)
     body = DIALECT.write_request(request, crossing)
     return msgspec.json.decode(body), losses(crossing, source)
 

@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.crossing import Crossing, Profile
+from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects.ollama import DIALECT
 
 OLLAMA = "ollama"
@@ -37,7 +37,7 @@ def read_messages(*messages: Any) -> tuple[Request, Losses]:
 
 
 def write(request: Request, source: str = "openai-chat", profile: Profile | None = None, **options: Any) -> Any:
-    crossing = Crossing(source, OLLAMA, profile=profile, **options)
+    crossing = Crossing(source, OLLAMA, profile=profile or DEFAULT_PROFILE, **options)
     body = DIALECT.write_request(request, crossing)
     return msgspec.json.decode(body), losses(crossing)
 

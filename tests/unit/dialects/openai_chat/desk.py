@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event, PartStart
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.crossing import Crossing, Profile
+from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects.openai_chat import DIALECT
 
 CHAT = "openai-chat"
@@ -39,7 +39,7 @@ def write(
     model: str = "m",
     **options: Any,
 ) -> tuple[Any, list[tuple[str, str]]]:
-    crossing = Crossing(source, CHAT, profile=profile, model=model, **options)
+    crossing = Crossing(source, CHAT, profile=profile or DEFAULT_PROFILE, model=model, **options)
     body = DIALECT.write_request(request, crossing)
     return msgspec.json.decode(body), losses(crossing)
 

@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.crossing import Crossing, Profile
+from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects import get
 from dragoman.dialects.openrouter import DIALECT
 
@@ -54,7 +54,7 @@ def read(body: Any, target: str = "anthropic") -> tuple[Request, Losses]:
 def write(
     request: Request, source: str = "anthropic", profile: Profile | None = None, **options: Any
 ) -> tuple[Any, Losses]:
-    crossing = Crossing(source, NAME, profile=profile, model="m", **options)
+    crossing = Crossing(source, NAME, profile=profile or DEFAULT_PROFILE, model="m", **options)
     body = DIALECT.write_request(request, crossing)
     return msgspec.json.decode(body), losses(crossing, source)
 

@@ -1,0 +1,106 @@
+"""What every stage of a translation wants to know of a history, found in one look through its turns.
+
+Most histories were seen before but for their last turns (Run): only those are looked at.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+
+from ..canon.parts import Opaque, Text, ToolCall, ToolResult
+from ..canon.turns import Gist, Turn
+from ..crossing import Crossing
+from .seals import MARK_BYTES
+
+_LONG = 64
+"""Ids of upstreams are shorter, ids with seals in them are longer."""
+NOTHING = Gist(())
+
+
+def gist(turns: tuple[Turn, ...], crossing: Crossing) -> Gist:
+    """What is known of these turns. They are looked at once, as long as no stage changes them."""
+    found = crossing.gist
+    if found is None or found.turns is not turns:
+        found = crossing.gist = _found(turns, crossing)
+    return found
+
+
+def _found(turns: tuple[Turn, ...], crossing: Crossing) -> Gist:
+    run = crossing.run
+    past = run.past(turns) if run is not None else 0
+    if run is not None and past and run.calls is not None:
+        lead = past - len(run.turns)  # the system's turn may stand before them
+        if all(map(is_, run.turns, turns[lead:past])) and (not lead or bare(turns[:lead])):
+            return survey(turns, past, run)
+    return survey(turns)
+
+
+def bare(turns: tuple[Turn, ...]) -> bool:
+    """Whether nothing in the turns can matter to those behind them."""
+    found = survey(turns)
+    return not (found.laden or found.strange or found.waiting is None or found.waiting or found.calls)
+
+
+def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gist:
+    """What there is to know of turns, of which those before `begin` are known from `past`."""
+    laden, strange, arranged, alternates = past.laden, past.strange, past.arranged, past.alternates
+    sound = past.waiting is not None
+    waiting = list(past.waiting or ())
+    last, at = (turns[begin - 1].role, turns[begin - 1].at[:2]) if begin else ("", ())
+    asked: list[str] = []
+    nameless = False
+    for turn in turns[begin:] if begin else turns:
+        role = turn.role
+        if role == "tool":
+            if last != "assistant":
+                arranged = False
+            told = [part.call_id for part in turn.parts if type(part) is ToolResult]
+            if "" in told:
+                nameless = True
+            if not waiting or told != waiting:
+                sound = False
+            waiting = []
+        else:
+            if waiting or not turn.parts:
+                sound = False
+            if (role == last or (role == "user" and last == "tool")) and (not at or turn.at[:2] != at):
+                alternates = False
+        for part in turn.parts:
+            kind = type(part)
+            if part.seal is not None:
+                laden = True
+            if kind is Text:
+                if role != "tool" and (not part.text or waiting):  # type: ignore[attr-defined]
+                    sound = False
+            elif kind is ToolResult:
+                if len(part.call_id) > _LONG:  # type: ignore[attr-defined]
+                    laden = True
+                if role != "tool" or part.custom:  # type: ignore[attr-defined]
+                    sound = False
+            elif kind is ToolCall:
+                call_id = part.id  # type: ignore[attr-defined]
+                if len(call_id) > _LONG:
+                    laden = True
+                if role != "assistant" or part.custom or part.extra is not None:  # type: ignore[attr-defined]
+                    sound = False
+                else:
+                    waiting.append(call_id)
+                if role == "assistant":
+                    asked.append(call_id)
+            else:
+                sound = sound and role == "tool"
+                if kind is Opaque:
+                    strange = True
+                    if MARK_BYTES in bytes(part.value):  # type: ignore[attr-defined]
+                        laden = True
+        last, at = role, turn.at[:2]
+    calls = past.calls
+    if asked:
+        found = frozenset(asked)
+        if len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls)):
+            sound, calls = False, None
+        else:
+            calls = None if "" in found else (*calls, found)
+    if nameless:
+        calls = None
+    return Gist(turns, laden, strange, calls, arranged, tuple(waiting) if sound else None, alternates)

@@ -1,0 +1,62 @@
+"""What is known of a history is the same, however many of its turns were known before."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.canon.parts import Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
+from dragoman.canon.turns import Turn
+from dragoman.codec.gist import survey
+from dragoman.codec.jsontext import raw
+
+_IDS = st.sampled_from(["", "a", "b", "c", "d", "x" * 65])
+_PARTS: st.SearchStrategy[Part] = st.one_of(
+    st.builds(Text, st.sampled_from(["", "hi"]), seal=st.sampled_from([None, None, Seal("d", "s")])),
+    st.builds(ToolCall, _IDS, st.just("f"), custom=st.booleans()),
+    st.builds(ToolResult, _IDS, custom=st.booleans()),
+    st.builds(Reasoning),
+    st.just(Opaque("d", "k", raw({}))),
+)
+_TURNS = st.lists(
+    st.builds(
+        Turn,
+        st.sampled_from(["system", "user", "assistant", "tool"]),
+        st.lists(_PARTS, max_size=3).map(tuple),
+        at=st.integers(0, 3).map(lambda i: ("messages", i)),
+    ),
+    max_size=6,
+).map(tuple)
+
+
+@given(_TURNS, st.integers(0, 6))
+def test_what_is_known_grows_with_the_history(turns: tuple[Turn, ...], known: int) -> None:
+    known = min(known, len(turns))
+    past = survey(turns[:known])
+    whole, grown = survey(turns), survey(turns, known, past)
+    for name in ("turns", "laden", "strange", "arranged", "waiting", "alternates"):
+        if name == "waiting" and past.calls is None:
+            continue  # of a history whose calls are not told apart nothing is known any more
+        assert getattr(grown, name) == getattr(whole, name), name
+    if past.calls is not None:
+        assert (grown.calls is None) == (whole.calls is None)
+        assert frozenset[str]().union(*grown.calls or ()) == frozenset[str]().union(*whole.calls or ())
+
+
+def test_a_sound_history_says_what_it_waits_for() -> None:
+    asked = Turn("assistant", (Text("look"), ToolCall("a", "f"), ToolCall("b", "f")), at=("messages", 1))
+    told = Turn("tool", (ToolResult("a", (Text("1"),)), ToolResult("b", (Text("2"),))), at=("messages", 2))
+    user = Turn("user", (Text("hi"),), at=("messages", 0))
+    found = survey((user, asked))
+    assert (found.waiting, found.calls, found.arranged, found.alternates) == (
+        ("a", "b"),
+        (frozenset("ab"),),
+        True,
+        True,
+    )
+    assert survey((user, asked, told)).waiting == ()
+    assert survey((user, told)).waiting is None
+    assert not survey((user, told)).arranged
+    assert survey((user, asked, asked)).calls is None
+    assert survey((user, user)).alternates  # one message, in two turns
+    assert not survey((user, Turn("user", user.parts, at=("messages", 1)))).alternates
