@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from . import hosts
 from .canon.parts import Part, Seal
 from .canon.request import Request
 from .canon.turns import Turn
@@ -97,7 +98,7 @@ def homeward(
     target: Dialect,
     model: str,
     crossing: Crossing,
-    host: str = "",
+    host: str | None = None,
 ) -> Request:
     """The request with the seals of its upstream where they belong, and without what only carried them."""
     carried = gist(request.turns, crossing).laden
@@ -110,7 +111,9 @@ def homeward(
         vault = None  # nothing that this upstream wants was ever put into it
     if vault is None and not carried:
         return request
-    port = Port(Origin(name, model, host), target.name, vault, strategy == "skip", spare, client.anonymous)
+    port = Port(
+        Origin(name, model, hosts.origin(host)), target.name, vault, strategy == "skip", spare, client.anonymous
+    )
     return recover(request, port, crossing, _KNOWN)
 
 

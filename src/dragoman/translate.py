@@ -105,38 +105,43 @@ def translate_request(
     for them.
     """
     reader, writer = get(source), get(target)
-    _checked_binary(binary)
-    check_strategy(seals, vault)
-    document = as_bytes(body, source) if source == target else loose_bytes(body, source)
+    if binary != "native":
+        _checked_binary(binary)
+    if seals != "auto":
+        check_strategy(seals, vault)
+    document = body if type(body) is bytes else loose_bytes(body, source)
     facts = hosts.lookup(host, target) if host is not None else None
     repairs: tuple[Repair, ...] = ()
-    if repair is not None and source == target:
-        from .mending import mended_document  # most callers never repair
+    same = source == target
+    unmarked = False
+    if same:
+        check_text(document, source)
+        if repair is not None:
+            from .mending import mended_document  # most callers never repair
 
-        document, repairs = mended_document(document, reader, model, repair)
-    unmarked = source == target and MARK_BYTES not in document
-    if unmarked and facts is None and (resolver is None or not _names_held(document, reader)):
-        result = _pass_request(document, reader, model, tolerance)
-        result.repairs = repairs
-        result.host = host
-        return result
-    crossing = Crossing(source, target, model=model or "", binary=binary)
-    crossing.resolver = resolver
-    crossing.stands = stand_ins
-    crossing.host = facts
+            document, repairs = mended_document(document, reader, model, repair)
+        unmarked = MARK_BYTES not in document
+        if unmarked and facts is None and (resolver is None or not _names_held(document, reader)):
+            result = _pass_request(document, reader, model, tolerance)
+            result.repairs, result.host = repairs, host
+            return result
+    crossing = Crossing(source, target, model or "", binary=binary, resolver=resolver, stands=stand_ins, host=facts)
     request = reader.recall(document, crossing) if reader.recall is not None else None
     if request is None:
-        check_text(document, source)
+        if not same:
+            check_text(document, source)
         request = reader.read_request(document, crossing)
-    request = homeward(request, seals, vault, reader, writer, model or request.model, crossing, hosts.origin(host))
-    if source != target:
+    named = model or request.model
+    request = homeward(request, seals, vault, reader, writer, named, crossing, host)
+    crossing.profile = profiles.lookup(target, named)
+    tools = request.tools
+    if not same:
         if repair is not None:
             from .mending import mended_request
 
             request, repairs = mended_request(request, reader, crossing, repair)
-        crossing.profile = profiles.lookup(target, model or request.model)
-        tools = request.tools
-        if crossing.around is None or not crossing.around.plain or tools is not crossing.around.request.tools:
+        around = crossing.around
+        if around is None or not around.plain or tools is not around.request.tools:
             tools = declared_once(cross(tools, reader.hosted, writer.hosted, crossing), crossing)
             reserve(tools, crossing)
         turns = distinct(request.turns, crossing)
@@ -146,9 +151,6 @@ def translate_request(
             turns = unannounced(turns)
         if turns is not request.turns:
             request = msgspec.structs.replace(request, turns=turns)
-    else:
-        crossing.profile = profiles.lookup(target, model or request.model)
-        tools = request.tools
     # The client's own tools stay in the request that its answer comes back to.
     sent = aim(request, tools, reader.hosted, writer.hosted, crossing)
     out = writer.write_request(sent, crossing)
@@ -157,13 +159,9 @@ def translate_request(
         result.repairs, result.host = repairs, host
         return result
     result = Translation(out, crossing, settled(crossing, reader, writer, tolerance))
-    result.source = source
-    result.host = host
-    result.repairs = repairs
+    result.host, result.repairs = host, repairs
     result.request, result.called = request, crossing.called
-    result.asked = request.model
-    result.model = model or request.model
-    result.stream = request.stream
+    result.asked, result.model, result.stream = request.model, named, request.stream
     return result
 
 

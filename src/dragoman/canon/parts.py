@@ -23,7 +23,10 @@ MediaKind = Literal["image", "audio", "video", "document"]
 
 def pointer(path: Path) -> str:
     """Spell a path as a JSON pointer (RFC 6901)."""
-    return "".join(["/" + str(step).replace("~", "~0").replace("/", "~1") for step in path])
+    plain = "/".join(map(str, path))
+    if "~" in plain or plain.count("/") >= max(len(path), 1):
+        return "".join(["/" + str(step).replace("~", "~0").replace("/", "~1") for step in path])
+    return "/" + plain if path else ""
 
 
 class Seal(Struct, frozen=True, gc=False):

@@ -48,59 +48,53 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
     waiting = list(past.waiting or ())
     last, at = (turns[begin - 1].role, turns[begin - 1].at[:2]) if begin else ("", ())
     asked: list[str] = []
-    nameless = False
+    told: list[str] = []
     for turn in turns[begin:] if begin else turns:
-        role = turn.role
+        role, parts = turn.role, turn.parts
         if role == "tool":
             if last != "assistant":
                 arranged = False
-            told = [part.call_id for part in turn.parts if type(part) is ToolResult]
-            if "" in told:
-                nameless = True
-            if not waiting or told != waiting:
+            answered = [part.call_id for part in parts if type(part) is ToolResult]
+            if not waiting or answered != waiting:
                 sound = False
+            told += answered
             waiting = []
         else:
-            if waiting or not turn.parts:
+            if waiting or not parts:
                 sound = False
             if (role == last or (role == "user" and last == "tool")) and (not at or turn.at[:2] != at):
                 alternates = False
-        for part in turn.parts:
-            kind = type(part)
+        for part in parts:
             if part.seal is not None:
                 laden = True
-            if kind is Text:
-                if role != "tool" and (not part.text or waiting):  # type: ignore[attr-defined]
+            if type(part) is Text:
+                if not part.text or waiting:
                     sound = False
-            elif kind is ToolResult:
-                if len(part.call_id) > _LONG:  # type: ignore[attr-defined]
-                    laden = True
-                if role != "tool" or part.custom:  # type: ignore[attr-defined]
+            elif type(part) is ToolResult:
+                if part.custom or role != "tool":
                     sound = False
-            elif kind is ToolCall:
-                call_id = part.id  # type: ignore[attr-defined]
-                if len(call_id) > _LONG:
-                    laden = True
-                if role != "assistant" or part.custom or part.extra is not None:  # type: ignore[attr-defined]
+                    told.append(part.call_id)
+            elif type(part) is ToolCall:
+                waiting.append(part.id)
+                asked.append(part.id)
+                if part.custom or role != "assistant" or part.extra is not None:
                     sound = False
-                else:
-                    waiting.append(call_id)
-                if role == "assistant":
-                    asked.append(call_id)
             else:
-                sound = sound and role == "tool"
-                if kind is Opaque:
+                sound = False
+                if type(part) is Opaque:
                     strange = True
-                    if MARK_BYTES in bytes(part.value):  # type: ignore[attr-defined]
+                    if MARK_BYTES in bytes(part.value):
                         laden = True
         last, at = role, turn.at[:2]
+    if not laden and (asked or told) and max(map(len, asked + told)) > _LONG:
+        laden = True
     calls = past.calls
     if asked:
         found = frozenset(asked)
         if len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls)):
             sound, calls = False, None
         else:
-            calls = None if "" in found else (*calls, found)
-    if nameless:
+            calls = (*calls, found) if "" not in found else None
+    if "" in told:
         calls = None
     return Gist(turns, laden, strange, calls, arranged, tuple(waiting) if sound else None, alternates)
