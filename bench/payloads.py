@@ -24,6 +24,7 @@ from bench.story import (
     ToolSpec,
     compact,
     long_history,
+    next_steps,
     token,
 )
 
@@ -528,6 +529,11 @@ def names() -> tuple[str, ...]:
 def request(dialect: str, *, stream: bool = False) -> bytes:
     """The agent request of about 6 KB: system text, twelve steps, ten tools."""
     return compact(_REQUESTS[dialect](STEPS, stream, TOOLS)).encode()
+
+
+def next_request(dialect: str, number: int) -> bytes:
+    """The same conversation a step later: a call and its result that no other number has."""
+    return compact(_REQUESTS[dialect]([*STEPS, *next_steps(number)], False, TOOLS)).encode()
 
 
 def response(dialect: str) -> bytes:

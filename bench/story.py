@@ -271,6 +271,14 @@ def pieces(text: str, count: int) -> list[str]:
     return [text[a:b] for a, b in itertools.pairwise(marks)]
 
 
+def next_steps(number: int) -> tuple[Step, Step]:
+    """What comes after the story: one more call and its result."""
+    key = f"next{number:08d}"
+    asked = Call(key, "restart", {"service": "tide-forecast", "grace_s": 15, "try": number})
+    told = Result(key, "restart", f"restarted, run {number:08d}")
+    return Step("model", f"Try {number:08d}.", calls=(asked,)), Step("results", results=(told,))
+
+
 def long_history(rounds: int) -> Iterator[Step]:
     """A conversation of any length: one question, then call and result as often as asked for."""
     yield STEPS[0]

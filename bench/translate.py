@@ -69,6 +69,11 @@ def fresh_requests(source: str) -> Callable[[int], Sequence[bytes]]:
     return lambda count: payloads.restamp(body, [next(_fresh) for _ in range(count)])
 
 
+def next_requests(source: str) -> Callable[[int], Sequence[bytes]]:
+    """Bodies that go on from the same conversation, each in a way that nobody has seen before."""
+    return lambda count: [payloads.next_request(source, next(_fresh)) for _ in range(count)]
+
+
 def first_sight(call: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
     """The call with nothing remembered: its messages are those of the warm case."""
 
@@ -88,6 +93,7 @@ def pair_cases(source: str, target: str, kinds: Sequence[str], floors: dict[tupl
     if "request" in kinds:
         call = request_call(source, target)
         yield case("request", "request", call, same(payloads.request(source)))
+        yield case("next", "request", call, next_requests(source))
         yield case("cold", "request", first_sight(call), fresh_requests(source))
     if "response" in kinds:
         yield case("response", "response", response_call(source, target), same(payloads.response(source)))
@@ -133,7 +139,7 @@ def pair_rows(cases: Sequence[Case], others: Sequence[peers.Peer]) -> list[dict[
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for case in cases:
         column, source, target = case.key
-        kind = {"cold": "request", "whole": "stream"}.get(column, column)
+        kind = {"cold": "request", "next": "request", "whole": "stream"}.get(column, column)
         fields: dict[str, Any] = {"kind": kind, "source": source, "target": target, "goal": GOALS[kind]}
         row = rows.setdefault((kind, source, target), fields)
         prefix = f"{column}_" if column != kind else ""
@@ -175,7 +181,7 @@ def show_floors(rows: Sequence[dict[str, Any]]) -> str:
 
 
 TITLES = {
-    "request": "Requests: 6 KB, 12 turns, 10 tools (warm: turns and tools were seen before; cold: nothing was)",
+    "request": "Requests: 6 KB, 12 turns, 10 tools (seen before; next: two new turns behind them; cold: nothing seen)",
     "response": "Responses: text and two tool calls, with the request's translation at hand",
     "stream": "Streams: 200 events, one feed for each event (whole: one feed for all of them)",
 }
@@ -183,7 +189,7 @@ TITLES = {
 
 def show_pairs(kind: str, rows: Sequence[dict[str, Any]], others: Sequence[peers.Peer]) -> str:
     extra = {
-        "request": ["cold us", "cold x", "losses"],
+        "request": ["next x", "cold us", "cold x", "losses"],
         "response": ["losses"],
         "stream": ["us/event", "whole us/event"],
     }
@@ -193,7 +199,7 @@ def show_pairs(kind: str, rows: Sequence[dict[str, Any]], others: Sequence[peers
         cells = [row["source"], row["target"], micro(row["us"]), number(row["ratio"]), number(row["goal"], 1)]
         cells.append(against(row["ratio"], row["goal"]))
         if kind == "request":
-            cells += [micro(row["cold_us"]), number(row["cold_ratio"]), str(row["losses"])]
+            cells += [number(row["next_ratio"]), micro(row["cold_us"]), number(row["cold_ratio"]), str(row["losses"])]
         elif kind == "response":
             cells.append(str(row["losses"]))
         else:
@@ -207,7 +213,8 @@ def show_pairs(kind: str, rows: Sequence[dict[str, Any]], others: Sequence[peers
 def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Over the pairs that really translate: geometric mean and worst."""
     out = []
-    for kind, field in (("request", "ratio"), ("request", "cold_ratio"), ("response", "ratio"), ("stream", "ratio")):
+    fields = {"request": ("ratio", "next_ratio", "cold_ratio"), "response": ("ratio",), "stream": ("ratio",)}
+    for kind, field in [(kind, field) for kind, some in fields.items() for field in some]:
         found = [row for row in rows if row["kind"] == kind and row["source"] != row["target"]]
         if not found:
             continue
@@ -215,7 +222,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         mean = math.exp(sum(math.log(row[field]) for row in found) / len(found))
         entry = {
             "kind": kind,
-            "what": "cold" if field.startswith("cold") else "warm" if kind == "request" else "",
+            "what": {"ratio": "warm" if kind == "request" else ""}.get(field, field.partition("_")[0]),
             "mean": mean,
             "worst": worst[field],
             "worst_pair": f"{worst['source']} -> {worst['target']}",

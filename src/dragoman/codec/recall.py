@@ -189,12 +189,8 @@ class Recall(Generic[T]):
 
     def _begun(self, text: bytes) -> Run | None:
         """The longest beginning of the conversation that is known."""
-        key = text[:MIN_RUN]
-        found: Run | None = None
-        for run in self._runs.get(key) or ():
-            if (found is None or len(run.text) > len(found.text)) and text.startswith(run.text):
-                found = run
-        return found
+        found = [run for run in self._runs.get(text[:MIN_RUN]) or () if text.startswith(run.text)]
+        return found[0] if len(found) == 1 else max(found, key=lambda run: len(run.text), default=None)
 
     def _remember(self, text: bytes, messages: list[Raw], begin: int, turns: list[Turn], run: Run | None) -> Run | None:
         """Keep the conversation up to its last turn, which may still grow, in place of what it went on from."""
