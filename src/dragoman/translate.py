@@ -159,7 +159,7 @@ def translate_request(
         result.repairs, result.host = repairs, host
         return result
     result = Translation(out, crossing, settled(crossing, reader, writer, tolerance))
-    result.host, result.repairs = host, repairs
+    result.source, result.host, result.repairs = source, host, repairs  # a reader may have unwrapped another dialect
     result.request, result.called = request, crossing.called
     result.asked, result.model, result.stream = request.model, named, request.stream
     return result

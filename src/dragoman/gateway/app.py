@@ -27,10 +27,11 @@ from .peers import Peers
 from .relay import Desk, Refused, Relay, fault_reply, unknown_path
 from .reports import report, summary
 from .routes import Routes
+from .sending import Sendings
 from .server import Gone, Incoming, Reply
 from .stored import MemoryStored, Stored
 from .timed import Timed
-from .upstreams import Sendings, client_key
+from .upstreams import client_key
 from .vault import BoundedVault
 from .wrapped import Bodiless, WithHeaders
 
@@ -64,7 +65,7 @@ class Gateway:
             Tokens(time.time),
             Breakers(),
             Projects(),
-            Sendings(environment),
+            Sendings(environment, self._vault),
             self._exchanges,
         )
 
@@ -77,7 +78,7 @@ class Gateway:
         self._keys = keys(config.listen, self._desk.environment)
         self._looks.listing.forget()
         self._desk = self._desk._replace(
-            config=config, routes=Routes(config), sendings=Sendings(self._desk.environment)
+            config=config, routes=Routes(config), sendings=Sendings(self._desk.environment, self._vault)
         )
         self._desk.pool.limits = _limits(config.bounds)
         self._vault.most = config.bounds.vault_bytes

@@ -23,6 +23,8 @@ _TERMINAL: dict[str, tuple[bytes, ...]] = {
     "ollama": (b'"done":true', b'"done": true', b'"error"'),
 }
 """What the last frames of a whole stream have in them. Google's streams have no end but that of the bytes."""
+LOOKED = 4096
+"""Of the first bytes, those that are looked into."""
 _CUT = "the upstream's stream ended before the answer did"
 
 
@@ -30,16 +32,15 @@ class Passing:
     """A StreamTranslator for one dialect."""
 
     losses: tuple[Loss, ...] = ()
+    fault: Fault | None = None
+    """The fault that the stream begins with, or is ended with."""
+    _first = True
+    _before = _last = b""
 
     def __init__(self, dialect: str) -> None:
-        self.fault: Fault | None = None
-        """The fault that the stream begins with, or is ended with."""
         self._dialect = dialect
-        self._sse = get(dialect).framing == "sse"
-        self._ends = _ENDS if self._sse else b"\n"
+        self._ends = _ENDS if get(dialect).framing == "sse" else (b"\n",)
         self._held = bytearray()
-        self._first = True
-        self._before = self._last = b""
 
     def feed(self, piece: bytes) -> bytes:
         """The whole frames that are there by now."""
@@ -55,14 +56,14 @@ class Passing:
             del self._held[:end]
         if self._first:
             self._first = False
-            if _ERROR.search(out) is not None:
+            if _ERROR.search(out, 0, LOOKED) is not None:
                 self.fault = self._read(out)
         self._before, self._last = self._last, out
         return out
 
     def _end(self, seen: int) -> int:
         """Behind the last whole frame; 0 when there is none."""
-        if not self._sse:
+        if self._ends is not _ENDS:
             return self._held.rfind(b"\n", seen) + 1
         plain, other = self._held.rfind(b"\n\n", seen), self._held.rfind(b"\r\n\r\n", seen)
         return max(plain + 2 if plain >= 0 else 0, other + 4 if other >= 0 else 0)

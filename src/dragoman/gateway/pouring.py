@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol
 
 from ..canon.events import Fault
@@ -21,6 +22,7 @@ from ..transport.retry import no_answer
 from .config import Bounds
 from .exchanges import Tape
 from .framing import array_frames, keep_alive, media_type
+from .passing import Passing
 from .paths import Call
 from .server import Reply
 
@@ -46,6 +48,11 @@ class Translator(Protocol):
 class Pouring:
     """The stream of one exchange, through all its attempts."""
 
+    # What few streams set, and what they set late, is found in the class until they do.
+    _frame: array_frames | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _silent = False
+
     def __init__(
         self, call: Call, reply: Reply, bounds: Bounds, headers: Callable[[str], list[tuple[str, str]]]
     ) -> None:
@@ -53,38 +60,36 @@ class Pouring:
         self._reply = reply
         self._bounds = bounds
         self._headers = headers
-        self._media = media_type(call.dialect, array=call.array)
-        self._frame = array_frames() if call.array else None
-        self._beat = b"" if call.array else keep_alive(call.dialect)
-        self._loop = asyncio.get_running_loop()
-        self._silent = False
-        self._timer: asyncio.TimerHandle | None = None
-        if self._beat and bounds.patience:
-            self._timer = self._loop.call_later(bounds.patience, self._out_of_patience)
+        self._media, self._beat = _framed(call.dialect, call.array)
+        if call.array:
+            self._frame = array_frames()
+        elif self._beat and bounds.patience:
+            self._timer = asyncio.get_running_loop().call_later(bounds.patience, self._out_of_patience)
 
     async def pour(self, answer: Answer, translator: Translator, answered: Tape, told: Tape) -> Fault | None:
-        """The upstream's stream, as it comes: all events of one read in one write.
+        """The upstream's stream, as it comes: all events of one read in one write. Both tapes are new.
 
         Gives the fault that it broke off with, of which the client knows if anything has been sent to it.
         """
-        reply, feed = self._reply, translator.feed
-        left = self._bounds.answer
+        reply, feed, most = self._reply, translator.feed, self._bounds.answer
         try:
             async for piece in answer.pieces(self._bounds.idle):
                 answered.add(piece)
-                left -= len(piece)
-                if left < 0:
-                    raise TransportError("upstream_bad", f"the stream is longer than {self._bounds.answer} bytes")
-                if not reply.started:
-                    if len(piece) > BURST:  # the first events need not wait until all the others are translated
-                        first, piece = piece[:FIRST], piece[FIRST:]
-                        self._tell(feed(first), translator, told)
+                if answered.size > most:
+                    raise TransportError("upstream_bad", f"the stream is longer than {most} bytes")
+                if reply.started:
+                    out = feed(piece)
+                    if out:
+                        self._tell(out, told)
+                else:
+                    if len(piece) > BURST and type(translator) is not Passing:
+                        # The first events need not wait until all the others are translated.
+                        self._begin(feed(piece[:FIRST]), translator, told)
                         await asyncio.sleep(0)  # lets them go
-                    self._tell(feed(piece), translator, told)
+                        piece = piece[FIRST:]
+                    self._begin(feed(piece), translator, told)
                     if not reply.started and translator.fault is not None:
                         return translator.fault
-                else:
-                    self._tell(feed(piece), translator, told)
                 await reply.drain()
             rest = translator.close()
         except TransportError as error:
@@ -95,25 +100,26 @@ class Pouring:
             self.finish(rest, told)
         return translator.fault
 
-    def _tell(self, out: bytes, translator: Translator, told: Tape) -> None:
-        """Some events. Those of a stream that begins with a fault are none: the fault is the answer."""
-        reply = self._reply
-        if not out or (not reply.started and translator.fault is not None):
-            return
-        if not reply.started:
-            self.open()
+    def _begin(self, out: bytes, translator: Translator, told: Tape) -> None:
+        """The first events. Those of a stream that begins with a fault are none: the fault is the answer."""
+        if out and (self._reply.started or translator.fault is None):
+            if not self._reply.started:
+                self.open()
+            self._tell(out, told)
+
+    def _tell(self, out: bytes, told: Tape) -> None:
         self._silent = False
         if self._frame is not None:
             out = self._frame.feed(out)
         told.add(out)
-        reply.write(out)
+        self._reply.write(out)
 
     def open(self) -> None:
         """The head goes out, with whatever is written next. Nothing can be tried any more."""
         self.stop()
         self._reply.start(200, self._headers(self._media))
         if self._beat and self._bounds.keep_alive:
-            self._timer = self._loop.call_later(self._bounds.keep_alive / 2, self._tick)
+            self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._tick)
 
     def finish(self, rest: bytes, told: Tape) -> None:
         """The last bytes."""
@@ -145,4 +151,10 @@ class Pouring:
         if self._silent:
             self._reply.write(self._beat)
         self._silent = True
-        self._timer = self._loop.call_later(self._bounds.keep_alive / 2, self._tick)
+        self._timer = asyncio.get_running_loop().call_later(self._bounds.keep_alive / 2, self._tick)
+
+
+@lru_cache(maxsize=64)
+def _framed(dialect: str, array: bool) -> tuple[str, bytes]:
+    """The content type of a stream, and what is a sign of life in it."""
+    return media_type(dialect, array=array), b"" if array else keep_alive(dialect)

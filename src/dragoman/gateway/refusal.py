@@ -10,6 +10,7 @@ from msgspec import Raw
 from ..canon.events import Fault
 from ..canon.losses import Loss
 from ..dialects import get
+from ..errors import LossError, RepairError, WireError
 from .breaker import Breaker
 from .config import REHEARSAL, Config
 
@@ -36,6 +37,15 @@ def resting(name: str, breaker: Breaker, now: float) -> Fault:
     return Fault("overloaded", why, 503, "upstream_resting", retry_after=max(1.0, round(wait)))
 
 
+def untranslated(error: WireError | LossError | RepairError) -> Fault:
+    """The fault for a request that cannot be translated: what is wrong, and where."""
+    if isinstance(error, WireError):
+        return Fault("invalid_request", str(error), 400, param=named(error.path))
+    if isinstance(error, LossError):
+        return Fault("invalid_request", str(error), 400, error.losses[0].code, named(error.losses[0].path))
+    return Fault("invalid_request", str(error), 400, error.repairs[0].name, named(error.repairs[0].path))
+
+
 def named(path: str) -> str:
     """A place as faults name one: `messages[0].content` for the pointer `/messages/0/content`."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
@@ -48,10 +58,16 @@ _THREAD = {"anthropic": {"details": Raw(b'{"error_code":"thread_not_found"}')}}
 def unheld(losses: Iterable[Loss]) -> Fault | None:
     """The fault for a Messages request that goes on with a thread which no server here holds: the SDKs know it, and
     send the whole conversation."""
-    if any(loss.code == "state.dropped" and loss.path == "/thread" for loss in losses):
-        why = "the thread is not held here: send the whole conversation"
-        return Fault("not_found", why, 404, "thread_not_found", "thread", extra=_THREAD)
+    for loss in losses:
+        if loss.code == "state.dropped" and loss.path == "/thread":
+            why = "the thread is not held here: send the whole conversation"
+            return Fault("not_found", why, 404, "thread_not_found", "thread", extra=_THREAD)
     return None
+
+
+def looped() -> Fault:
+    why = "the request comes from this gateway itself: an upstream's base_url leads back to it"
+    return Fault("invalid_request", why, 400, "loop")
 
 
 def no_model(model: str, config: Config) -> Fault:

@@ -2,6 +2,9 @@
 
 Tries the places that the route gives, one after the other, as long as no byte has reached the client. Translation is
 the library's; here is what happens in between: waiting, retrying, giving up, and saying so in the client's dialect.
+
+Nearly every exchange goes straight through `run`, `_ask` and `_once`: the first place answers the first time. What
+happens when it does not is in `_again` (the same place) and at the end of `run` (the next one).
 """
 
 from __future__ import annotations
@@ -20,17 +23,8 @@ from ..codec import jsontext
 from ..codec.vault import Vault
 from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
-from ..translate import (
-    Head,
-    StreamTranslator,
-    Translation,
-    look,
-    pass_request,
-    seen,
-    translate_request,
-    translate_response,
-)
-from ..transport.client import Answer, Client, Headers
+from ..translate import Head, Translation, look, seen
+from ..transport.client import Answer, Client
 from ..transport.google import Tokens
 from ..transport.projects import Projects
 from ..transport.retry import RETRIED, no_answer, until, wait
@@ -38,17 +32,17 @@ from . import headers, reshape, stage, upstreams
 from .asides import Told
 from .asides import ask as aside
 from .breaker import FAILURES, Breaker, Breakers
-from .config import REHEARSAL, Config, Route, Upstream
+from .config import REHEARSAL, Config, Route
 from .exchanges import Exchange, Exchanges, Tape, Try, compact, compact_repairs
 from .framing import media_type
 from .passing import Passing
 from .paths import Call
 from .pouring import Pouring, Translator
-from .refusal import Refused, fault_reply, named, no_model, resting, unheld, unknown_path
+from .refusal import Refused, fault_reply, looped, no_model, resting, unheld, unknown_path, untranslated
 from .routes import Choice, Routes
+from .sending import HOPS, INSTANCE, Sending, Sendings
 from .server import Gone, Incoming, Reply
 from .taped import Taped
-from .upstreams import HOPS, INSTANCE, Sending, Sendings
 
 if TYPE_CHECKING:
     from .earlier import Earlier
@@ -60,16 +54,9 @@ ELSEWHERE: frozenset[FaultKind] = RETRIED | {
 
 
 _ERROR = re.compile(rb'\s*\{\s*"error"\s*:\s*[{"]')
+_STREAMED = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
 
 __all__ = ["Desk", "Refused", "Relay", "fault_reply", "unknown_path"]
-
-
-class _Unfit(Exception):
-    """A place cannot be asked without losing more than the route tolerates."""
-
-    def __init__(self, fault: Fault) -> None:
-        self.fault = fault
-        super().__init__(fault.message)
 
 
 class Desk(NamedTuple):
@@ -96,11 +83,11 @@ class Relay:
     """Carries one exchange."""
 
     # What few exchanges set is found in the class until one does.
-    _said: Headers = []  # what the upstream says beside its answer
-    _stream = False
     _pouring: Pouring | None = None
-    _verbatim: tuple[Fault, bytes, int] | None = None
     _head: Head | None = None
+    _verbatim: tuple[Fault, bytes, int] | None = None  # a fault as an upstream of the client's dialect said it
+    _unfit: Fault | None = None  # of a place that cannot be asked without losing more than the route tolerates
+    _late: Fault | None = None  # of an upstream that had all the time it may have
 
     def __init__(
         self,
@@ -118,103 +105,152 @@ class Relay:
         self._request = request
         self._reply = reply
         self._exchange = exchange
+        self._bounds = desk.config.bounds
         self._began = monotonic()
-        self._end = self._began + desk.config.bounds.total
+        self._end = self._began + self._bounds.total
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
-        exchange, desk = self._exchange, self._desk
-        if INSTANCE in self._request.headers.get(HOPS, ""):
-            why = "the request comes from this gateway itself: an upstream's base_url leads back to it"
-            raise Refused(Fault("invalid_request", why, 400, "loop"))
-        exchange.model, exchange.stream = model, self._stream = self._wanted()
-        route, choices = desk.routes.find(model, desk.draw)
-        if not choices:
-            raise Refused(no_model(model, desk.config))
-        if self._stream:
-            self._pouring = Pouring(self._call, self._reply, desk.config.bounds, self.headers)
+        choices = self._choices()
+        if self._exchange.stream:
+            self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers)
+        told: Fault | None = None  # the first fault after which the client may ask again, or the first of all
         try:
-            fault = await self._places(choices, route, model)
+            for choice in choices:
+                fault = await self._ask(choice)
+                if fault is None:
+                    return
+                if told is None or (fault.kind in RETRIED and told.kind not in RETRIED):
+                    told = fault
+                if self._reply.started or (fault.kind not in ELSEWHERE and fault is not self._unfit):
+                    break
         except Gone:
             raise
         except Refused as refused:
             if not self._reply.started:
                 raise
-            fault = refused.fault
+            told = refused.fault
         except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
             traceback.print_exception(error)
-            fault = Fault("server", f"the gateway failed: {type(error).__name__}", 500, "gateway_failed")
+            told = Fault("server", f"the gateway failed: {type(error).__name__}", 500, "gateway_failed")
         finally:
             if self._pouring is not None:
                 self._pouring.stop()
-        if fault is None or self._reply.ended:
-            return
+        if told is not None and not self._reply.ended:
+            self._give_up(told)
+
+    def _give_up(self, fault: Fault) -> None:
+        """Nobody served the request: the client is told, by an event of its stream if that has begun."""
         if self._pouring is None or not self._reply.started:
             raise Refused(*self._verbatim) if self._verbatim and self._verbatim[0] is fault else Refused(fault)
-        exchange.error = fault.message
+        self._exchange.error = fault.message
         self._pouring.fail(fault, self._told())
 
-    async def _places(self, choices: list[Choice], route: Route, model: str) -> Fault | None:
-        """Ask one place after the other; None when the client has its answer, else what to tell it: the first fault
-        after which it may ask again, or the first of all."""
-        told: Fault | None = None
-        for choice in choices:
-            try:
-                fault = await self._ask(choice, route, model)
-                more = fault is not None and fault.kind in ELSEWHERE
-            except _Unfit as unfit:
-                fault, more = unfit.fault, True
-            if fault is None:
-                return None
-            if told is None or (fault.kind in RETRIED and told.kind not in RETRIED):
-                told = fault
-            if not more or self._reply.started:
-                break
-        return told
+    def _choices(self) -> list[Choice]:
+        """The places that may serve the request: by the model, which its address names or its body."""
+        call, exchange, request = self._call, self._exchange, self._request
+        if HOPS in request.headers and INSTANCE in request.headers[HOPS]:
+            raise Refused(looped())
+        model, stream = call.model, call.stream
+        if not model or stream is None:
+            head = seen(request.body, call.dialect) or self._looked()
+            model = model or head.model or ""
+            if stream is None:
+                stream = call.dialect == "ollama" if head.stream is None else head.stream
+        exchange.model, exchange.stream = model, stream
+        desk = self._desk
+        choices = desk.routes.find(model, desk.draw)[1]
+        if not choices:
+            raise Refused(no_model(model, desk.config))
+        return choices
 
-    def _wanted(self) -> tuple[str, bool]:
-        """The model and whether the answer is to be streamed."""
-        call = self._call
-        if call.model and call.stream is not None:
-            return call.model, call.stream  # the address says it
-        head = seen(self._request.body, call.dialect)
-        if head is None:
-            self._head = look(self._request.body)
-            head = self._head or Head()  # the reader of the dialect will say what is wrong, and where
-        stream = head.stream if call.stream is None else call.stream
-        return call.model or head.model or "", call.dialect == "ollama" if stream is None else stream
+    def _looked(self) -> Head:
+        self._head = look(self._request.body)
+        return self._head or Head()  # the reader of the dialect will say what is wrong, and where
 
-    async def _ask(self, choice: Choice, route: Route, model: str) -> Fault | None:
-        """Ask one place, unless it is left alone."""
-        exchange, upstream = self._exchange, choice.upstream
-        breaker = self._desk.breakers[choice.name]
-        now = monotonic()
-        if not breaker.admits(upstream, now):
-            return self._failed(choice, resting(choice.name, breaker, now))
+    # One place.
+
+    async def _ask(self, choice: Choice) -> Fault | None:
+        """Ask one place, unless it is left alone; None when the client has its answer."""
+        desk, exchange, upstream = self._desk, self._exchange, choice.upstream
+        breaker = desk.breakers[choice.name]
+        if breaker.failures and not breaker.admits(upstream, monotonic()):
+            return self._failed(choice, resting(choice.name, breaker, monotonic()))
         exchange.upstream, exchange.upstream_model = choice.name, choice.model
         exchange.upstream_dialect = upstream.dialect
         try:
             if upstream.dialect == REHEARSAL:
-                return await self._rehearse(choice, model)
-            stream = self._stream if upstream.stream == "auto" else upstream.stream == "always"
-            sending = self._desk.sendings.get(
-                choice, self._call.dialect, self._request.headers, stream=stream, pass_key=route.client_key
-            )
-            asked = self._translated(choice, route, sending)
-            fault = await self._tries(choice, route, sending, asked, breaker)
-            if fault is None or fault.kind != "invalid_request" or route.repair != "report" or self._reply.started:
-                return fault
-            if asked.source == asked.target:  # its bytes went as they were: now it is worth to look what is wrong
-                mended = self._translated(choice, route, sending, mend=True)
-                if mended.repairs:
-                    return await self._tries(choice, route, sending, mended, breaker)
-            return fault
+                return await self._rehearse(choice)
+            sending = desk.sendings[choice, self._call.dialect, exchange.stream, *self._request.headers]
+            asked = self._translated(sending)
+            fault = await self._once(sending, asked)
+            if fault is not None:
+                return await self._again(sending, asked, fault, breaker)
+            if breaker.failures:
+                breaker.passed()
+            return None
+        except LossError as error:
+            self._unfit = untranslated(error)
+            return self._unfit
         finally:
-            breaker.spared()
+            if breaker.failures:
+                breaker.spared()
 
-    async def _rehearse(self, choice: Choice, asked: str) -> Fault | None:
-        call = self._call
-        request = stage.admit(self._body(choice), call, choice.model, asked)
+    async def _again(self, sending: Sending, asked: Translation, fault: Fault | None, breaker: Breaker) -> Fault | None:
+        """Ask a place again that answered with a fault, as long as it may help; None when the client has its answer."""
+        choice, reply, attempt = sending.choice, self._reply, 0
+        while fault is not None:
+            self._failed(choice, fault)
+            if fault.kind in FAILURES:
+                breaker.failed(choice.upstream, monotonic(), fault.message)
+            else:
+                breaker.passed()
+            if reply.ended:
+                self._exchange.error = fault.message
+                return None
+            seconds = self._pause(choice.route, fault, attempt)
+            if seconds is not None:
+                await asyncio.sleep(seconds)
+                if reply.started or not breaker.admits(choice.upstream, monotonic()):
+                    return fault
+                attempt += 1
+            else:
+                mended = self._mended(sending, asked, fault)
+                if mended is None:
+                    return fault
+                asked, attempt = mended, 0
+            fault = await self._once(sending, asked)
+        breaker.passed()
+        return None
+
+    def _pause(self, route: Route, fault: Fault, attempt: int) -> float | None:
+        """Seconds until a place is asked again; None when it is not: once the client has a byte, when it had all its
+        time, after a fault that stays, and when the wait would be too long."""
+        if self._reply.started or fault is self._late or fault.kind not in RETRIED or attempt >= route.retries:
+            return None
+        seconds = wait(fault, route.backoff, attempt)
+        if seconds > self._bounds.retry_wait or monotonic() + seconds >= self._end:
+            return None
+        return seconds
+
+    def _mended(self, sending: Sending, asked: Translation, fault: Fault) -> Translation | None:
+        """A request with what is broken in it mended, after its bytes went as they were and were refused; None when
+        nothing was, or it is not to be mended."""
+        if fault.kind != "invalid_request" or not sending.untouched or sending.choice.route.repair != "report":
+            return None
+        if asked.repairs or self._reply.started:
+            return None
+        mended = self._translated(sending, mend=True)
+        return mended if mended.repairs else None
+
+    def _failed(self, choice: Choice, fault: Fault) -> Fault:
+        self._exchange.tries.append(Try(choice.name, choice.model, fault.kind, fault.status, fault.message))
+        return fault
+
+    async def _rehearse(self, choice: Choice) -> Fault | None:
+        call, asked = self._call, self._exchange.model
+        body = self._request.body if self._earlier is None else self._earlier.body_for(choice)
+        request = stage.admit(body, call, choice.model, asked)
         if isinstance(request, Fault):
             return request
         self._exchange.attempts += 1
@@ -224,142 +260,123 @@ class Relay:
         created = int(self._desk.now())
         whole = self.headers("application/json")
         taped = Taped(self._reply, self._told())
-        return await stage.play(request, call, asked, created, taped, whole, streamed, self._stream)
+        return await stage.play(request, call, asked, created, taped, whole, streamed, self._exchange.stream)
 
-    def _body(self, choice: Choice) -> bytes:
-        return self._request.body if self._earlier is None else self._earlier.body_for(choice)
+    # The request.
 
-    def _translated(self, choice: Choice, route: Route, sending: Sending, *, mend: bool = False) -> Translation:
+    def _translated(self, sending: Sending, *, mend: bool = False) -> Translation:
         """The request for one place. Within one dialect bytes pass untouched: what is broken in them is mended only
         with `mend`, once the upstream has refused them."""
-        call, exchange = self._call, self._exchange
-        untouched = sending.kindred and route.repair != "refuse" and not mend
+        exchange, call = self._exchange, self._call
         try:
-            asked = (
-                self._passed(self._head, choice)
-                if untouched and self._earlier is None and self._head is not None and sending.usual
-                else None
-            ) or translate_request(
-                self._body(choice),
-                source=call.dialect,
-                target=choice.upstream.dialect,
-                model=choice.model,
-                tolerance=None if route.tolerance == "error" else route.tolerance,
-                binary=route.binary,
-                repair=None if route.repair == "off" or untouched else route.repair,
-                seals=route.seals,
-                vault=self._desk.vault,
-                resolver=self._earlier if not sending.kindred else None,
-                host=sending.host,
-                stand_ins=route.stand_ins,
-            )
-        except WireError as error:
-            raise Refused(Fault("invalid_request", str(error), 400, param=named(error.path))) from None
-        except LossError as error:
-            first = error.losses[0]
-            raise _Unfit(Fault("invalid_request", str(error), 400, first.code, named(first.path))) from None
-        except RepairError as error:
-            repair = error.repairs[0]
-            raise Refused(Fault("invalid_request", str(error), 400, repair.name, named(repair.path))) from None
-        asked.asked = self._call.model or asked.asked
-        exchange.losses, exchange.repairs = asked.losses, asked.repairs
-        if call.dialect == "anthropic" and (lost := unheld(asked.losses)) is not None:
+            if mend or self._earlier is not None:
+                asked = self._unusual(sending, mend=mend)
+            elif sending.passes and self._head is not None:
+                asked = self._passed(sending, self._head)
+            else:
+                asked = sending.request(self._request.body)
+        except (WireError, RepairError) as error:
+            raise Refused(untranslated(error)) from None
+        if call.model:
+            asked.asked = call.model
+        exchange.losses = losses = asked.losses
+        exchange.repairs = asked.repairs
+        if losses and call.dialect == "anthropic" and (lost := unheld(losses)) is not None:
             raise Refused(lost)
         if sending.lost:
-            exchange.losses += headers.unheard(choice.upstream.dialect, call.dialect, self._request.headers)
-        if asked.stream is not sending.stream and sending.stream_in_body:
-            # What silence means there; a translated request is never silent.
-            said = asked.stream if asked.stream is not None else asked.target == call.dialect == "ollama"
-            if said is not sending.stream and (asked.target != call.dialect or choice.upstream.stream != "auto"):
-                asked.body = _with_stream(asked, sending.stream)
-        exchange.sent = asked.body = upstreams.fitted(choice.upstream, asked.body)
+            exchange.losses += headers.unheard(asked.target, call.dialect, self._request.headers)
+        if asked.stream not in sending.said:
+            asked.body = reshape.asking(asked.body, asked.target, stream=sending.stream)
+        if sending.enveloped:
+            asked.body = upstreams.fitted(sending.choice.upstream, asked.body)
+        exchange.sent = asked.body
         return asked
 
-    def _passed(self, head: Head, choice: Choice) -> Translation | None:
+    def _unusual(self, sending: Sending, *, mend: bool) -> Translation:
+        """The same for a request that was refused, or that refers to earlier turns."""
+        body, earlier = self._request.body, self._earlier
+        if earlier is not None:
+            body = earlier.body_for(sending.choice)
+        if mend:
+            return sending.request(body, repair="report")
+        return sending.request(body, resolver=None if sending.kindred else earlier)
+
+    def _passed(self, sending: Sending, head: Head) -> Translation:
         """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
         which knows them, and is known by its answers."""
-        body, dialect = self._request.body, self._call.dialect
-        asked = pass_request(body, head, dialect=dialect, model=choice.model)
-        if asked is None and any(one.answered_by_us() for one in self._desk.exchanges.of(choice.name)):
-            asked = pass_request(body, head, dialect=dialect, model=choice.model, marked=True)
-        return asked
+        body = self._request.body
+        asked = sending.unread(body, head)
+        if asked is None and any(one.answered_by_us() for one in self._desk.exchanges.of(sending.choice.name)):
+            asked = sending.unread(body, head, marked=True)
+        return sending.request(body) if asked is None else asked
 
-    async def _tries(
-        self, choice: Choice, route: Route, sending: Sending, asked: Translation, breaker: Breaker
-    ) -> Fault | None:
-        """Ask one place, again if it may help; None when the client has its answer."""
-        upstream, reply, now = choice.upstream, self._reply, monotonic
-        attempt = 0
-        while True:
-            self._exchange.attempts += 1
-            again = True
-            try:
-                fault = await self._once(choice, route, sending, asked)
-            except TransportError as error:
-                fault = no_answer(error)
-                again = error.kind != "timeout"  # it had its time
-            if fault is None:
-                breaker.passed()
-                return None
-            self._failed(choice, fault)
-            if fault.kind in FAILURES:
-                breaker.failed(upstream, now(), fault.message)
-            else:
-                breaker.passed()
-            if reply.ended:
-                self._exchange.error = fault.message
-                return None
-            if not again or reply.started or fault.kind not in RETRIED or attempt >= route.retries:
-                return fault
-            seconds = wait(fault, route.backoff, attempt)
-            if seconds > self._desk.config.bounds.retry_wait or now() + seconds >= self._end:
-                return fault
-            await asyncio.sleep(seconds)
-            attempt += 1
-            if reply.started or not breaker.admits(upstream, now()):
-                return fault
+    # One attempt, and its answer.
 
-    def _failed(self, choice: Choice, fault: Fault) -> Fault:
-        self._exchange.tries.append(Try(choice.name, choice.model, fault.kind, fault.status, fault.message))
-        return fault
-
-    async def _with_project(self, upstream: Upstream, body: bytes) -> bytes:
-        async def ask(method: str, path: str, sent: bytes) -> bytes:
-            told = await aside(self._desk, upstream, method, path, {}, "code-assist", sent)
-            return told.body if isinstance(told, Told) and told.status == 200 else b""
-
-        return await self._desk.projects.fitted(upstream.base_url + upstream.credentials, body, ask)
-
-    async def _once(self, choice: Choice, route: Route, sending: Sending, asked: Translation) -> Fault | None:
-        desk, upstream, exchange, bounds = self._desk, choice.upstream, self._exchange, self._desk.config.bounds
+    async def _once(self, sending: Sending, asked: Translation) -> Fault | None:
+        """Ask a place once; None when the client has its answer."""
+        exchange, bounds = self._exchange, self._bounds
+        exchange.attempts += 1
         own: Iterable[tuple[str, str]]
         try:
-            token = await desk.tokens.get(upstream.credentials) if sending.google else ""
-            own = sending.headers(self._request.headers, token)
-        except ConfigError as error:
-            return Fault("auth", f"the gateway has no key for {choice.name}: {error}", 401)
+            try:
+                if sending.google:
+                    own = await self._as_google(sending, asked)
+                else:
+                    own = sending.fixed or sending.headers(self._request.headers)
+            except ConfigError as error:
+                return Fault("auth", f"the gateway has no key for {sending.choice.name}: {error}", 401)
+            if asked.headers:
+                own = upstreams.beside(own, asked.headers)
+            first = min(bounds.first_byte, self._end - monotonic())
+            answer = await self._desk.pool.request(
+                sending.address, "POST", sending.target, own, asked.body, first_byte=first
+            )
+            try:
+                now = monotonic()
+                exchange.answer_after = now - self._began
+                exchange.answer_status = answer.status
+                exchange.answer_headers = answer.headers
+                if exchange.tries:  # what was said then is of no more interest
+                    exchange.answered = exchange.told = None
+                if not answer.done:
+                    answer.within(self._end - now, bounds.total)
+                if answer.status >= 300:
+                    return await self._fault(sending.choice, answer)
+                streams = sending.stream if sending.kind in answer.headers else sending.streams(answer)
+                if streams and self._pouring is not None:
+                    translator = self._translator(sending, asked)
+                    exchange.answered, exchange.told = answered, told = Tape(), Tape()
+                    fault = await self._pouring.pour(answer, translator, answered, told)
+                    exchange.losses += translator.losses
+                    return fault
+                exchange.answered = body = await answer.read(bounds.answer, bounds.idle)
+            finally:
+                if not answer.done:
+                    answer.close()
+        except TransportError as error:
+            fault = no_answer(error)
+            if error.kind == "timeout":
+                self._late = fault
+            return fault
+        return self._tell(sending, asked, body, streamed=streams)
+
+    async def _as_google(self, sending: Sending, asked: Translation) -> Iterable[tuple[str, str]]:
+        """The headers of a request with an access token. Its body names the project, if it has to."""
+        desk, upstream = self._desk, sending.choice.upstream
+        token = await desk.tokens.get(upstream.credentials)
         if token and upstream.dialect == "code-assist" and not upstream.project:
-            exchange.sent = asked.body = await self._with_project(upstream, asked.body)
-        if asked.headers:
-            own = upstreams.beside(own, asked.headers)
-        first = min(bounds.first_byte, self._end - monotonic())
-        answer = await desk.pool.request(sending.address, "POST", sending.target, own, asked.body, first_byte=first)
-        try:
-            now = monotonic()
-            exchange.answer_after = now - self._began
-            exchange.answer_status = status = answer.status
-            exchange.answer_headers = self._said = answer.headers
-            exchange.answered = exchange.told = None
-            answer.within(self._end - now, bounds.total)
-            if status >= 300:
-                return await self._fault(choice, answer)
-            return await self._take(route, asked, answer, streams=sending.stream)
-        finally:
-            answer.close()
+
+            async def ask(method: str, path: str, sent: bytes) -> bytes:
+                told = await aside(desk, upstream, method, path, {}, "code-assist", sent)
+                return told.body if isinstance(told, Told) and told.status == 200 else b""
+
+            account = upstream.base_url + upstream.credentials
+            self._exchange.sent = asked.body = await desk.projects.fitted(account, asked.body, ask)
+        return sending.headers(self._request.headers, token)
 
     async def _fault(self, choice: Choice, answer: Answer) -> Fault:
         """What an upstream says that does not serve the request."""
-        body = await self._read(answer)
+        self._exchange.answered = body = await answer.read(self._bounds.answer, self._bounds.idle)
         if answer.status < 400:
             place = answer.header("location")
             return Fault("upstream_bad", f"{choice.name} answers with a redirect to {place or 'nowhere'}", 502)
@@ -371,88 +388,48 @@ class Relay:
             self._verbatim = (fault, body, answer.status)
         return fault
 
-    async def _read(self, answer: Answer) -> bytes:
-        bounds = self._desk.config.bounds
-        self._exchange.answered = body = await answer.read(bounds.answer, bounds.idle)
-        return body
+    def _translator(self, sending: Sending, asked: Translation) -> Translator:
+        if sending.kindred and not asked.wrapped:
+            return Passing(asked.target)
+        return sending.events(answers=asked, created=int(self._desk.now()))
 
-    async def _take(self, route: Route, asked: Translation, answer: Answer, *, streams: bool) -> Fault | None:
-        """A good answer, which may be in the other shape than the one that was asked for."""
-        kind = answer.header("content-type")
-        if streams and kind.startswith("application/json") and get(asked.target).framing == "sse":
-            streams = False
-        elif not streams and kind.startswith(("text/event-stream", "application/x-ndjson")):
-            streams = True
-        if streams and self._pouring is not None:
-            translator = self._translator(asked, route)
-            self._exchange.answered = answered = Tape()
-            fault = await self._pouring.pour(answer, translator, answered, self._told())
-            self._exchange.losses += translator.losses
-            return fault
-        body = await self._read(answer)
+    def _tell(self, sending: Sending, asked: Translation, body: bytes, *, streamed: bool) -> Fault | None:
+        """A whole answer to the client, in the shape it asked for; or the fault that it is, for all its good status.
+        `streamed`: it came as a stream."""
+        pouring = self._pouring
         try:
-            if streams:
+            if streamed:
                 body = reshape.whole(body, asked.target)
-            told = (
-                self._answered(asked, route, body)
-                if self._pouring is None
-                else self._told_in_events(asked, route, body)
-            )
+            if pouring is not None:
+                told = self._in_events(sending, asked, body)
+            elif sending.kindred and _as_it_is(asked, body):
+                told = body
+            else:
+                answer = sending.response(body, answers=asked, created=int(self._desk.now()))
+                told = answer.body
+                if losses := answer.losses:
+                    self._exchange.losses += losses
         except FaultError as error:
             return error.fault
         except WireError as error:
             return Fault("upstream_bad", f"the upstream's answer is not {asked.target}: {error}", 502)
-        self._send(told)
+        if pouring is not None:
+            pouring.finish(told, self._told())
+        else:
+            self._exchange.told = told
+            self._reply.send(200, self.headers("application/json"), told)
         return None
 
-    def _translator(self, asked: Translation, route: Route) -> Translator:
-        if asked.source == asked.target and not asked.wrapped:
-            return Passing(asked.target)
-        return StreamTranslator(
-            source=asked.target,
-            target=asked.source,
-            answers=asked,
-            created=int(self._desk.now()),
-            seals=route.seals,
-            vault=self._desk.vault,
-        )
-
-    def _answered(self, asked: Translation, route: Route, body: bytes) -> bytes:
-        """A whole answer in the client's dialect. FaultError if it is one for all its good status."""
-        if asked.source == asked.target:
-            if _ERROR.match(body) is not None:
-                raise FaultError(get(asked.target).read_fault(body, 502, {}), body)
-            if not asked.wrapped and jsontext.is_document(body):
-                return body
-        told = translate_response(
-            body,
-            source=asked.target,
-            target=asked.source,
-            answers=asked,
-            created=int(self._desk.now()),
-            seals=route.seals,
-            vault=self._desk.vault,
-        )
-        if losses := told.losses:
-            self._exchange.losses += losses
-        return told.body
-
-    def _told_in_events(self, asked: Translation, route: Route, body: bytes) -> bytes:
+    def _in_events(self, sending: Sending, asked: Translation, body: bytes) -> bytes:
         """A whole answer for a client that wants a stream."""
-        translator = self._translator(asked, route)
+        translator = self._translator(sending, asked)
         told = translator.feed(reshape.streamed(body, asked.target)) + translator.close()
         if translator.fault is not None:
             raise FaultError(translator.fault)
         self._exchange.losses += translator.losses
         return told
 
-    def _send(self, body: bytes) -> None:
-        """An answer that is all there."""
-        if self._pouring is not None:
-            self._pouring.finish(body, self._told())
-            return
-        self._exchange.told = body
-        self._reply.send(200, self.headers("application/json"), body)
+    # What the client is told.
 
     def _told(self) -> Tape:
         if not isinstance(self._exchange.told, Tape):
@@ -473,12 +450,17 @@ class Relay:
         """The headers of an answer to the client, which goes out with them."""
         exchange = self._exchange
         exchange.first_byte = monotonic() - self._began
-        said = headers.homeward(
-            self._call.dialect, exchange.upstream_dialect, self._said, exchange.id, self._request.headers
+        out = headers.homeward(
+            self._call.dialect,
+            exchange.upstream_dialect,
+            exchange.answer_headers,
+            exchange.id,
+            self._request.headers,
+            ("content-type", kind),
+            ("dragoman-exchange", exchange.id),
         )
-        out = [("content-type", kind), ("dragoman-exchange", exchange.id), *said]
-        if self._stream:
-            out += [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
+        if exchange.stream:
+            out += _STREAMED
         if exchange.losses:
             out.append(("dragoman-losses", compact(exchange.losses)))
         if exchange.repairs:
@@ -486,12 +468,8 @@ class Relay:
         return out
 
 
-def _with_stream(asked: Translation, stream: bool) -> bytes:
-    """A request that asks for a stream, or for none. Chat streams count their tokens only when told to."""
-    fields = jsontext.fields(asked.body) | {"stream": jsontext.raw(stream)}
-    if asked.target in ("openai-chat", "openrouter"):
-        if stream:
-            fields.setdefault("stream_options", jsontext.raw({"include_usage": True}))
-        else:
-            fields.pop("stream_options", None)
-    return jsontext.encode(fields)
+def _as_it_is(asked: Translation, body: bytes) -> bool:
+    """Whether an answer within one dialect goes home as it is. FaultError if it is one for all its good status."""
+    if _ERROR.match(body) is not None:
+        raise FaultError(get(asked.target).read_fault(body, 502, {}), body)
+    return not asked.wrapped and jsontext.is_document(body)

@@ -1,12 +1,14 @@
-"""An answer that came in the other shape than the client asked for: a stream to a whole answer, and the reverse.
+"""An answer that came in the other shape than the client asked for: a stream to a whole answer, and the reverse. And a
+request that asks for the one or the other.
 
-Both within the upstream's own dialect: what comes out is what it would have said, and is translated as that.
+All within the upstream's own dialect: what comes out is what it would have said, and is translated as that.
 """
 
 from __future__ import annotations
 
 from ..canon.events import Fault
 from ..canon.fold import fold, unfold
+from ..codec import jsontext
 from ..crossing import Crossing
 from ..dialects import get
 from ..errors import FaultError, WireError
@@ -31,3 +33,14 @@ def streamed(body: bytes, dialect: str) -> bytes:
         raise FaultError(get(dialect).read_fault(body, 502, {}), body) from None
     writer = get(dialect).writer(Crossing(dialect, dialect))
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()
+
+
+def asking(body: bytes, dialect: str, *, stream: bool) -> bytes:
+    """A request that asks for a stream, or for none. Chat streams count their tokens only when told to."""
+    fields = jsontext.fields(body) | {"stream": jsontext.raw(stream)}
+    if dialect in ("openai-chat", "openrouter"):
+        if stream:
+            fields.setdefault("stream_options", jsontext.raw({"include_usage": True}))
+        else:
+            fields.pop("stream_options", None)
+    return jsontext.encode(fields)

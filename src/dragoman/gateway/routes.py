@@ -5,19 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 from .config import REHEARSAL, Config, Route, Target, Upstream
 
 DEFAULT = Route("*", ())
+MAX_KNOWN = 1000
+"""Names of models that are remembered."""
+MAX_NAME = 500
+"""Letters in one that is."""
 
 
-class Choice(NamedTuple):
-    """One place to try: the upstream, and the model's name there."""
+class Choice:
+    """One place to try: the upstream, the model's name there, and the route that leads to it.
 
-    name: str
-    upstream: Upstream
-    model: str
+    What leads to the same place is the same object, as long as it is remembered: others remember by it.
+    """
+
+    __slots__ = ("model", "name", "route", "upstream")
+
+    def __init__(self, name: str, upstream: Upstream, model: str, route: Route = DEFAULT) -> None:
+        self.name = name
+        self.upstream = upstream
+        self.model = model
+        self.route = route
 
 
 class Routes:
@@ -30,6 +40,7 @@ class Routes:
             (_pattern(model), name) for name, upstream in config.upstreams.items() for model in upstream.models
         ]
         self._found: dict[str, tuple[Route, list[Choice]]] = {}  # what no weight decides, for names asked for lately
+        self._places: dict[tuple[int, str, str], Choice] = {}  # where routes lead to
 
     def find(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
         """The route for a model, and where to try in which order; no choices when nobody serves it.
@@ -39,8 +50,8 @@ class Routes:
         found = self._found.get(model)
         if found is None:
             found = self._look(model, draw)
-            if not any(target.weight for target in found[0].to):
-                if len(self._found) >= 1000:
+            if len(model) <= MAX_NAME and not any(target.weight for target in found[0].to):
+                if len(self._found) >= MAX_KNOWN:
                     self._found.clear()
                 self._found[model] = found
         return found
@@ -48,7 +59,7 @@ class Routes:
     def _look(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
         for pattern, route in self._routes:
             if pattern.match(model):
-                return route, [self._choice(target, model) for target in _drawn(route.to, draw)]
+                return route, [self._choice(route, target, model) for target in _drawn(route.to, draw)]
         name, slash, rest = model.partition("/")
         if slash and name in self.config.upstreams and rest:
             upstream = self.config.upstreams[name]
@@ -58,8 +69,17 @@ class Routes:
                 return DEFAULT, [Choice(name, self.config.upstreams[name], model)]
         return DEFAULT, []
 
-    def _choice(self, target: Target, model: str) -> Choice:
-        return Choice(target.upstream, self.config.upstreams[target.upstream], target.model or model)
+    def _choice(self, route: Route, target: Target, model: str) -> Choice:
+        name, model = target.upstream, target.model or model
+        kind = (id(route), name, model)  # routes live as long as this does
+        found = self._places.get(kind)
+        if found is None:
+            found = Choice(name, self.config.upstreams[name], model, route)
+            if len(model) <= MAX_NAME:
+                if len(self._places) >= MAX_KNOWN:
+                    self._places.clear()
+                self._places[kind] = found
+        return found
 
     def known(self) -> list[tuple[str, str]]:
         """Models that can be named: (name, upstream). Patterns are left out, since they are no names."""

@@ -42,6 +42,8 @@ class Answer(Protocol):
     status: int
     headers: Headers
     """Names in lower case."""
+    done: bool
+    """All of it has come: to read it takes no time. An answer may be so without saying it."""
 
     def header(self, name: str) -> str:
         """The first header of a name, "" where there is none."""

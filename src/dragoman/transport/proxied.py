@@ -23,6 +23,8 @@ from .proxies import Proxies
 class _Answer:
     """An upstream's answer, as aiohttp gives it."""
 
+    done = False  # only its reader finds out
+
     def __init__(self, answer: aiohttp.ClientResponse, limits: Limits) -> None:
         self.status = answer.status
         self.headers: Headers = [(name.lower(), value) for name, value in answer.headers.items()]

@@ -114,6 +114,16 @@ def test_what_the_upstream_says_reaches_its_own_family() -> None:
     }
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_so_many_as_there_are_come_back_each_time(count: int) -> None:
+    for value in ("1", "2"):
+        limits = [(f"x-ratelimit-{number}", value) for number in range(count)]
+        answer = [("date", value), *limits, ("x-request-id", ""), ("request-id", f"r{value}")]
+        own = [("content-type", "a/b"), ("x-request-id", f"r{value}")]
+        assert homeward("openai-chat", "openai-chat", answer, "ex", {}, own[0]) == [*own, *limits]
+        assert homeward("gemini", "openai-chat", answer, "ex", {}, own[0]) == own
+
+
 def test_a_request_is_called_what_the_upstream_calls_it_else_as_the_client_does() -> None:
     def called(answer: Any, asked: dict[str, str]) -> str:
         return dict(homeward("openai-chat", "anthropic", answer, "ex", asked))["x-request-id"]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
 from dragoman.errors import ConfigError
 from dragoman.gateway import upstreams
+from dragoman.gateway.config import Route
 from dragoman.gateway.routes import Choice
-from dragoman.gateway.upstreams import HOPS, INSTANCE, MAX_KNOWN, Sendings
+from dragoman.gateway.sending import HOPS, INSTANCE, MAX_KNOWN, Sendings
 from dragoman.transport.upstream import Auth, Upstream
 
 ENVIRONMENT = {"KEY": "the upstream's own"}
@@ -19,8 +21,9 @@ NAMES = (
 )
 
 
-def choice(dialect: str, auth: Auth, url: str) -> Choice:
-    return Choice("up", Upstream(dialect, url, "KEY" if auth == "auto" else "", auth), "some-model")
+def choice(dialect: str, auth: Auth, url: str, *, pass_key: bool = False) -> Choice:
+    upstream = Upstream(dialect, url, "KEY" if auth == "auto" else "", auth)
+    return Choice("up", upstream, "some-model", Route("*", (), client_key=pass_key))
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "https://example.test"])
@@ -29,42 +32,115 @@ def choice(dialect: str, auth: Auth, url: str) -> Choice:
 @pytest.mark.parametrize("dialect", ["anthropic", "openai-chat", "gemini"])
 def test_headers_are_those_of_this_very_client(dialect: str, auth: Auth, pass_key: bool, url: str) -> None:
     draw = random.Random(f"{dialect} {auth} {pass_key}")
-    place, known = choice(dialect, auth, url), Sendings(ENVIRONMENT)
+    place, known = choice(dialect, auth, url, pass_key=pass_key), Sendings(ENVIRONMENT)
     for number in range(300):
         asked = {name: f"value {draw.randrange(4)}" for name in draw.sample(NAMES, draw.randrange(len(NAMES)))}
         client = draw.choice(["anthropic", "openai-chat", "gemini"])
-        sending = known.get(place, client, asked, stream=bool(number % 2), pass_key=pass_key)
+        sending = known[place, client, bool(number % 2), *asked]
         wanted = upstreams.headers(place.upstream, ENVIRONMENT, client, asked, pass_key=pass_key)
         if url.startswith("http:"):
             wanted.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".strip()))
         assert list(sending.headers(asked)) == wanted
+        assert sending.fixed is None or list(sending.fixed) == wanted
         assert sending.stream is bool(number % 2)
 
 
 def test_a_token_is_the_one_of_now() -> None:
     place = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
-    sending = Sendings({}).get(place, "code-assist", {}, stream=False, pass_key=False)
+    sending = Sendings({})[place, "code-assist", False]
     assert sending.google
     told = [dict(sending.headers({}, token))["authorization"] for token in ("a", "b", "a")]
     assert told == ["Bearer a", "Bearer b", "Bearer a"]
+    assert sending.fixed is None
+
+
+def test_headers_stay_as_they_are_only_where_nothing_varies() -> None:
+    place, known = choice("anthropic", "auto", "https://example.test"), Sendings(ENVIRONMENT)
+    still, varying = known[place, "openai-chat", False, "host"], known[place, "anthropic", False, "anthropic-beta"]
+    assert still.fixed is None
+    assert still.headers({"host": "a"}) == still.fixed == still.headers({"host": "b"})
+    assert [dict(varying.headers({"anthropic-beta": beta}))["anthropic-beta"] for beta in "aba"] == ["a", "b", "a"]
+    assert varying.fixed is None
 
 
 def test_what_is_remembered_is_bounded() -> None:
     place, known = choice("openai-chat", "auto", "https://example.test"), Sendings(ENVIRONMENT)
     for number in range(3 * MAX_KNOWN):
-        known.get(place, "openai-chat", {f"x-{number}": "a"}, stream=False, pass_key=False)
-    sending = known.get(place, "openai-chat", {"x-request-id": ""}, stream=False, pass_key=False)
+        known[place, "openai-chat", False, f"x-{number}"]
+    sending = known[place, "openai-chat", False, "x-request-id"]
     for number in range(3 * MAX_KNOWN):
         assert ("x-request-id", f"r{number}") in sending.headers({"x-request-id": f"r{number}"})
     sending.headers({"x-request-id": "r" * 10_000})
-    assert len(known._known) <= MAX_KNOWN
+    long = Choice("up", place.upstream, "m" * 10_000)
+    assert ("m" * 10_000) in known[long, "gemini", False].request.keywords["model"]  # type: ignore[attr-defined]
+    assert known[place, "openai-chat", False, "n" * 10_000].kindred
+    assert len(known) <= MAX_KNOWN
     assert len(sending._made) <= MAX_KNOWN
-    assert sum(len(value) for told in sending._made for value in told) < 10_000
+    assert all(kind[0] is place and len(kind[-1]) < 100 for kind in known)
+    assert all("r" * 100 not in str(told) for told in sending._made)
 
 
 def test_a_key_that_is_missing_is_missed_every_time() -> None:
     place, known = choice("openai-chat", "auto", "https://example.test"), Sendings({})
-    sending = known.get(place, "openai-chat", {}, stream=False, pass_key=False)
+    sending = known[place, "openai-chat", False]
     for _ in range(2):
         with pytest.raises(ConfigError, match="KEY is empty"):
             sending.headers({})
+        assert sending.fixed is None
+
+
+class Saying:
+    """An answer with a content type."""
+
+    def __init__(self, kind: str) -> None:
+        self.headers = [("date", "now"), ("content-type", kind)]
+
+    def header(self, name: str) -> str:
+        return dict(self.headers).get(name, "")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "stream", "kind", "streams"),
+    [
+        ("openai-chat", False, "application/json", False),
+        ("openai-chat", False, "application/json; charset=utf-8", False),
+        ("openai-chat", False, "text/event-stream", True),
+        ("openai-chat", False, "application/x-ndjson", True),
+        ("openai-chat", False, "", False),
+        ("openai-chat", True, "text/event-stream; charset=utf-8", True),
+        ("openai-chat", True, "text/event-stream", True),
+        ("openai-chat", True, "application/json", False),
+        ("openai-chat", True, "", True),
+        ("ollama", True, "application/x-ndjson", True),
+        ("ollama", True, "application/json", True),
+    ],
+)
+def test_an_answer_is_a_stream_or_not_whatever_was_asked_for(
+    dialect: str, stream: bool, kind: str, streams: bool
+) -> None:
+    sending = Sendings({})[choice(dialect, "none", "http://127.0.0.1:9"), "anthropic", stream]
+    answer: Any = Saying(kind)
+    assert sending.streams(answer) is streams
+    if sending.kind in answer.headers:
+        assert streams is sending.stream
+
+
+@pytest.mark.parametrize(
+    ("client", "upstream", "setting", "stream", "said"),
+    [
+        ("anthropic", "openai-chat", "auto", True, (True,)),
+        ("anthropic", "openai-chat", "auto", False, (None, False)),
+        ("anthropic", "openai-chat", "always", False, (True,)),
+        ("openai-chat", "openai-chat", "auto", False, (None, False, True)),
+        ("openai-chat", "openai-chat", "never", True, (None, False)),
+        ("ollama", "ollama", "always", False, (None, True)),
+        ("ollama", "ollama", "never", True, (False,)),
+        ("anthropic", "ollama", "auto", False, (None, False)),
+        ("anthropic", "gemini", "always", False, (None, False, True)),
+    ],
+)
+def test_what_a_body_may_say_about_a_stream(
+    client: str, upstream: str, setting: Any, stream: bool, said: tuple[Any, ...]
+) -> None:
+    place = Choice("up", Upstream(upstream, "http://127.0.0.1:9", stream=setting), "some-model")
+    assert Sendings({})[place, client, stream].said == said
