@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from dragoman.errors import TransportError
+from dragoman.transport.connection import Connection, Host
 from dragoman.transport.deadlines import Deadlines
-from dragoman.transport.http import Address, Limits, Pool, _Connection
+from dragoman.transport.http import Address, Limits, Pool
 
 from .test_http import answering, get, plain, read_request, run
 
@@ -22,7 +23,7 @@ HERE = Address(False, "upstream.test", 80)
 class Wire(asyncio.Transport):
     """A connection without a network, on which an upstream says one thing after a request."""
 
-    def __init__(self, connection: _Connection, says: list[bytes], ends: bool) -> None:
+    def __init__(self, connection: Connection, says: list[bytes], ends: bool) -> None:
         super().__init__()
         self.closed = False
         self._connection = connection
@@ -65,8 +66,8 @@ def told(says: list[bytes], ends: bool) -> tuple[Any, Pool, list[Wire]]:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
         pool, wires = Pool(Limits(first_byte=0.05, idle=0.05)), []
 
-        async def connect(address: Address) -> _Connection:
-            connection = _Connection(pool.deadlines)
+        async def connect(host: Host) -> Connection:
+            connection = Connection(pool, host)
             wires.append(Wire(connection, says, ends))
             connection.connection_made(wires[-1])
             return connection
@@ -79,7 +80,8 @@ def told(says: list[bytes], ends: bool) -> tuple[Any, Pool, list[Wire]]:
             found = error.kind
         await asyncio.sleep(0)
         assert wrong == []
-        assert pool._hosts[HERE].busy == 0
+        host = pool._hosts[HERE]
+        assert host.connections == len(host.free)
         return found, pool, wires
 
     return asyncio.run(inner())
@@ -124,7 +126,7 @@ def test_any_bytes_end_in_an_answer_or_in_one_error(seed: int) -> None:
         data[at : at + draw.choice([0, 1, 9])] = draw.choice([b"", b"\r\n", b"\0", b"HTTP/2", draw.randbytes(3)])
     found, pool, _ = told(cut(bytes(data), draw), ends=bool(seed % 3))
     assert found in ("closed", "upstream_bad", "timeout") or found[0] >= 200
-    assert all(connection.open for connection in pool._hosts[HERE].free)
+    assert all(not connection.transport.is_closing() for connection in pool._hosts[HERE].free)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,8 @@ def test_places_come_back_whatever_happens_to_those_who_have_them(seed: int) -> 
         await asyncio.gather(*tasks, return_exceptions=True)
         host = pool._hosts[address]
         good = await get(pool, address) == (200, b"ok")
-        return host.busy, len([turn for turn in host.queue if not turn.done()]), good
+        await asyncio.sleep(0.01)
+        return host.connections - len(host.free), len([turn for turn in host.queue if not turn.done()]), good
 
     assert run(handler, use, Limits(per_host=4)) == (0, 0, True)
 
