@@ -6,7 +6,9 @@ import asyncio
 import random
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from random import getrandbits
+from time import monotonic
 from typing import Any
 
 from ..canon.events import Fault, FaultKind
@@ -36,6 +38,8 @@ from .vault import BoundedVault
 from .wrapped import Bodiless, WithHeaders
 
 _JSON = [("content-type", "application/json")]
+_OTHERWISE = frozenset({"ollama", "openai-responses"})
+"""Dialects of which the gateway itself knows more than how to translate them."""
 
 
 class Gateway:
@@ -49,6 +53,8 @@ class Gateway:
         self._looks = Looks(self._stored)
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
         self._under_way = 0
+        self._admission = object()
+        """Stands for who may ask what, as the configuration says it: another one with each."""
         self.ready = True
         """False: `/readyz` says so, and load balancers send nobody any more."""
         self.peers: Peers | None = None
@@ -76,6 +82,7 @@ class Gateway:
     def reload(self, config: Config) -> None:
         """A new configuration for exchanges to come; those under way go on with theirs."""
         self._keys = keys(config.listen, self._desk.environment)
+        self._admission = object()
         self._looks.listing.forget()
         self._desk = self._desk._replace(
             config=config, routes=Routes(config), sendings=Sendings(self._desk.environment, self._vault)
@@ -87,9 +94,18 @@ class Gateway:
     def close(self) -> None:
         self._desk.pool.close()
 
-    async def handle(self, request: Incoming, reply: Reply) -> None:
+    def handle(self, request: Incoming, reply: Reply) -> Awaitable[None]:
+        """Serve a request. No coroutine of its own: each costs with every step of those below it."""
+        if request.known is not None:
+            admitted, call = request.known.note
+            if admitted is self._admission:
+                return self._generate(call, request, reply)
+        return self._handle(request, reply)
+
+    async def _handle(self, request: Incoming, reply: Reply) -> None:
         asked = request.headers
-        if "origin" in asked or "sec-fetch-site" in asked:
+        paged = "origin" in asked or "sec-fetch-site" in asked
+        if paged:
             page = from_page(asked, self._desk.config.listen)
             if isinstance(page, Fault):
                 reply.send(*fault_reply(nearest(request.path, asked), page))
@@ -112,11 +128,13 @@ class Gateway:
         elif call is None:
             reply.send(*nothing(request))
         elif self._admitted(call, request, reply):
+            if call.verb == "generate":
+                if request.known is not None and not paged and "key=" not in request.query:
+                    request.known.note = self._admission, call
+                await self._generate(call, request, reply)
+                return
             try:
-                if call.verb == "generate":
-                    await self._generate(call, request, reply)
-                else:
-                    await self._look(call, request, reply)
+                await self._look(call, request, reply)
             except Gone:
                 raise
             except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
@@ -134,39 +152,46 @@ class Gateway:
         return refusal is None
 
     async def _generate(self, call: Call, request: Incoming, reply: Reply) -> None:
-        desk = self._desk
-        exchange = Exchange(f"ex_{random.getrandbits(64):016x}", desk.now(), call.dialect, request.path)
-        exchange.asked, exchange.headers, exchange.query = request.body, request.headers, request.query
-        began = time.perf_counter()
-        earlier, keeping, known = None, None, None
-        if call.dialect == "openai-responses" and not _forgettable(request.body):
-            known = refers(request.body)
-        if known is not None:
-            earlier = await recall(self._stored, request.body, known)
-            if known.store:
-                reply = keeping = Keeping(reply, exchange)
-        if call.dialect == "ollama":
-            reply = Timed(reply)
-        self._under_way += 1
-        relay = Relay(desk, call, request, reply, exchange, earlier)
+        desk, dialect, body = self._desk, call.dialect, request.body
+        exchange = Exchange(
+            f"ex_{getrandbits(64):016x}", desk.now(), dialect, request.path, request.query, request.headers, body
+        )
+        began = monotonic()
+        earlier, keeping, known, outer = None, None, None, reply
         try:
-            if self._under_way > desk.config.bounds.concurrent:
-                why = f"more than {desk.config.bounds.concurrent} exchanges are under way"
-                raise Refused(Fault("overloaded", why, 503, retry_after=1.0))
-            await relay.run()
-            if keeping is not None and known is not None:
-                await keeping.finish(self._stored, known)
-        except Refused as refused:
-            exchange.error = refused.fault.message
-            relay.refuse(refused)
-        except (Gone, asyncio.CancelledError):
-            exchange.error = "the client left"
+            if dialect in _OTHERWISE:
+                if dialect == "ollama":
+                    outer = Timed(reply)
+                elif not _forgettable(body):
+                    known = refers(body)
+                    if known is not None:
+                        earlier = await recall(self._stored, body, known)
+                        if known.store:
+                            outer = keeping = Keeping(reply, exchange)
+            relay = Relay(desk, call, request, outer, exchange, earlier)
+            self._under_way += 1
+            try:
+                if self._under_way > desk.config.bounds.concurrent:
+                    why = f"more than {desk.config.bounds.concurrent} exchanges are under way"
+                    raise Refused(Fault("overloaded", why, 503, retry_after=1.0))
+                await relay.run()
+                if keeping is not None and known is not None:
+                    await keeping.finish(self._stored, known)
+            except Refused as refused:
+                exchange.error = refused.fault.message
+                relay.refuse(refused)
+            except (Gone, asyncio.CancelledError):
+                exchange.error = "the client left"
+                raise
+            finally:
+                self._under_way -= 1
+                exchange.status = outer.status
+                exchange.seconds = monotonic() - began
+                self._exchanges.add(exchange)
+        except Gone:
             raise
-        finally:
-            self._under_way -= 1
-            exchange.status = reply.status
-            exchange.seconds = time.perf_counter() - began
-            self._exchanges.add(exchange)
+        except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
+            _failed(dialect, error, reply)
 
     async def _look(self, call: Call, request: Incoming, reply: Reply) -> None:
         """Everything that is no exchange."""
@@ -174,7 +199,7 @@ class Gateway:
         if verb == "health":
             reply.send(200, _JSON, b'{"status":"ok"}')
         elif verb == "ready":
-            unwell = self._desk.breakers.report(self._desk.config.upstreams, time.monotonic())
+            unwell = self._desk.breakers.report(self._desk.config.upstreams, monotonic())
             _send(reply, 200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
         elif verb == "exchanges":
             await self._show(call.rest, reply)

@@ -28,7 +28,8 @@ class Keys(Protocol):
     """Knows which keys open the gateway."""
 
     def refusal(self, key: str) -> Fault | None:
-        """Why a client that shows this key ("" for none) is not served; None when it is."""
+        """Why a client that shows this key ("" for none) is not served; None when it is. Who is served with a head is
+        served with the same again, until the configuration is read anew: it is not asked each time."""
         ...
 
 

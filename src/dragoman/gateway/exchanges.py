@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -35,16 +36,17 @@ class Tape:
         """Bytes in all."""
 
     def add(self, piece: bytes) -> None:
-        if self.size < HEAD:
+        size = self.size
+        self.size = size + len(piece)
+        if size < HEAD:
             self.head.append(piece)
         else:
             if self.tail is None:
                 self.tail = deque(maxlen=TAIL)
             self.tail.append(piece)
-        self.size += len(piece)
 
-    def kept(self) -> int:
-        """What it holds, with what a piece costs."""
+    def __len__(self) -> int:
+        """Bytes that it holds, with what a piece costs."""
         pieces = self.head if self.tail is None else [*self.head, *self.tail]
         return sum(map(len, pieces)) + 50 * len(pieces)
 
@@ -77,6 +79,8 @@ class Exchange(Struct):
     dialect: str
     path: str
     query: str = ""
+    headers: dict[str, str] = {}
+    asked: bytes = b""
     model: str = ""
     stream: bool = False
     upstream: str = ""
@@ -94,8 +98,6 @@ class Exchange(Struct):
     first_byte: float | None = None
     """Seconds until the first byte went to the client."""
     seconds: float | None = None
-    headers: dict[str, str] = {}
-    asked: bytes = b""
     sent: bytes = b""
     """What went to the upstream."""
     answer_status: int = 0
@@ -111,23 +113,20 @@ class Exchange(Struct):
 
     def kept(self) -> int:
         """Bytes that it holds."""
-        size = 2000 + len(self.asked)
-        if self.sent is not self.asked:
-            size += len(self.sent)
-        if self.answered is not None:
-            size += _kept(self.answered)
-        if self.told is not None and self.told is not self.answered:
-            size += _kept(self.told)
+        asked, sent, answered, told = self.asked, self.sent, self.answered, self.told
+        size = 2000 + len(asked)
+        if sent is not asked:
+            size += len(sent)
+        if answered is not None:
+            size += len(answered)
+        if told is not None and told is not answered:
+            size += len(told)
         return size
 
     def shorten(self, most: int) -> None:
         """Keep the beginnings only."""
         self.asked, self.sent = self.asked[:most], self.sent[:most]
         self.answered, self.told = _shortened(self.answered, most), _shortened(self.told, most)
-
-
-def _kept(said: Tape | bytes) -> int:
-    return len(said) if type(said) is bytes else said.kept()  # type: ignore[union-attr]
 
 
 def _shortened(said: Tape | bytes | None, most: int) -> Tape | None:
@@ -157,16 +156,18 @@ class Exchanges:
         """Bytes that they hold."""
 
     def add(self, exchange: Exchange) -> None:
-        if self.most <= 0:
+        most, most_bytes, kept = self.most, self.most_bytes, self._kept
+        if most <= 0:
             return
         size = exchange.kept()
-        if size > self.most_bytes // 8:  # one picture-laden request is not worth all the others
-            exchange.shorten(self.most_bytes // 64)
+        if size > most_bytes // 8:  # one picture-laden request is not worth all the others
+            exchange.shorten(most_bytes // 64)
             size = exchange.kept()
-        self._kept[exchange.id] = (exchange, size)
-        self.size += size
-        while len(self._kept) > self.most or self.size > self.most_bytes:
-            self.size -= self._kept.popitem(last=False)[1][1]
+        kept[exchange.id] = exchange, size
+        size += self.size
+        while len(kept) > most or size > most_bytes:
+            size -= kept.popitem(last=False)[1][1]
+        self.size = size
 
     def get(self, name: str) -> Exchange | None:
         found = self._kept.get(name)
@@ -180,9 +181,12 @@ class Exchanges:
         return [exchange for exchange, _ in self._kept.values()]
 
 
+_kind = attrgetter("code", "severity")
+
+
 def compact(losses: tuple[Loss, ...]) -> str:
     """Losses for a header: each code with its severity and how often."""
-    return _listed(tuple([(loss.code, loss.severity) for loss in losses]))
+    return _listed(tuple(map(_kind, losses)))
 
 
 def compact_repairs(repairs: tuple[Repair, ...]) -> str:
