@@ -24,7 +24,7 @@ from ..codec.vault import Vault
 from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ..translate import Head, Translation, look, seen
-from ..transport.client import Answer, Client
+from ..transport.client import Answer, Client, too_long
 from ..transport.google import Tokens
 from ..transport.projects import Projects
 from ..transport.retry import RETRIED, no_answer, until, wait
@@ -328,6 +328,8 @@ class Relay:
             if asked.headers:
                 own = upstreams.beside(own, asked.headers)
             first = min(bounds.first_byte, self._end - monotonic())
+            if first <= 0:
+                raise TransportError("timeout", too_long(bounds.total))
             answer = await self._desk.pool.request(
                 sending.address, "POST", sending.target, own, asked.body, first_byte=first
             )

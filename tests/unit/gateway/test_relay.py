@@ -273,7 +273,7 @@ def test_an_answer_that_does_not_end_in_time(step: Any, bounds: Bounds, said: st
 
 def test_the_total_time_holds_for_all_attempts_together() -> None:
     behind = Behind(failing(503))
-    told = told_by(behind, bounds=Bounds(total=0.2), route={"retries": 50, "backoff": 0.1})
+    told = told_by(behind, bounds=Bounds(total=1.5), route={"retries": 50, "backoff": 0.4})
     assert told.status == 529
     assert 1 <= len(behind.seen) < 6
 
