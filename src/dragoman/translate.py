@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
 
 from . import hosts, profiles
 from .canon.losses import Loss, Severity
-from .canon.parts import Part, Path
+from .canon.parts import Part
 from .canon.repairs import Repair
-from .canon.response import Kept, Plain, Response
+from .canon.request import Request
+from .canon.response import Kept, Named, Plain, Response
 from .codec import jsontext
-from .codec.carriage import Plan, carry, carry_plain
+from .codec.carriage import carry, carry_plain
 from .codec.endings import ended
 from .codec.faults import unsaid
 from .codec.hosted import aim, cross
-from .codec.ids import distinct, recur
+from .codec.ids import distinct
 from .codec.names import declared_once, reserve
+from .codec.plain import plain_calls
 from .codec.seals import MARK_BYTES
 from .codec.vault import Vault
 from .crossing import Crossing, Resolver
@@ -219,18 +221,19 @@ def translate_response(
     FaultError when the upstream says in its answer that it failed: `translate_fault` makes the client's of it.
     `host` is the upstream's, as for the request; left out, it is the one that `answers` was made for.
     """
+    way = _short_way(source, target)
+    document = body if type(body) is bytes else loose_bytes(body, source)
+    if not document.isascii():
+        check_text(document, source)
+    if seals != "auto":
+        check_strategy(seals, vault)
+    if tolerance is not None:
+        checked_tolerance(tolerance)
+    if way is not None and (answers is None or not (answers.renamed or answers.wrapped or answers.stand_ins)):
+        short = _plain_response(document, way, answers, tolerance, created, seals, vault, host)
+        if short is not None:
+            return short
     reader, writer = get(source), get(target)
-    document = as_bytes(body, source)
-    check_strategy(seals, vault)
-    checked_tolerance(tolerance)
-    if reader.read_plain is not None and writer.write_plain is not None and reader is not writer:
-        if answers is None or not (answers.renamed or answers.wrapped or answers.stand_ins):
-            plain = reader.read_plain(document)
-            if plain is not None and not (answers is not None and recur(plain.calls, answers.called)):
-                plan = seal_plan(reader, writer, answers, seals, vault, host) if plain.sealed else None
-                short = _plain_response(plain, reader, writer, answers, plan, tolerance, created)
-                if short is not None:
-                    return short
     plan = seal_plan(reader, writer, answers, seals, vault, host)
     crossing = way_back(source, target, answers, created)
     if source == target and not (answers is not None and answers.wrapped):
@@ -252,53 +255,78 @@ def translate_response(
     return Translation(out, crossing, settled(crossing, reader, writer, tolerance))
 
 
+class _ShortWay(NamedTuple):
+    """What is the same for all plain answers from one dialect to another."""
+
+    read: Callable[[bytes], Plain | None]
+    write: Callable[[Plain, str, int, Request | None], bytes | None]
+    crossing: Crossing
+    """One on which nothing is ever noted."""
+
+
+@lru_cache(maxsize=64)
+def _short_way(source: str, target: str) -> _ShortWay | None:
+    reader, writer = get(source), get(target)
+    if reader.read_plain is None or writer.write_plain is None or reader is writer or source in writer.kin:
+        return None
+    return _ShortWay(reader.read_plain, writer.write_plain, Crossing(source, target))
+
+
 def _plain_response(
-    plain: Plain,
-    reader: Dialect,
-    writer: Dialect,
+    document: bytes,
+    way: _ShortWay,
     answers: Translation | None,
-    plan: Plan | None,
     tolerance: Severity | None,
     created: int,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
 ) -> Translation | None:
-    """The short way for what nearly all answers are; None where it takes the long one after all."""
-    crossing = _bare(reader.name, writer.name)
-    if plain.sealed:
-        if plan is not None and plan.vault is not None:
-            crossing = way_back(reader.name, writer.name, answers, created)
+    """What nearly all answers are, on the short way; None where it takes the long one."""
+    read, write, crossing = way
+    plain = read(document)
+    if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):
+        return None
+    source, target = crossing.source, crossing.target
+    if plain.seals is not None:
+        plan = seal_plan(get(source), get(target), answers, seals, vault, host)
+        if plan is not None and plan.way == "vault":
+            crossing = way_back(source, target, answers, created)
         if plan is None or not carry_plain(plain, plan, crossing):
             return None
-    write: Any = writer.write_plain
-    out = write(plain, "", created, None) if answers is None else write(plain, answers.asked, created, answers.request)
+    if answers is None:
+        out = write(plain, "", created, None)
+    else:
+        out = write(plain, answers.asked, created, answers.request)
     if out is None:
         return None
     if plain.kept is None:
         return Translation(out, crossing, nothing)
     if tolerance is None:
-        return Translation(out, crossing, partial(_kept_losses, plain.kept, reader, writer))
-    crossing = Crossing(reader.name, writer.name)
-    crossing.kept = plain.kept()
-    return Translation(out, crossing, settled(crossing, reader, writer, tolerance))
+        return Translation(out, crossing, partial(_kept_losses, plain.kept, source))
+    crossing = _keeping(source, target, plain.kept())
+    return Translation(out, crossing, settled(crossing, get(source), get(target), tolerance))
 
 
-def _kept_losses(kept: Kept, reader: Dialect, writer: Dialect) -> tuple[Loss, ...]:
-    found = kept()
-    names = tuple([(at, tuple([name for name, value in fields.items() if value != _NULL])) for at, fields in found])
-    short = sum([len(name) for _, fields in names for name in fields]) < _SHORT
-    return (_dropped if short else _dropped.__wrapped__)(reader.name, writer.name, names)
+def _kept_losses(kept: Kept, source: str) -> tuple[Loss, ...]:
+    return _dropped(source, kept())
 
 
 @lru_cache(maxsize=256)  # an upstream's answers have the same fields again and again
-def _dropped(source: str, target: str, names: tuple[tuple[Path, tuple[str, ...]], ...]) -> tuple[Loss, ...]:
-    crossing = Crossing(source, target)
-    crossing.kept = [(at, dict.fromkeys(fields, Raw(b"0"))) for at, fields in names]
+def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
+    crossing = _keeping(source, "", kept)
     crossing.settle(get(source).noise)
     return crossing.losses.all()
 
 
-_NULL = Raw(b"null")
-_SHORT = 500
-"""Letters in names of fields; who sends more is not worth remembering."""
+def _keeping(source: str, target: str, kept: Named) -> Crossing:
+    crossing = Crossing(source, target)
+    crossing.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
+    return crossing
+
+
+_SAID = Raw(b"0")
+"""In place of a value that nobody asks for."""
 _bare = lru_cache(maxsize=64)(Crossing)
 """A crossing on which nothing is ever noted."""
 

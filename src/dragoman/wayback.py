@@ -13,7 +13,7 @@ from .canon.response import Alternative, Response
 from .codec.carriage import Plan
 from .codec.custom import unwrap_input
 from .codec.ids import apart
-from .codec.vault import Vault
+from .codec.vault import MemoryVault, Vault
 from .crossing import Crossing
 from .dialect import Dialect
 from .dialects import get
@@ -70,19 +70,23 @@ def seal_plan(
     model = ""
     if answers is not None:
         model, host = answers.model, host or answers.host
-    if vault is None:
-        return _plan(reader.name, writer.name, seals, model, hosts.origin(host), _wanted(host, reader))
-    return outward(seals, vault, reader, writer, model, hosts.origin(host), _wanted(host, reader))
+    wanted = _wanted(host, reader) if host else False
+    plan = _plan(reader.name, writer.name, vault is not None, seals, model, hosts.origin(host), wanted)
+    return plan if plan is None or plan.vault is None else msgspec.structs.replace(plan, vault=vault)
+
+
+_SOME = MemoryVault()
+"""Stands for any vault while it is decided whether there is use for one."""
 
 
 @lru_cache(maxsize=256)
-def _plan(source: str, target: str, seals: Strategy, model: str, host: str, wanted: bool) -> Plan | None:
-    return outward(seals, None, get(source), get(target), model, host, wanted)
+def _plan(source: str, target: str, kept: bool, seals: Strategy, model: str, host: str, wanted: bool) -> Plan | None:
+    return outward(seals, _SOME if kept else None, get(source), get(target), model, host, wanted)
 
 
-def _wanted(host: str | None, reader: Dialect) -> bool:
+def _wanted(host: str, reader: Dialect) -> bool:
     """Whether the upstream takes its thoughts back, sealed or not."""
-    known = hosts.lookup(host, reader.name) if host else None
+    known = hosts.lookup(host, reader.name)
     return known is not None and known.echo
 
 

@@ -46,6 +46,7 @@ def both(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Outcome, Outcom
         short = outcome(*asked)
         with monkeypatch.context() as patch:
             patch.setattr(translate, "get", long.__getitem__)
+            patch.setattr(translate, "_short_way", lambda source, target: None)
             return short, outcome(*asked)
 
     return run

@@ -11,6 +11,7 @@ import pytest
 
 import dragoman
 from dragoman import dialects as dialect_folder
+from dragoman import translate
 from dragoman.canon.losses import Loss
 from dragoman.canon.parts import Seal
 from dragoman.codec import seals
@@ -474,6 +475,7 @@ def kin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Dialect]:
     monkeypatch.setattr(dialect_folder, "_plugged", lambda name: dialect if name == "test-kin" else None)
     yield dialect
     dialect_folder.get.cache_clear()
+    translate._short_way.cache_clear()
 
 
 def test_what_kin_understands_is_no_loss(kin: Dialect) -> None:
@@ -482,3 +484,9 @@ def test_what_kin_understands_is_no_loss(kin: Dialect) -> None:
     stream = dragoman.StreamTranslator(source="openai-chat", target=kin.name)
     stream.feed(_sse({"id": "c", "model": "m", "new": 1, "choices": [{"index": 0, "delta": {"content": "a"}}]}))
     assert stream.losses == ()
+    message = {"role": "assistant", "content": "Hi."}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    answer = {"id": "c", "model": "m", "choices": [choice], "usage": usage, "service_tier": "flex"}
+    done = dragoman.translate_response(answer, source="openai-chat", target=kin.name)
+    assert (done.losses, done.json()["service_tier"]) == ((), "flex")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from .parts import Extra, Part, Path, Seal
 
@@ -66,21 +66,16 @@ class Response(Struct, frozen=True, gc=False):
     extra: Extra | None = None
 
 
-Kept = Callable[[], list[tuple[Path, dict[str, Raw]]]]
-"""Fields, and where they stand."""
+Named = tuple[tuple[Path, tuple[str, ...]], ...]
+"""Names of fields, and where they stand."""
+Kept = Callable[[], Named]
 
 
 class PlainCall(Struct, gc=False):
-    """A call in a plain answer: an id and a name that every dialect takes as they are."""
+    """A call in a plain answer."""
 
-    id: str
     name: str
     arguments: str
-    seal: Seal | None = None
-    slot: str = ""
-    """The packed seal to write on the call, and"""
-    before: str = ""
-    """the one to write into a thought before it."""
 
 
 class Plain(Struct, gc=False):
@@ -94,7 +89,9 @@ class Plain(Struct, gc=False):
     model: str
     text: str
     """"" for none; then there are calls."""
-    calls: list[PlainCall]
+    calls: dict[str, PlainCall]
+    """By their ids, each of which is one call's; what the ids and the names are like is not looked at before
+    `codec.plain.plain_calls`."""
     stop: Literal["stop", "tool_calls", "length"]
     input: int
     output: int
@@ -103,8 +100,14 @@ class Plain(Struct, gc=False):
     reasoning: int | None = None
     created: int | None = None
     parsed: bool = False
-    """The arguments came as JSON objects, not as text that may be anything."""
-    sealed: bool = False
-    """A call has a seal."""
+    """The arguments came as JSON objects, whose numbers nobody has looked at; else as text that may be anything before
+    `codec.plain.plain_calls`."""
     kept: Kept | None = None
-    """The fields that only the source's dialect knows, gathered when someone asks for the losses."""
+    """The fields that only the source's dialect knows and that say something, found when someone asks for the losses.
+    Their names are those of a wire Struct, and their places few: so there are few such tuples, worth remembering."""
+    seals: dict[str, Seal] | None = None
+    """Those on the calls, by their ids; None where no call has one."""
+    slots: dict[str, str] | None = None
+    """The packed seals to write on the calls, and"""
+    thoughts: dict[str, str] | None = None
+    """those to write into thoughts before them."""

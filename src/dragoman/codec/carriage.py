@@ -121,19 +121,26 @@ class Told:
     def labelled(self, seal: Seal) -> Seal:
         """A seal with its whole origin: the upstream's dialect, host and model."""
         origin = self.plan.origin
-        kind, data = seal.kind, seal.data
-        if seal.dialect in self.plan.borrowed:
-            kind = seal.dialect
-        elif seal.dialect != origin.dialect:
-            # The upstream is a gateway like this one: it wants back what stood in its slot, mark and all.
-            kind, data = "", seals.pack(seal)
+        kind, data = self._label(seal)
         return Seal(origin.dialect, data, kind, self._model or seal.model, seal.host or origin.host)
+
+    def _label(self, seal: Seal) -> tuple[str, str]:
+        """The kind and the data of a seal with its whole origin."""
+        if seal.dialect in self.plan.borrowed:
+            return seal.dialect, seal.data
+        if seal.dialect == self.plan.origin.dialect:
+            return seal.kind, seal.data
+        # The upstream is a gateway like this one: it wants back what stood in its slot, mark and all.
+        return "", seals.pack(seal)
 
     def record(self, where: Literal["call", "text", "thought"], seal: Seal, call: str = "", length: int = 0) -> Record:
         """A seal, and where it stands in what was said so far."""
-        of = self.labelled(seal)
-        place = (call, self.calls, self.chars if self.plan.counts else HERE, length)
-        return Record(where, of.dialect, of.data, of.kind, of.model, of.host, *place)
+        plan = self.plan
+        origin = plan.origin
+        kind, data = self._label(seal)
+        model, host = self._model or seal.model, seal.host or origin.host
+        offset = self.chars if plan.counts else HERE
+        return Record(where, origin.dialect, data, kind, model, host, call, self.calls, offset, length)
 
     def call(self, call: ToolCall) -> tuple[list[Record], ToolCall]:
         """A call as the client gets it, and the records that have to travel in a thought before it."""
@@ -142,15 +149,9 @@ class Told:
         if seal is not None:
             records = [*records, self.record("call", seal, call.id)]
         if plan.way == "vault":
-            self._keys, self._kept = (call_key(plan.upstream, self._model, call.id),), records
-            if plan.anonymous and self._crossing.answers is not None:
-                turns = self._crossing.answers.turns
-                place = (last_words(self._crossing.answers), calls_since(turns) + self.calls, call.name)
-                self._keys += (place_key(plan.upstream, self._model, *place),)
-            self._keep()
+            self.keep(call.id, call.name, records)
         elif plan.vault is not None and seal is not None:
-            # Some clients leave out the thought that carries it, because it says nothing: a spare one is kept for them.
-            plan.vault.put(call_key(plan.upstream, self._model, call.id), seals.written(records[-1:]))
+            self.spare(call.id, seals.written(records[-1:]))
         self.calls += 1
         if not records:
             return [], call
@@ -169,6 +170,22 @@ class Told:
         elif plan.way == "left":
             return [], call
         return [], msgspec.structs.replace(call, seal=None)
+
+    def keep(self, call_id: str, name: str, records: list[Record]) -> None:
+        """The records of a call wait in the vault, and in no other place."""
+        plan = self.plan
+        self._keys, self._kept = (call_key(plan.upstream, self._model, call_id),), records
+        if plan.anonymous and self._crossing.answers is not None:
+            turns = self._crossing.answers.turns
+            place = (last_words(self._crossing.answers), calls_since(turns) + self.calls, name)
+            self._keys += (place_key(plan.upstream, self._model, *place),)
+        self._keep()
+
+    def spare(self, call_id: str, record: str) -> None:
+        """Some clients leave out the thought that carries a record, because it says nothing: a spare one is kept for
+        them."""
+        if self.plan.vault is not None:
+            self.plan.vault.put(call_key(self.plan.upstream, self._model, call_id), record)
 
     def text(self, text: Text) -> tuple[list[Record], Text | None]:
         """A whole text as the client gets it, and the records that have to travel in a thought before it."""
@@ -267,27 +284,29 @@ def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
         return False
     told = Told(plan, crossing, plain.model)
     told.said(plain.text)
-    if plan.vault is None and plan.way in ("thoughts", "parts", "left"):
-        for call in plain.calls:
-            if call.seal is not None:
-                if plan.way == "left" and call.seal.dialect not in plan.call_slots:
-                    return False
-                packed = seals.pack(seals.bundle((told.record("call", call.seal, call.id),)))
-                call.before, call.slot = (packed, "") if plan.way == "thoughts" else ("", packed)
-            told.calls += 1
-        return True
-    for call in plain.calls:
-        if call.seal is None:
-            told.calls += 1
-            continue
-        records, shown = told.call(ToolCall(call.id, call.name, call.arguments, seal=call.seal))
-        if records:
-            call.before = seals.pack(seals.bundle(records))
-        if shown.seal is not None:
-            if shown.seal.dialect != seals.BUNDLE:
-                return False
-            call.slot = seals.pack(shown.seal)
-        call.id = shown.id
+    way, places = plan.way, {call_id: place for place, call_id in enumerate(plain.calls)}
+    ids: dict[str, str] = {}
+    slots: dict[str, str] = {}
+    thoughts: dict[str, str] = {}
+    for call_id, seal in (plain.seals or {}).items():
+        told.calls = places[call_id]
+        record = told.record("call", seal, call_id)
+        written = seals.written((record,))
+        if way == "vault":
+            told.keep(call_id, plain.calls[call_id].name, [record])
+        elif plan.vault is not None:
+            told.spare(call_id, written)
+        if way == "thoughts":
+            thoughts[call_id] = seals.pack_written(written)
+        elif way == "id":
+            ids[call_id] = seals.pack_id(call_id, (record,))
+        elif way == "parts" or seal.dialect in plan.call_slots:
+            slots[call_id] = seals.pack_written(written)
+        elif way == "left":
+            return False
+    if ids:
+        plain.calls = {ids.get(call_id, call_id): call for call_id, call in plain.calls.items()}
+    plain.slots, plain.thoughts = slots or None, thoughts or None
     return True
 
 

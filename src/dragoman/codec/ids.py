@@ -13,11 +13,9 @@ from collections.abc import Iterable, Set
 import msgspec
 
 from ..canon.parts import Part, Path, ToolCall, ToolResult
-from ..canon.response import PlainCall
 from ..canon.turns import Turn
 from ..crossing import Crossing
 from .gist import gist
-from .names import SAFE_NAMES, safe
 from .seals import unpack_id
 
 _SHORT = 40
@@ -52,17 +50,6 @@ def plain_id(call_id: str) -> bool:
     return (call_id.isidentifier() or call_id.isalnum()) and call_id.isascii() and len(call_id) <= _SHORT
 
 
-def plain_calls(calls: list[PlainCall]) -> bool:
-    """Whether every call has an id of its own and a name, such as every dialect takes."""
-    for call in calls:
-        call_id, name = call.id, call.name
-        if name not in SAFE_NAMES and not safe(name):
-            return False
-        if not plain_id(call_id) and not SAFE.match(call_id):
-            return False
-    return len(calls) < 2 or len({call.id for call in calls}) == len(calls)
-
-
 def send(call_id: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -> str:
     """A call id as the target takes it. Use it for calls and results alike."""
     if plain_id(call_id) or pattern.match(call_id):
@@ -87,24 +74,6 @@ def earlier(crossing: Crossing) -> set[str]:
     """The ids of the calls in the conversation that an answer goes on with."""
     turns = crossing.answers.turns if crossing.answers is not None else ()
     return {part.id for turn in turns if turn.role == "assistant" for part in turn.parts if type(part) is ToolCall}
-
-
-def recur(calls: list[PlainCall], called: tuple[frozenset[str], ...] | None) -> bool:
-    """Whether calls of an answer may have ids that stand in the conversation already: hosts number those of each anew.
-    `called`: the ids that do; None if that is not known."""
-    if called is None:
-        return bool(calls)
-    for call in calls:
-        call_id = call.id
-        for given in called:
-            if call_id in given:
-                return True
-        if not (call_id.isidentifier() or call_id.isalnum()):
-            # One that the target does not take stands as its hash.
-            sent = hashed(call_id)
-            if any(sent in given for given in called):
-                return True
-    return False
 
 
 def _stands(call_id: str, given: Set[str]) -> bool:

@@ -80,14 +80,18 @@ def pack(seal: Seal) -> str:
     if seal.dialect == BUNDLE and seal.data.startswith(MARK):
         return seal.data  # it could not be read
     if seal.dialect == BUNDLE:
-        plain = _RECORDS + seal.data
-    elif seal.host:
+        return pack_written(seal.data)
+    if seal.host:
         own = Record("thought", seal.dialect, seal.data, seal.kind, seal.model, seal.host, offset=HERE, length=-1)
-        plain = _RECORDS + written((own,))
-    else:
-        model = seal.model.replace("%", "%25").replace(":", "%3A")
-        plain = f"{_PLAIN}{seal.dialect}:{seal.kind}:{model}:{seal.data}"
+        return pack_written(written((own,)))
+    model = seal.model.replace("%", "%25").replace(":", "%3A")
+    plain = f"{_PLAIN}{seal.dialect}:{seal.kind}:{model}:{seal.data}"
     return base64.b64encode(plain.encode("utf-8")).decode("ascii")
+
+
+def pack_written(records: str) -> str:
+    """Records in JSON (`written`) as text for a slot."""
+    return binascii.b2a_base64((_RECORDS + records).encode("utf-8"), newline=False).decode("ascii")
 
 
 def unpack(slot: str) -> Seal | None:

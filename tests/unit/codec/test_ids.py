@@ -10,7 +10,6 @@ import pytest
 from dragoman.canon.losses import Loss
 from dragoman.canon.parts import Text, ToolCall, ToolResult
 from dragoman.canon.request import Request
-from dragoman.canon.response import PlainCall
 from dragoman.canon.turns import Turn
 from dragoman.codec import ids
 from dragoman.crossing import Crossing
@@ -152,8 +151,6 @@ def test_the_calls_of_an_answer_are_told_apart_from_those_before(stood: str) -> 
     assert found.id not in (own, stood)
     assert [loss.code for loss in crossing.losses.all()] == ["call.id.rewritten"]
     assert ids.earlier(crossing) == {stood}
-    assert ids.recur([PlainCall(own, "f", "")], (frozenset({stood}),))
-    assert not ids.recur([PlainCall("other", "f", "")], (frozenset({stood}),))
     parts = (ToolCall("new", "f"),)
     assert ids.apart(parts, crossing) is parts
 

@@ -119,3 +119,12 @@ def test_an_id_with_seals_in_it(call_id: str) -> None:
 )
 def test_any_other_id_is_an_id(call_id: str) -> None:
     assert seals.unpack_id(call_id) is None
+
+
+def test_records_in_json_are_packed_as_the_seal_that_holds_them() -> None:
+    records = (seals.Record("call", "gemini", "c2ln", call="c1"), seals.Record("text", "gemini", "ü"))
+    slot = seals.pack_written(seals.written(records))
+    assert slot == seals.pack(seals.bundle(records))
+    held = seals.unpack(slot)
+    assert held is not None
+    assert seals.read(held.data) == records

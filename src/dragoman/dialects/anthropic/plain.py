@@ -5,48 +5,44 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
-from ...codec.ids import plain_calls
+from ...codec.plain import NOT_PLAIN, CallId, Exact, Word, decodable
 
 
-class _Exact(Struct, forbid_unknown_fields=True, gc=False):
-    """What is null or of one value in a plain answer is of that type, so that decoding checks it."""
-
-
-class _Text(_Exact, tag_field="type", tag="text"):
-    text: str
+class _Text(Exact, tag_field="type", tag="text"):
+    text: Word
     citations: None = None
 
 
-class _Call(_Exact, tag_field="type", tag="tool_use"):
-    id: str
+class _Call(Exact, tag_field="type", tag="tool_use"):
+    id: CallId
     name: str
     input: Raw
 
 
-class _OutputDetails(_Exact):
+class _OutputDetails(Exact):
     thinking_tokens: int | None = None
 
 
-class _NothingCached(_Exact):
+class _NothingCached(Exact):
     ephemeral_5m_input_tokens: Literal[0] = 0
     ephemeral_1h_input_tokens: Literal[0] = 0
 
 
-class _NothingRun(_Exact):
+class _NothingRun(Exact):
     web_search_requests: Literal[0] = 0
     web_fetch_requests: Literal[0] = 0
 
 
-class _Usage(_Exact):
+class _Usage(Exact, kw_only=True):
     input_tokens: int
-    output_tokens: int
     cache_creation_input_tokens: int | None = None
     cache_read_input_tokens: int | None = None
+    output_tokens: int
     output_tokens_details: _OutputDetails | None = None
     cache_creation: _NothingCached | None = None
     server_tool_use: _NothingRun | None = None
@@ -54,10 +50,10 @@ class _Usage(_Exact):
     inference_geo: Literal["not_available"] | None = None
 
 
-class _Answer(_Exact):
+class _Answer(Exact):
     content: list[_Text | _Call]
-    id: str
-    model: str
+    id: Word
+    model: Word
     stop_reason: Literal["end_turn", "tool_use", "max_tokens"]
     usage: _Usage
     type: str | None = None
@@ -80,58 +76,55 @@ _WORDS = {stop: word for word, stop in _STOPS.items()}
 def read_plain(body: bytes) -> Plain | None:
     try:
         answer = _decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except NOT_PLAIN:
         return None
     text = ""
-    calls: list[PlainCall] = []
+    calls: dict[str, PlainCall] = {}
     for block in answer.content:
         if type(block) is _Call:
-            arguments = str(block.input, "utf-8")
-            if arguments[:1] != "{" or '"__raw"' in arguments[:16]:
+            call_id, arguments = block.id, str(block.input, "utf-8")
+            if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
                 return None
-            calls.append(PlainCall(block.id, block.name, arguments))
-        elif not text and not calls and type(block) is _Text and block.text:
+            calls[call_id] = PlainCall(block.name, arguments)
+        elif not text and not calls and type(block) is _Text:
             text = block.text
         else:
             return None
     stop = _STOPS[answer.stop_reason]
-    if calls:
-        if stop != "tool_calls" or not plain_calls(calls):
-            return None
-    elif stop == "tool_calls" or not text:
-        return None
-    if not answer.id or not answer.model:
+    if not (stop == "tool_calls" if calls else text and stop != "tool_calls"):
         return None
     usage = answer.usage
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
-    prompt = usage.input_tokens + (read or 0) + (written or 0)
     details = usage.output_tokens_details
-    thought = details.thinking_tokens if details is not None else None
     return Plain(
-        answer.id, answer.model, text, calls, stop, prompt, usage.output_tokens, read, written, thought, None, True
+        answer.id,
+        answer.model,
+        text,
+        calls,
+        stop,
+        usage.input_tokens + (read or 0) + (written or 0),
+        usage.output_tokens,
+        read,
+        written,
+        details.thinking_tokens if details is not None else None,
+        None,
+        True,
     )
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     content: list[Any] = [{"type": "text", "text": plain.text}] if plain.text else []
-    for call in plain.calls:
-        if call.slot or not jsontext.is_object(call.arguments):
+    if plain.calls:
+        if plain.slots is not None or (plain.parsed and not decodable(plain)):
             return None
-        if call.before:
-            content.append({"type": "thinking", "thinking": "", "signature": call.before})
-        content.append({"type": "tool_use", "id": call.id, "name": call.name, "input": Raw(call.arguments)})
-    read, written = plain.cache_read, plain.cache_write
+        if plain.thoughts is None:
+            content += [_Call(call_id, call.name, Raw(call.arguments)) for call_id, call in plain.calls.items()]
+        else:
+            _write_sealed(plain.calls, plain.thoughts, content)
+    read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
     fresh = plain.input - (read or 0) - (written or 0)
     if fresh < 0:
         return None
-    usage: dict[str, Any] = {"input_tokens": fresh}
-    if written is not None:
-        usage["cache_creation_input_tokens"] = written
-    if read is not None:
-        usage["cache_read_input_tokens"] = read
-    usage["output_tokens"] = plain.output
-    if plain.reasoning is not None:
-        usage["output_tokens_details"] = {"thinking_tokens": plain.reasoning}
     return jsontext.encode(
         {
             "id": plain.id,
@@ -141,6 +134,20 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
             "content": content,
             "stop_reason": _WORDS[plain.stop],
             "stop_sequence": None,
-            "usage": usage,
+            "usage": _Usage(
+                input_tokens=fresh,
+                cache_creation_input_tokens=written,
+                cache_read_input_tokens=read,
+                output_tokens=plain.output,
+                output_tokens_details=None if thought is None else _OutputDetails(thought),
+            ),
         }
     )
+
+
+def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content: list[Any]) -> None:
+    """The calls, before each the thought that carries its seal."""
+    for call_id, call in calls.items():
+        if call_id in thoughts:
+            content.append({"type": "thinking", "thinking": "", "signature": thoughts[call_id]})
+        content.append(_Call(call_id, call.name, Raw(call.arguments)))

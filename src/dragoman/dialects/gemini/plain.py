@@ -6,58 +6,80 @@ from functools import lru_cache, partial
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
-from ...canon.parts import Path
+from ...canon.parts import Path, Seal
 from ...canon.request import Request
-from ...canon.response import Plain, PlainCall
+from ...canon.response import Named, Plain, PlainCall
 from ...codec import jsontext
-from ...codec.extras import Fields, carried
-from ...codec.ids import plain_calls
+from ...codec.extras import NULL, Fields, said
+from ...codec.plain import NOT_PLAIN, CallId, Exact, Word, decodable
+from ...codec.seals import MARK
 from . import wire
 from .message import DUMMIES, read_seal
 from .response import read_time, write_time
 
 
-class _Exact(Struct, forbid_unknown_fields=True, gc=False):
-    """What is null or of one value in a plain answer is of that type, so that decoding checks it."""
-
-
-class _Call(_Exact):
-    id: str
+class _Call(Exact):
+    id: CallId
     name: str
     args: Raw
 
 
-class _Part(_Exact):
-    text: str | None = None
+class _Part(Exact):
+    text: Word | None = None
     functionCall: _Call | None = None
     thoughtSignature: str | None = None
 
 
-class _Content(_Exact):
+class _Called(Exact):
+    """A call as it is written."""
+
+    functionCall: _Call
+
+
+class _Content(Exact):
     parts: list[_Part]
     role: str | None = None
 
 
-class _Candidate(_Exact):
+class _Candidate(Exact):
     content: _Content
     finishReason: Literal["STOP", "MAX_TOKENS"]
     index: int | None = None
-    safetyRatings: Raw = wire.NONE
-    avgLogprobs: Raw = wire.NONE
+    safetyRatings: Raw = NULL
+    avgLogprobs: Raw = NULL
 
 
-class _Answer(_Exact):
+class _Usage(Exact):
+    promptTokenCount: int
+    candidatesTokenCount: int
+    thoughtsTokenCount: int | None = None
+    cachedContentTokenCount: int | None = None
+    totalTokenCount: int | None = None
+    toolUsePromptTokenCount: None = None
+    promptTokensDetails: Raw = NULL
+    candidatesTokensDetails: Raw = NULL
+    cacheTokensDetails: Raw = NULL
+    toolUsePromptTokensDetails: Raw = NULL
+    responseTokenCount: Raw = NULL
+    responseTokensDetails: Raw = NULL
+    trafficType: Raw = NULL
+    serviceTier: Raw = NULL
+
+
+class _Answer(Exact):
     candidates: tuple[_Candidate]
-    usageMetadata: wire.UsageMetadata
-    modelVersion: str
-    responseId: str
+    usageMetadata: _Usage
+    modelVersion: Word
+    responseId: Word
     createTime: str | None = None
 
 
 _decode = msgspec.json.Decoder(_Answer).decode
 _WORDS = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
+_CANDIDATE: Path = ("candidates", 0)
+_USAGE: Path = ("usageMetadata",)
 _CANDIDATE_EXTRAS = Fields("safetyRatings", "avgLogprobs")
 _written_time = lru_cache(maxsize=64)(write_time)
 
@@ -65,83 +87,76 @@ _written_time = lru_cache(maxsize=64)(write_time)
 def read_plain(body: bytes) -> Plain | None:
     try:
         answer = _decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except NOT_PLAIN:
         return None
     candidate, usage = answer.candidates[0], answer.usageMetadata
     text = ""
-    calls: list[PlainCall] = []
-    sealed = False
+    calls: dict[str, PlainCall] = {}
+    seals: dict[str, Seal] | None = None
     for part in candidate.content.parts:
-        call = part.functionCall
+        call, signature = part.functionCall, part.thoughtSignature
         if call is not None and part.text is None:
-            arguments, signature = str(call.args, "utf-8"), part.thoughtSignature
-            if arguments[:1] != "{" or '"__raw"' in arguments[:16] or signature in DUMMIES:
+            arguments = str(call.args, "utf-8")
+            call_id = call.id
+            if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
                 return None
+            calls[call_id] = PlainCall(call.name, arguments)
             if signature is not None:
-                sealed = True
-                calls.append(PlainCall(call.id, call.name, arguments, read_seal(signature)))
-            else:
-                calls.append(PlainCall(call.id, call.name, arguments))
-        elif not text and not calls and part.text and call is None and part.thoughtSignature is None:
+                if signature in DUMMIES:
+                    return None
+                seal = read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
+                if seals is None:
+                    seals = {call_id: seal}
+                else:
+                    seals[call_id] = seal
+        elif not text and not calls and part.text is not None and call is None and signature is None:
             text = part.text
         else:
             return None
     cut = candidate.finishReason == "MAX_TOKENS"
-    if (
-        not (text or calls)
-        or (cut and calls)
-        or not (answer.responseId and answer.modelVersion)
-        or not plain_calls(calls)
-    ):
+    if cut if calls else not text:
         return None
-    prompt, output, thought = usage.promptTokenCount, usage.candidatesTokenCount, usage.thoughtsTokenCount
-    if prompt is None or output is None or usage.toolUsePromptTokenCount is not None:
-        return None
+    thought = usage.thoughtsTokenCount
     return Plain(
         answer.responseId,
         answer.modelVersion,
         text,
         calls,
         "tool_calls" if calls else "length" if cut else "stop",
-        prompt,
-        output + (thought or 0),
+        usage.promptTokenCount,
+        usage.candidatesTokenCount + (thought or 0),
         usage.cachedContentTokenCount,
         None,
         thought,
         read_time(answer.createTime) if answer.createTime is not None else None,
         True,
-        sealed,
-        partial(_kept, answer),
+        partial(_kept, candidate, usage),
+        seals,
     )
 
 
-def _kept(answer: _Answer) -> list[tuple[Path, dict[str, Raw]]]:
-    return [
-        (("candidates", 0), carried(answer.candidates[0], _CANDIDATE_EXTRAS) or {}),
-        (("usageMetadata",), carried(answer.usageMetadata, wire.USAGE_EXTRAS) or {}),
-    ]
+def _kept(candidate: _Candidate, usage: _Usage) -> Named:
+    return (_CANDIDATE, said(candidate, _CANDIDATE_EXTRAS)), (_USAGE, said(usage, wire.USAGE_EXTRAS))
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
-    parts: list[Any] = [{"text": plain.text}] if plain.text else []
-    for call in plain.calls:
-        if call.slot or call.before or not jsontext.is_object(call.arguments):
-            return None
-        parts.append({"functionCall": {"id": call.id, "name": call.name, "args": Raw(call.arguments)}})
-    usage: dict[str, Any] = {
-        "promptTokenCount": plain.input,
-        "candidatesTokenCount": max(plain.output - (plain.reasoning or 0), 0),
-    }
-    if plain.reasoning is not None:
-        usage["thoughtsTokenCount"] = plain.reasoning
-    if plain.cache_read is not None:
-        usage["cachedContentTokenCount"] = plain.cache_read
-    if plain.cache_write:
+    if plain.cache_write or plain.slots is not None or plain.thoughts is not None:
         return None
-    usage["totalTokenCount"] = plain.input + plain.output
+    parts: list[Any] = [{"text": plain.text}] if plain.text else []
+    if plain.calls:
+        if plain.parsed and not decodable(plain):
+            return None
+        parts += [_Called(_Call(call_id, call.name, Raw(call.arguments))) for call_id, call in plain.calls.items()]
+    thought = plain.reasoning
     out: dict[str, Any] = {
         "candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": _WORDS[plain.stop], "index": 0}],
-        "usageMetadata": usage,
+        "usageMetadata": _Usage(
+            plain.input,
+            max(plain.output - (thought or 0), 0),
+            thought,
+            plain.cache_read,
+            plain.input + plain.output,
+        ),
         "modelVersion": model or plain.model,
         "responseId": plain.id,
     }

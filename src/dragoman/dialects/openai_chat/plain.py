@@ -6,108 +6,111 @@ from functools import partial
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...canon.parts import Path
 from ...canon.request import Request
-from ...canon.response import Plain, PlainCall
+from ...canon.response import Named, Plain, PlainCall
 from ...codec import jsontext
-from ...codec.extras import carried
-from ...codec.ids import plain_calls
+from ...codec.extras import NULL, said
+from ...codec.plain import NOT_PLAIN, CallId, Exact, Word
 from . import wire
 
 
-class _Exact(Struct, forbid_unknown_fields=True, gc=False):
-    """What is null or of one value in a plain answer is of that type, so that decoding checks it."""
+class _Function(PlainCall, forbid_unknown_fields=True, gc=False):
+    pass
 
 
-class _Function(_Exact):
-    name: str
-    arguments: str
-
-
-class _Call(_Exact):
-    id: str
+class _Call(Exact):
+    id: CallId
     function: _Function
     type: Literal["function"] = "function"
 
 
-class _Message(_Exact):
+class _Message(Exact):
     role: Literal["assistant"] = "assistant"
     content: str | None = None
     tool_calls: list[_Call] | None = None
     refusal: None = None
-    annotations: list[Raw] | None = None
+    annotations: tuple[()] | None = None
     audio: None = None
     function_call: None = None
     reasoning_content: None = None
     reasoning: None = None
 
 
-class _Choice(_Exact):
+class _Choice(Exact):
     message: _Message
     finish_reason: Literal["stop", "tool_calls", "length"]
     index: int = 0
     logprobs: None = None
 
 
-class _PromptDetails(_Exact):
+class _PromptDetails(Exact):
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
     audio_tokens: Literal[0] | None = None
 
 
-class _CompletionDetails(_Exact):
+class _CompletionDetails(Exact):
     reasoning_tokens: int | None = None
     audio_tokens: Literal[0] | None = None
     accepted_prediction_tokens: Literal[0] | None = None
     rejected_prediction_tokens: Literal[0] | None = None
 
 
-class _Usage(_Exact):
+class _Usage(Exact, kw_only=True):
     prompt_tokens: int
     completion_tokens: int
-    total_tokens: int
     prompt_tokens_details: _PromptDetails | None = None
     completion_tokens_details: _CompletionDetails | None = None
+    total_tokens: int
 
 
-class _Answer(_Exact):
-    id: str
-    model: str
+class _Answer(Exact):
+    id: Word
+    model: Word
     choices: tuple[_Choice]
     usage: _Usage
     created: int | None = None
     object: str | None = None
-    service_tier: Raw = wire.NONE
-    system_fingerprint: Raw = wire.NONE
-    prompt_filter_results: Raw = wire.NONE
-    timings: Raw = wire.NONE
+    service_tier: Raw = NULL
+    system_fingerprint: Raw = NULL
+    prompt_filter_results: Raw = NULL
+    timings: Raw = NULL
+
+
+class _Called(Struct, gc=False):
+    """A call as it is written."""
+
+    id: str
+    type: str
+    function: PlainCall
+    extra_content: dict[str, Any] | UnsetType = UNSET
 
 
 _decode = msgspec.json.Decoder(_Answer).decode
-_extras = wire.COMPLETION_EXTRAS.values
-_NO_PROMPT, _NO_COMPLETION = _PromptDetails(), _CompletionDetails()
+_NOTHING_ASKED, _NOTHING_TOLD = _PromptDetails(), _CompletionDetails()
 
 
 def read_plain(body: bytes) -> Plain | None:
     try:
         answer = _decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except NOT_PLAIN:
         return None
     choice, usage = answer.choices[0], answer.usage
-    message = choice.message
-    said, stop = message.tool_calls, choice.finish_reason
-    if message.annotations or bool(said) != (stop == "tool_calls") or not (answer.id and answer.model):
+    message, stop = choice.message, choice.finish_reason
+    text, said = message.content or "", message.tool_calls
+    calls: dict[str, PlainCall] = {}
+    if said:
+        calls = {call.id: call.function for call in said}
+        if stop != "tool_calls" or len(calls) < len(said):
+            return None
+    elif stop == "tool_calls" or not text:
         return None
-    calls = [PlainCall(call.id, call.function.name, call.function.arguments) for call in said] if said else []
-    text = message.content or ""
-    if not plain_calls(calls) or not (text or calls):
-        return None
-    output, total = usage.completion_tokens, usage.total_tokens
-    asked = usage.prompt_tokens_details or _NO_PROMPT
-    thought = (usage.completion_tokens_details or _NO_COMPLETION).reasoning_tokens
-    if total != usage.prompt_tokens + output or (thought is not None and thought > output):
+    prompt, output = usage.prompt_tokens, usage.completion_tokens
+    asked = usage.prompt_tokens_details or _NOTHING_ASKED
+    thought = (usage.completion_tokens_details or _NOTHING_TOLD).reasoning_tokens
+    if usage.total_tokens != prompt + output or (thought is not None and thought > output):
         return None
     return Plain(
         answer.id,
@@ -115,47 +118,36 @@ def read_plain(body: bytes) -> Plain | None:
         text,
         calls,
         stop,
-        usage.prompt_tokens,
+        prompt,
         output,
         asked.cached_tokens,
         asked.cache_write_tokens,
         thought,
         answer.created,
         False,
-        False,
-        partial(_kept, answer) if any(_extras(answer)) else None,
+        partial(_kept, answer),
     )
 
 
-def _kept(answer: _Answer) -> list[tuple[Path, dict[str, Raw]]]:
-    return [((), carried(answer, wire.COMPLETION_EXTRAS) or {})]
-
-
-def _written(call: PlainCall) -> dict[str, Any] | None:
-    function = {"name": call.name, "arguments": call.arguments}
-    if call.slot:
-        slot = {"google": {"thought_signature": call.slot}}
-        return {"id": call.id, "type": "function", "function": function, "extra_content": slot}
-    return {"id": call.id, "type": "function", "function": function}
+def _kept(answer: _Answer) -> Named:
+    return (((), said(answer, wire.COMPLETION_EXTRAS)),)
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     message: dict[str, Any] = {"role": "assistant", "content": plain.text or None}
-    for call in plain.calls:
-        if call.before or not (plain.parsed or jsontext.is_object(call.arguments)):
+    calls = plain.calls
+    if calls:
+        if plain.thoughts is not None:
             return None
-    if plain.calls:
-        message["tool_calls"] = [_written(call) for call in plain.calls]
+        if plain.slots is None:
+            message["tool_calls"] = [_Called(call_id, "function", call) for call_id, call in calls.items()]
+        else:
+            slots = {call_id: {"google": {"thought_signature": packed}} for call_id, packed in plain.slots.items()}
+            message["tool_calls"] = [
+                _Called(call_id, "function", call, slots.get(call_id, UNSET)) for call_id, call in calls.items()
+            ]
     message["refusal"] = None
-    usage: dict[str, Any] = {"prompt_tokens": plain.input, "completion_tokens": plain.output}
-    read, written = plain.cache_read, plain.cache_write
-    if read is not None or written is not None:
-        details = usage["prompt_tokens_details"] = {} if read is None else {"cached_tokens": read}
-        if written is not None:
-            details["cache_write_tokens"] = written
-    if plain.reasoning is not None:
-        usage["completion_tokens_details"] = {"reasoning_tokens": plain.reasoning}
-    usage["total_tokens"] = plain.input + plain.output
+    read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
     return jsontext.encode(
         {
             "id": plain.id,
@@ -163,6 +155,12 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
             "created": created if plain.created is None else plain.created,
             "model": model or plain.model,
             "choices": [{"index": 0, "message": message, "finish_reason": plain.stop}],
-            "usage": usage,
+            "usage": _Usage(
+                prompt_tokens=plain.input,
+                completion_tokens=plain.output,
+                prompt_tokens_details=None if read is None and written is None else _PromptDetails(read, written),
+                completion_tokens_details=None if thought is None else _CompletionDetails(thought),
+                total_tokens=plain.input + plain.output,
+            ),
         }
     )

@@ -3,66 +3,73 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import compress
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
-from ...canon.parts import Path
 from ...canon.request import Request
-from ...canon.response import Plain, PlainCall
-from ...codec import jsontext
-from ...codec.extras import NULL
-from ...codec.ids import plain_calls
+from ...canon.response import Named, Plain, PlainCall
+from ...codec.ids import hashed
+from ...codec.plain import NOT_PLAIN, CallId, Exact, Word
 from . import wire
-from .items import MADE_HERE, answer_id
-from .response import around, filled
+from .items import MADE_HERE
+from .response import completed, filled, names_around
 from .search import NAME as SEARCH
 
 _CUT = {"reason": "max_output_tokens"}
+_MANY = 64
+"""Items of an answer. Who sends more is not worth remembering."""
 
 
-class _Exact(Struct, forbid_unknown_fields=True, gc=False):
-    """What is null or of one value in a plain answer is of that type, so that decoding checks it."""
-
-
-class _Words(_Exact):
-    text: str
+class _Words(Exact):
+    text: Word
     type: Literal["output_text"]
-    annotations: list[Raw] | None = None
-    logprobs: list[Raw] | None = None
+    annotations: tuple[()] | None = None
+    logprobs: tuple[()] | None = None
 
 
-class _Message(_Exact, tag_field="type", tag="message"):
+class _Message(Exact, tag_field="type", tag="message"):
     content: tuple[_Words]
     role: Literal["assistant"]
     id: str | None = None
     status: Literal["completed"] | None = None
 
 
-class _Call(_Exact, tag_field="type", tag="function_call"):
-    call_id: str
+class _Call(Exact, tag_field="type", tag="function_call"):
+    call_id: CallId
     name: str
     arguments: str
     id: str | None = None
     status: Literal["completed"] | None = None
 
 
-class _InputDetails(_Exact):
+class _Called(Struct, tag_field="type", tag="function_call", gc=False):
+    """A call as it is written."""
+
+    call_id: str
+    name: str
+    arguments: str
+    id: str
+    status: str = "completed"
+
+
+class _InputDetails(Exact):
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
 
 
-class _OutputDetails(_Exact):
+class _OutputDetails(Exact):
     reasoning_tokens: int | None = None
 
 
-class _Usage(_Exact):
+class _Usage(Exact, kw_only=True):
     input_tokens: int
-    output_tokens: int
-    total_tokens: int
     input_tokens_details: _InputDetails | None = None
+    output_tokens: int
     output_tokens_details: _OutputDetails | None = None
+    total_tokens: int
 
 
 _answer: Any = msgspec.defstruct(
@@ -70,112 +77,102 @@ _answer: Any = msgspec.defstruct(
     [
         ("output", list[_Message | _Call]),
         ("usage", _Usage),
-        ("id", str),
-        ("model", str),
+        ("id", Word),
+        ("model", Word),
         ("status", Literal["completed"]),
+        ("error", None, None),
         ("incomplete_details", None, None),
     ],
     bases=(wire.Answer,),
     kw_only=True,
 )
 _decode: Any = msgspec.json.Decoder(_answer).decode
+_NOTHING_ASKED, _NOTHING_TOLD = _InputDetails(), _OutputDetails()
+_OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
 
 
 def read_plain(body: bytes) -> Plain | None:
     try:
         answer = _decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except NOT_PLAIN:
         return None
     text = ""
-    calls: list[PlainCall] = []
-    for item in answer.output:
+    calls: dict[str, PlainCall] = {}
+    items = answer.output
+    if len(items) > _MANY:
+        return None
+    for item in items:
         if type(item) is _Call:
-            calls.append(PlainCall(item.call_id, item.name, item.arguments))
-        elif not text and not calls:
-            words = item.content[0]
-            text = words.text
-            if not text or words.annotations or words.logprobs:
+            if item.call_id in calls:
                 return None
+            calls[item.call_id] = PlainCall(item.name, item.arguments)
+        elif not text and not calls:
+            text = item.content[0].text
         else:
             return None
     usage = answer.usage
-    if not (text or calls) or not (answer.id and answer.model) or (answer.error and answer.error != NULL):
+    prompt, output = usage.input_tokens, usage.output_tokens
+    if not (text or calls) or usage.total_tokens != prompt + output:
         return None
-    if usage.total_tokens != usage.input_tokens + usage.output_tokens or not plain_calls(calls):
-        return None
-    asked, answered = usage.input_tokens_details, usage.output_tokens_details
+    asked = usage.input_tokens_details or _NOTHING_ASKED
     return Plain(
         answer.id,
         answer.model,
         text,
         calls,
         "tool_calls" if calls else "stop",
-        usage.input_tokens,
-        usage.output_tokens,
-        asked.cached_tokens if asked is not None else None,
-        asked.cache_write_tokens if asked is not None else None,
-        answered.reasoning_tokens if answered is not None else None,
+        prompt,
+        output,
+        asked.cached_tokens,
+        asked.cache_write_tokens,
+        (usage.output_tokens_details or _NOTHING_TOLD).reasoning_tokens,
         int(answer.created_at) if answer.created_at is not None else None,
-        False,
         False,
         partial(_kept, answer),
     )
 
 
-def _kept(answer: Any) -> list[tuple[Path, dict[str, Raw]]]:
-    kept: list[tuple[Path, dict[str, Raw]]] = [
-        (("output", i), {"id": jsontext.raw(item.id)}) for i, item in enumerate(answer.output) if item.id is not None
-    ]
-    return [*kept, ((), around(answer, own=False)[0])]
+def _kept(answer: Any) -> Named:
+    own = compress(_OWN_IDS, [item.id is not None for item in answer.output])
+    return (*own, ((), names_around(answer)))
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
-    cut = plain.stop == "length"
+    status = "incomplete" if plain.stop == "length" else "completed"
+    stem = hashed(plain.id, "")
     output: list[Any] = []
     if plain.text:
-        output.append(
-            {
-                "id": answer_id(plain.id, 0, "msg_"),
-                "type": "message",
-                "status": "incomplete" if cut else "completed",
-                "role": "assistant",
-                "content": [{"type": "output_text", "text": plain.text, "annotations": [], "logprobs": []}],
-            }
-        )
-    for call in plain.calls:
-        if call.name == SEARCH or call.slot or not (plain.parsed or jsontext.is_object(call.arguments)):
+        words = {"type": "output_text", "text": plain.text, "annotations": [], "logprobs": []}
+        own = f"msg_{stem}000"
+        output.append({"id": own, "type": "message", "status": status, "role": "assistant", "content": [words]})
+    if plain.calls:
+        if plain.slots is not None:
             return None
-        if call.before:
-            name = answer_id(plain.id, len(output), MADE_HERE)
-            output.append({"id": name, "type": "reasoning", "summary": [], "encrypted_content": call.before})
-        output.append(
-            {
-                "type": "function_call",
-                "call_id": call.id,
-                "name": call.name,
-                "arguments": call.arguments,
-                "id": answer_id(plain.id, len(output), "fc_"),
-                "status": "completed",
-            }
-        )
-    details: dict[str, Any] = {"cached_tokens": plain.cache_read or 0}
-    if plain.cache_write is not None:
-        details["cache_write_tokens"] = plain.cache_write
+        thoughts = plain.thoughts
+        for call_id, call in plain.calls.items():
+            name = call.name
+            if name == SEARCH:
+                return None
+            if thoughts is not None and call_id in thoughts:
+                own, packed = f"{MADE_HERE}{stem}{len(output):03x}", thoughts[call_id]
+                output.append({"id": own, "type": "reasoning", "summary": [], "encrypted_content": packed})
+            output.append(_Called(call_id, name, call.arguments, f"fc_{stem}{len(output):03x}"))
     out: dict[str, Any] = {
         "id": plain.id,
         "object": "response",
         "created_at": created if plain.created is None else plain.created,
-        "status": "incomplete" if cut else "completed",
+        "status": status,
         "model": model or plain.model,
         "output": output,
-        "usage": {
-            "input_tokens": plain.input,
-            "input_tokens_details": details,
-            "output_tokens": plain.output,
-            "output_tokens_details": {"reasoning_tokens": plain.reasoning or 0},
-            "total_tokens": plain.input + plain.output,
-        },
+        "usage": _Usage(
+            input_tokens=plain.input,
+            input_tokens_details=_InputDetails(plain.cache_read or 0, plain.cache_write),
+            output_tokens=plain.output,
+            output_tokens_details=_OutputDetails(plain.reasoning or 0),
+            total_tokens=plain.input + plain.output,
+        ),
     }
-    if cut:
+    if plain.stop == "length":
         out["incomplete_details"] = _CUT
-    return filled(out, answers)
+        return filled(out, answers)
+    return completed(out, answers)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from operator import attrgetter, is_
+from itertools import compress
+from operator import attrgetter, contains, is_, not_
 from typing import Any, NamedTuple
 
 from msgspec import Raw
@@ -50,6 +51,9 @@ _ECHO_NOTHING = tuple(wire.ANSWER_ECHO.values())
 _SHORT = 120
 """No wish that says nothing is longer than this."""
 _echo_values = attrgetter(*_ECHO_NAMES)
+_AROUND_NAMES = (*wire.ANSWER_EXTRAS, *_ECHO_NAMES)
+_AROUND_NOTHING = (*[(wire.NONE, NULL) for _ in wire.ANSWER_EXTRAS], *_ECHO_NOTHING)
+_around_values = attrgetter(*_AROUND_NAMES)
 
 
 def read_response(body: bytes, crossing: Crossing) -> Response:
@@ -151,11 +155,29 @@ def around(answer: wire.Answer, *, own: bool) -> tuple[dict[str, Raw], dict[str,
             more[name] = value if type(value) is Raw else jsontext.raw(value)
         elif own and value is not None and value != wire.NONE:
             silent[name] = value if type(value) is Raw else jsontext.raw(value)
-    for name, values in wire.ANSWER_WISHES.items():
+    for name in wire.ANSWER_WISHES:
         raw: Raw = getattr(answer, name)
         if raw:
-            (silent if len(raw) <= _SHORT and jsontext.plain(raw) in values else more)[name] = raw
+            (silent if len(raw) <= _SHORT and _is_silent(name, bytes(raw)) else more)[name] = raw
     return more, silent
+
+
+def names_around(answer: wire.Answer) -> tuple[str, ...]:
+    """The names of what stands around the output of an answer without an error, and says something."""
+    names = tuple(compress(_AROUND_NAMES, map(not_, map(contains, _AROUND_NOTHING, _around_values(answer)))))
+    for name in wire.ANSWER_WISHES:
+        raw: Raw = getattr(answer, name)
+        if raw and not (len(raw) <= _SHORT and _is_silent(name, bytes(raw))):
+            names += (name,)
+    return names
+
+
+@lru_cache(maxsize=64)  # a host's answers say nothing in the same words again and again
+def _is_silent(name: str, wish: bytes) -> bool:
+    try:
+        return jsontext.plain(Raw(wish)) in wire.ANSWER_WISHES[name]
+    except WireError:
+        return False  # a number that is none
 
 
 def write_response(response: Response, crossing: Crossing) -> bytes:
@@ -201,9 +223,18 @@ def filled(out: dict[str, Any], answers: Request | None) -> bytes:
     """The response object with what the types demand: an echo of the client's request, or else the defaults."""
     rest = _rest(answers) if answers is not None else _UNASKED
     if rest.fields.keys().isdisjoint(out):
-        return b"%b,%b" % (jsontext.encode(out)[:-1], rest.text)
+        return _joined(out, rest)
     # What is said stays where it stands, and wins over what would fill it up.
     return jsontext.encode({**out, **rest.fields, **out})
+
+
+def completed(out: dict[str, Any], answers: Request | None) -> bytes:
+    """The same for an answer that says nothing of what fills it up: neither how it broke off nor what was asked."""
+    return _joined(out, _rest(answers) if answers is not None else _UNASKED)
+
+
+def _joined(out: dict[str, Any], rest: _Rest) -> bytes:
+    return b"%b,%b" % (jsontext.encode(out)[:-1], rest.text)
 
 
 class _Rest(NamedTuple):
