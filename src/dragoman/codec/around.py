@@ -8,7 +8,6 @@ Measured on a 6 KB agent request: two thirds of the translation.
 
 from __future__ import annotations
 
-from operator import is_
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,6 +27,9 @@ ENTRIES = 32
 MAX_BYTES = 4 * 1024 * 1024
 MAX_ENTRY = 1024 * 1024
 _MAX_RIMS = 8
+
+SYSTEM = frozenset({"system", "developer"})
+"""The roles of turns that a request may begin with, and that some targets have another place for."""
 
 HERE = Raw(b"\x00")
 """Stands for the messages while everything else is written: a byte that no JSON has."""
@@ -130,7 +132,7 @@ class Rim(NamedTuple):
     after: bytes
     profile: Profile
     lead: tuple[Turn, ...]
-    """The turns that are written into it."""
+    """The turns of the system's that the request began with. They are written into it, or into `state`."""
     early: tuple[Noted, ...]
     """What was lost before the messages were written, and"""
     late: tuple[Noted, ...]
@@ -143,17 +145,27 @@ class Rim(NamedTuple):
         return b"".join((self.before, jsontext.encode(messages), self.after))
 
 
-def known_rim(request: Request, lead: tuple[Turn, ...], crossing: Crossing) -> Rim | None:
-    """How all but the messages was written before. `lead`: the turns that are not among the messages."""
+def known_rim(request: Request, turns: tuple[Turn, ...], crossing: Crossing) -> Rim | None:
+    """How all but the messages was written before, if the turns begin with those of the system's that are written into
+    it, and then somebody else speaks."""
     around = crossing.around
     if around is None or crossing.host is not None:
         return None
     rim: Rim | None = around.written.get(crossing.model)
     if rim is None or rim.profile is not crossing.profile or not _untouched(request, around.request):
         return None
-    if len(rim.lead) != len(lead) or not all(map(is_, rim.lead, lead)):
+    count = len(rim.lead)
+    if turns[:count] != rim.lead or count == len(turns) or turns[count].role in SYSTEM:
         return None
     return rim
+
+
+def leading(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """The turns of the system's that stand before all others."""
+    count = 0
+    while count < len(turns) and turns[count].role in SYSTEM:
+        count += 1
+    return turns[:count]
 
 
 def _untouched(request: Request, read: Request) -> bool:

@@ -1,18 +1,18 @@
 """An agent sends its whole history again with every turn: what was read and written before need not be done again.
 
-Recall remembers what single messages said, by their exact bytes and place; Written remembers, by the identity of a turn
-that was recalled, how a target writes it. Only what is plain is remembered: nothing hangs on it, nothing was lost or
-made up, and it reads the same whatever stands around it. Measured on a 6 KB agent request of which all but the last
+Recall remembers what single messages said, by their exact bytes and place; Written remembers, by the identity of the
+turns that were recalled, how a target writes the beginning they are. Only what is plain is remembered: nothing hangs on
+it, and it reads the same whatever stands around it. Measured on a 6 KB agent request of which all but the last
 turn were seen before: half of the whole translation. Both are bounded in bytes; `forget_all` empties them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from itertools import count as counting
 from operator import is_
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from weakref import WeakSet
 
 import msgspec
@@ -85,6 +85,13 @@ class _Memory(Generic[K, V]):
         if self._size > most:
             self._old, self._young, self._size = self._young, {}, size
         self._young[key] = value
+
+    def drop(self, key: K, size: int) -> None:
+        """Forget what was put with this size."""
+        if self._young.pop(key, None) is not None:
+            self._size -= size
+        else:
+            self._old.pop(key, None)
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
@@ -278,22 +285,32 @@ class Along(Generic[V]):
     Make one for each thing there is to know and keep it."""
 
     def __init__(self) -> None:
-        self._kept: _Memory[int, V] = _Memory()
+        self._kept: _Memory[int, tuple[V, int, int]] = _Memory()
         remembering.add(self)
 
     def get(self, run: Run) -> V | None:
-        found = self._kept.get(run.number)
-        return self._kept.get(run.before) if found is None else found
+        found = self._kept.get(run.number) or self._kept.get(run.before)
+        return found[0] if found is not None else None
 
     def keep(self, run: Run, value: V, size: int) -> None:
-        self._kept.put(run.number, value, size + _ENTRY_BYTES, MAX_RUNS)
+        """In place of what was known of the beginning before the one it went on from: whoever goes on in another way
+        will do so from there."""
+        size += _ENTRY_BYTES
+        before = self._kept.get(run.before)
+        gone = self._kept.get(before[2]) if before is not None else None
+        if before is not None and gone is not None:
+            self._kept.drop(before[2], gone[1])
+        self._kept.put(run.number, (value, size, run.before), size, MAX_RUNS)
+
+    def __len__(self) -> int:
+        return len(self._kept)
 
     def forget(self) -> None:
         self._kept = _Memory()
 
 
 class Begun(NamedTuple):
-    """How the turns that a conversation begins with were written by one target."""
+    """How the turns that a conversation begins with were written by one target, as far as they are plain."""
 
     turns: tuple[Turn, ...]
     text: Raw
@@ -302,38 +319,49 @@ class Begun(NamedTuple):
     """Where the writer stood after them."""
 
 
+class Writer(Protocol):
+    """Who writes the messages of one target."""
+
+    def plain(self, turn: Turn) -> bool:
+        """Write a turn that will be written so whenever it stands here; False, with nothing written, for any other."""
+        ...
+
+    def stands(self) -> tuple[list[Any], Any, Any]:
+        """The messages of a beginning that will stay as they are, the one to which more may be added, and where the
+        writer stands behind them."""
+        ...
+
+    def resume(self, known: Begun) -> bool:
+        """Stand behind a beginning as before; False, with nothing done, where it would be written otherwise now."""
+        ...
+
+
 class Written:
-    """How one target writes turns, and the beginnings of conversations. Make one for each dialect and keep it."""
+    """How one target writes the beginnings of conversations. Make one for each dialect and keep it."""
 
     def __init__(self) -> None:
-        self._turns: _Memory[int, tuple[Turn, Any]] = _Memory()
-        self._begun: _Memory[int, tuple[Run, Begun]] = _Memory()
-        remembering.add(self)
+        self._begun: Along[Begun] = Along()
 
-    def get(self, turn: Turn) -> Any:
-        """What was kept for this very turn, or None."""
-        found = self._turns.get(id(turn))
-        return found[1] if found is not None and found[0] is turn else None
-
-    def keep(self, turn: Turn, value: Any, size: int) -> None:
-        self._turns.put(id(turn), (turn, value), size + _ENTRY_BYTES, MAX_BYTES)
-
-    def begun(self, crossing: Crossing, turns: tuple[Turn, ...], begin: int) -> Begun | None:
-        """How the conversation was written that begins with these very turns at `begin`, and goes on."""
-        run = crossing.run
-        found = self._begun.get(id(run)) if run is not None else None
-        if found is None or found[0] is not run:
-            return None
-        known = found[1].turns
-        here = turns[begin : begin + len(known)]
-        return found[1] if len(here) == len(known) and all(map(is_, here, known)) else None
-
-    def keep_begun(self, run: Run, turns: tuple[Turn, ...], messages: Iterable[Any], state: Any) -> None:
-        text = b",".join([_encode(message) for message in messages])
-        self._begun.put(id(run), (run, Begun(turns, Raw(text), state)), len(text) + _ENTRY_BYTES, MAX_RUNS)
-
-    def forget(self) -> None:
-        self._turns, self._begun = _Memory(), _Memory()
+    def begin(self, writer: Writer, run: Run, turns: tuple[Turn, ...], begin: int) -> int:
+        """Have the writer write what stays of a conversation that goes on: as before what it wrote before, and what is
+        new so that it is remembered. `begin`: where the system's turns end. Gives where the rest begins."""
+        at, known = begin, self._begun.get(run)
+        if known is not None:
+            at += len(known.turns)
+            # Turns that are the same object are equal at once: usually that is all the comparison there is.
+            if turns[begin:at] != known.turns or not writer.resume(known):
+                at = begin
+        done, end = at, min(begin + len(run.turns), len(turns) - 1)
+        if at < end and turns[begin].role != "assistant":  # before whom some targets want somebody to speak
+            while at < end and writer.plain(turns[at]):
+                at += 1
+            if at > done:
+                messages, more, state = writer.stands()
+                text = Raw(_encode(messages)[1:-1])
+                size = len(text) + len(_encode(more))
+                if size <= MAX_RUN:
+                    self._begun.keep(run, Begun(turns[begin:at], text, (more, *state)), size)
+        return at
 
 
 def forget_all() -> None:

@@ -8,12 +8,12 @@ a message without content, system turns elsewhere than between a user's and an a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
-from ...canon.turns import Run, Turn
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
+from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.extras import restore
 from ...codec.ids import hashed, plain_id
@@ -34,27 +34,7 @@ NO_RESULT = "No result was recorded for this call."
 _SYSTEM = ("system", "developer")
 
 
-class _Known(NamedTuple):
-    """How a plain turn was written: one text, or its blocks; and the calls it makes or answers."""
-
-    role: str
-    text: str
-    blocks: list[Raw]
-    calls: dict[str, str]
-    answers: list[str]
-
-
 _WRITTEN = Written()
-
-
-def _remember(turn: Turn, message: Block) -> None:
-    blocks = message["content"]
-    text = blocks[0]["text"] if len(blocks) == 1 and blocks[0]["type"] == "text" else ""
-    calls = {block["id"]: block["id"] for block in blocks if block["type"] == "tool_use"}
-    answers = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
-    written = [] if text else [jsontext.raw(block) for block in blocks]
-    size = len(text) + sum(map(len, written))
-    _WRITTEN.keep(turn, _Known(message["role"], text, written, calls, answers), size)
 
 
 def _spelled(message: Block) -> Block:
@@ -66,14 +46,6 @@ def _spelled(message: Block) -> Block:
 
 
 _TEXT = {"type", "text"}
-
-
-def leading_system(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """The turns of the system's that stand before all others."""
-    count = 0
-    while count < len(turns) and turns[count].role in _SYSTEM:
-        count += 1
-    return turns[:count]
 
 
 class History:
@@ -112,57 +84,47 @@ class History:
 
     def write(self, turns: tuple[Turn, ...], begin: int) -> None:
         """All turns of a request from `begin` on, behind the system's."""
-        if self.writer.own:
-            for i in range(begin, len(turns)):
+        own, run = self.writer.own, self._crossing.run
+        if run is not None and not own:
+            begin = _WRITTEN.begin(self, run, turns, begin)
+        for i in range(begin, len(turns)):
+            if own or not self.plain(turns[i]):
                 self.turn(turns[i], turns, i)
-        else:
-            self._all(turns, begin)
-        if self.writer.own and self._role == "assistant":
+        if own and self._role == "assistant":
             # The history of a client that is about to answer: what it left open stays open.
             self._open.clear()
             self._twins.clear()
-        self._settle()
+        if self._open or self._twins:
+            self._settle()
         if not self.messages or self._first_role() == "assistant":
             self._crossing.lose("turn.invented", detail="a first user turn")
             self.messages.insert(0, {"role": "user", "content": FIRST_WORDS})
-        elif self._role == "assistant" and not self._prefill and not self.writer.own:
-            self._crossing.lose(
-                "turn.invented", turns[-1].at, "the model refuses a history that ends with the assistant"
-            )
-            self.messages.append({"role": "user", "content": GO_ON})
-        elif self._role == "assistant" and not self.writer.own:
-            self._trim_prefill(turns[-1].at)
+        elif self._role == "assistant" and not own:
+            self._end(turns[-1].at)
 
-    def _all(self, turns: tuple[Turn, ...], begin: int) -> None:
-        again, run = self._crossing.recalled, self._crossing.run
-        known = _WRITTEN.begun(self._crossing, turns, begin)
-        if known is not None:
-            self._go_on(known)
-        plain = run is not None and known is None and len(turns) > begin and turns[begin].role != "assistant"
-        for i in range(begin if known is None else begin + len(known.turns), len(turns)):
-            turn = turns[i]
-            if not (again and self._as_before(turn)):
-                if turn.name or turn.extra is not None or not self._plain(turn.role, turn.parts, turn.at):
-                    self.turn(turn, turns, i)
-                    plain = False
-                elif again:
-                    _remember(turn, self.messages[-1])
-            if plain and run is not None and turn is run.turns[-1]:
-                self._keep_begun(run, turns[begin : i + 1])
+    def _end(self, at: Path) -> None:
+        """The last word is the assistant's."""
+        if self._prefill:
+            self._trim_prefill(at)
+            return
+        self._crossing.lose("turn.invented", at, "the model refuses a history that ends with the assistant")
+        self.messages.append({"role": "user", "content": GO_ON})
 
-    def _keep_begun(self, run: Run, turns: tuple[Turn, ...]) -> None:
-        """Remember how the conversation was written so far. To its last message, more may still be added."""
+    def stands(self) -> tuple[list[Any], Any, Any]:
         *done, last = self.messages
         short = any(last is message for message in self._short)
-        at = (self._role, self._at, dict(self._open), list(self._answered), frozenset(self._used), last["role"])
-        _WRITTEN.keep_begun(run, turns, [_spelled(message) for message in done], (*at, list(last["content"]), short))
+        state = (self._role, self._at, {**self._open}, [*self._answered], frozenset(self._used), short)
+        spelled = [_spelled(message) if type(message) is dict else message for message in done]
+        return spelled, {"role": last["role"], "content": [*last["content"]]}, state
 
-    def _go_on(self, known: Begun) -> None:
-        self._role, self._at, still_open, answered, used, role, content, short = known.state
-        self._open, self._answered, self._used = dict(still_open), list(answered), set(used)
-        last = {"role": role, "content": list(content)}
+    def resume(self, known: Begun) -> bool:
+        last, self._role, self._at, still_open, answered, used, short = known.state
+        self._open, self._answered, self._used = {**still_open}, [*answered], {*used}
+        last = {"role": last["role"], "content": [*last["content"]]}
         self.messages = [known.text, last] if len(known.text) else [last]
-        self._short = [last] if short else []
+        if short:
+            self._short.append(last)
+        return True
 
     def _trim_prefill(self, at: Path) -> None:
         """A last word of the assistant that ends in white space is refused."""
@@ -192,107 +154,96 @@ class History:
         else:
             self._later_system(turn, turns, i)
 
-    def _as_before(self, turn: Turn) -> bool:
-        """Write a plain turn as it was written before, if it stands in the same place: nothing is open but the calls it
-        answers, and nobody of its role has just spoken."""
-        known = _WRITTEN.get(turn)
-        if known is None or known.role == self._role or self._twins:
-            return False
-        if known.answers:
-            if list(self._open) != known.answers:
-                return False
-            self._answered += known.answers
-            self._open = {}
-        elif self._open or not self._used.isdisjoint(known.calls):
-            return False
-        if known.role == "assistant":
-            self._used.update(known.calls)
-            self._open = dict(known.calls)
-            self._answered.clear()
-        message: dict[str, Any]
-        if known.text:
-            message = {"role": known.role, "content": [{"type": "text", "text": known.text}]}
-            self._short.append(message)
-        else:
-            message = {"role": known.role, "content": list(known.blocks)}
-        self.messages.append(message)
-        self._role, self._at = known.role, turn.at
-        return True
-
-    def _plain(self, role: str, parts: tuple[Part, ...], at: Path) -> bool:
-        """What nearly all turns are: one text, text and calls, or the results of the calls before, and nothing hangs on
+    def plain(self, turn: Turn) -> bool:
+        """What nearly all turns are: texts, texts and calls, or the results of the calls before, and nothing hangs on
         them. Written here in one go; False, with nothing written, for any other."""
-        if role == self._role or not parts:
+        if turn.name or turn.extra is not None:
             return False
-        blocks: list[Any] = []
-        if role == "tool":
-            waiting = self._open
-            if self._twins or len(parts) != len(waiting) or self._role != "assistant":
+        role, blocks = "user", []
+        if turn.role == "user":
+            if self._open or self._twins:
                 return False
-            for part in parts:
-                if type(part) is not ToolResult or len(part.parts) != 1 or part.structured or part.seal is not None:
+            for part in turn.parts:
+                if type(part) is not Text or not part.text or part.refusal or part.citations or part.text.isspace():
                     return False
-                only = part.parts[0]
-                if type(only) is not Text or not only.text or only.extra is not None or only.cache is not None:
-                    return False
-                if part.extra is not None or part.cache is not None or only.seal is not None:
-                    return False
-                sent = waiting.get(part.call_id)
-                if sent is None or sent != part.call_id:
-                    return False
-                block: Block = {"type": "tool_result", "tool_use_id": sent, "content": only.text}
-                if part.is_error:
-                    if not only.text.strip():
-                        return False
-                    block["is_error"] = True
-                blocks.append(block)
-            answered = [block["tool_use_id"] for block in blocks]
-            if len(set(answered)) != len(answered):
-                return False
-            self._answered += answered
-            waiting.clear()
-            role = "user"
-        elif self._open or self._twins:
-            return False
-        elif role == "assistant":
-            calls: dict[str, str] = {}
-            legal = self.writer.names.legal_names
-            for part in parts:
                 if part.seal is not None or part.extra is not None or part.cache is not None:
                     return False
-                if type(part) is ToolCall:
-                    call_id = part.id
-                    if part.custom or part.namespace or part.name not in legal or call_id in self._used:
-                        return False
-                    if not plain_id(call_id) or call_id in calls:
-                        return False
-                    if not jsontext.is_object(part.arguments):
-                        return False
-                    calls[call_id] = call_id
-                    given = Raw(part.arguments)
-                    blocks.append({"type": "tool_use", "id": call_id, "name": part.name, "input": given})
-                elif type(part) is Text and part.text and not part.refusal and not part.citations:
-                    if part.text.isspace():
-                        return False
-                    blocks.append({"type": "text", "text": part.text})
-                else:
-                    return False
-            self._used.update(calls)
-            self._open = calls
-            self._answered.clear()
-        elif role == "user" and len(parts) == 1:
-            text = plain_text(parts)
-            if not text or text.isspace():
-                return False
-            blocks.append({"type": "text", "text": text})
-        else:
+                blocks.append({"type": "text", "text": part.text})
+        elif turn.role == "tool":
+            blocks = self._plain_results(turn.parts)
+        elif turn.role == "assistant":
+            role, blocks = "assistant", self._plain_calls(turn.parts)
+        if not blocks:
             return False
+        if self._role == role:
+            self.messages[-1]["content"] += blocks
+            return True
         message = {"role": role, "content": blocks}
         if len(blocks) == 1 and blocks[0]["type"] == "text":
             self._short.append(message)
         self.messages.append(message)
-        self._role, self._at = role, at
+        self._role, self._at = role, turn.at
         return True
+
+    def _plain_calls(self, parts: tuple[Part, ...]) -> list[Block]:
+        """Texts and calls, or one of them, where no call is open; nothing for any others."""
+        blocks: list[Block] = []
+        calls: dict[str, str] = {}
+        legal = self.writer.names.legal_names
+        if self._role == "assistant" or self._open or self._twins:
+            return []
+        for part in parts:
+            if part.seal is not None or part.extra is not None or part.cache is not None:
+                return []
+            if type(part) is ToolCall:
+                call_id = part.id
+                if part.custom or part.namespace or part.name not in legal or call_id in self._used:
+                    return []
+                if not plain_id(call_id) or call_id in calls or not jsontext.is_object(part.arguments):
+                    return []
+                calls[call_id] = call_id
+                given = Raw(part.arguments)
+                blocks.append({"type": "tool_use", "id": call_id, "name": part.name, "input": given})
+            elif type(part) is Text and part.text and not part.refusal and not part.citations:
+                if part.text.isspace():
+                    return []
+                blocks.append({"type": "text", "text": part.text})
+            else:
+                return []
+        self._used.update(calls)
+        self._open = calls
+        self._answered.clear()
+        return blocks
+
+    def _plain_results(self, parts: tuple[Part, ...]) -> list[Block]:
+        """One text for each open call; nothing for any others."""
+        blocks: list[Block] = []
+        waiting = self._open
+        if self._twins or len(parts) != len(waiting) or self._role != "assistant":
+            return []
+        for part in parts:
+            if type(part) is not ToolResult or len(part.parts) != 1 or part.structured or part.seal is not None:
+                return []
+            only = part.parts[0]
+            if type(only) is not Text or not only.text or only.extra is not None or only.cache is not None:
+                return []
+            if part.cache is not None or only.seal is not None or (part.extra is not None and wire.NAME in part.extra):
+                return []
+            sent = waiting.get(part.call_id)
+            if sent is None or sent != part.call_id:
+                return []
+            block: Block = {"type": "tool_result", "tool_use_id": sent, "content": only.text}
+            if part.is_error:
+                if not only.text.strip():
+                    return []
+                block["is_error"] = True
+            blocks.append(block)
+        answered = [block["tool_use_id"] for block in blocks]
+        if len(set(answered)) != len(answered):
+            return []
+        self._answered += answered
+        self._open = {}
+        return blocks
 
     def finish(self) -> list[Any]:
         """The messages, plain ones spelled as a string."""
@@ -303,7 +254,7 @@ class History:
 
     def _first_role(self) -> str:
         first = self.messages[0]
-        return str(first["role"]) if type(first) is dict else ""
+        return str(first["role"]) if type(first) is dict else ""  # what was written before did not begin so
 
     def _system_prompt(self, turn: Turn) -> list[Any]:
         out = []

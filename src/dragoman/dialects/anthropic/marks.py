@@ -48,6 +48,7 @@ class Marks:
     def cap(self, automatic: bool) -> None:
         """Take away what is too many. The first ones go: a later mark covers all that stands before it."""
         spare = len(self._held) - MOST + automatic
-        for out, at in self._held[: max(spare, 0)]:
-            del out["cache_control"]
-            self._crossing.lose("cache.dropped", at, f"more than {MOST} marks")
+        if spare > 0:
+            for out, at in self._held[:spare]:
+                del out["cache_control"]
+                self._crossing.lose("cache.dropped", at, f"more than {MOST} marks")

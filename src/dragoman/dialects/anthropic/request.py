@@ -12,7 +12,7 @@ from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
-from ...codec.around import HERE, Arounds, Noting, known_rim
+from ...codec.around import HERE, Arounds, Noting, known_rim, leading
 from ...codec.extras import carried, gather, restore
 from ...codec.gist import gist
 from ...codec.recall import Recall
@@ -22,7 +22,7 @@ from . import wire
 from .additions import ADDS, merged
 from .blocks import BlockWriter
 from .exact import admit_request, read_message, skim
-from .history import STRANGE_ROLE, History, leading_system
+from .history import STRANGE_ROLE, History
 from .hosted import BETA, SERVERS, chosen, mcp_servers, with_servers
 from .message import marked, read_content
 from .settings import empty_fields, make_room, read_settings, write_settings
@@ -213,14 +213,15 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         crossing.lose("model.invented")
         model = "unspecified"
     writer = BlockWriter(crossing)
-    lead = leading_system(request.turns)
-    rim = known_rim(request, lead, crossing)
+    rim = known_rim(request, request.turns, crossing)
     if rim is None:
-        return _write_anew(request, model, lead, writer, crossing)
-    crossing.losses.replay(rim.early)
+        return _write_anew(request, model, leading(request.turns), writer, crossing)
+    if rim.early:
+        crossing.losses.replay(rim.early)
     history = History(writer, prefill=rim.state)
-    history.write(arrange(request.turns, crossing), len(lead))
-    crossing.losses.replay(rim.late)
+    history.write(arrange(request.turns, crossing), len(rim.lead))
+    if rim.late:
+        crossing.losses.replay(rim.late)
     messages = history.finish()
     writer.marks.cap(automatic=False)
     return rim.around(messages)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import Raw
-
-from ...canon.parts import Opaque, Path, Text, ToolCall, ToolResult
-from ...canon.turns import Run, Turn
+from ...canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
+from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.recall import Begun, Written
 from ...crossing import Crossing
@@ -24,47 +22,20 @@ SYSTEM_MARK = "[system]\n"
 
 def write_contents(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
     """What comes from this dialect keeps its shape; anything else is brought into the shape the API demands."""
-    writer = _Writer(crossing)
-    seals = crossing.profile.seals
-    open_from = 0
-    if writer.mine:
-        if crossing.target == wire.NAME and not crossing.within:
-            open_from = _open_from(turns)
-        turns = _as_sent(turns)
-    recalled = crossing.recalled and not writer.mine
-    run = crossing.run if recalled else None
-    known = _WRITTEN.begun(crossing, turns, 0) if run is not None else None
-    begin = len(known.turns) if known is not None and writer.go_on(known, seals) else 0
-    plain = run is not None and not begin and turns[0].role != "assistant"
-    for index in range(begin, len(turns)):
-        turn = turns[index]
-        # Only calls of the open turn must have seals. A history from elsewhere gets its dummies in all turns, so that
-        # its bytes stay the same, and cached, when the turn is over.
-        sealed = seals and index >= open_from and turn.role == "assistant" and _has_calls(turn)
-        if recalled and writer.as_before(turn, sealed):
-            plain = plain and writer.plain
-            if plain and run is not None and turn is run.turns[-1]:
-                writer.keep_begun(run, turns[: index + 1], seals)
-            continue
-        plain = False
-        if turn.name:
-            crossing.lose("name.dropped", turn.at)
-        if turn.role == "assistant":
-            writer.model(turn, sealed=sealed)
-        elif turn.role == "tool":
-            writer.results(turn)
-        else:
-            writer.user(turn)
-    writer.settle()
-    return writer.contents
+    return write_own(turns, crossing) if crossing.source == wire.NAME else History(crossing).write(turns, 0)
 
 
-def _only_texts(turn: Turn) -> bool:
-    return all(type(part) is ToolResult and all(type(inner) is Text for inner in part.parts) for part in turn.parts)
-
-
-def _has_calls(turn: Turn) -> bool:
-    return any(type(part) is ToolCall for part in turn.parts)
+def write_own(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
+    """What comes from this dialect keeps its shape."""
+    history = History(crossing)
+    seals, open_from = crossing.profile.seals, 0
+    if crossing.target == wire.NAME and not crossing.within:
+        open_from = _open_from(turns)
+    for index, turn in enumerate(_as_sent(turns)):
+        # Only calls of the open turn must have seals.
+        history.turn(turn, sealed=seals and index >= open_from)
+    history.settle()
+    return history.contents
 
 
 def _as_sent(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
@@ -88,97 +59,147 @@ def _open_from(turns: tuple[Turn, ...]) -> int:
     return 0
 
 
-class _Known(NamedTuple):
-    """How a turn was written after the calls `asked`, and the calls that wait for results after it. `sealed`: its calls
-    must have seals; `dummies` is the place of the one that got a dummy."""
-
-    parts: list[Raw]
-    waiting: list[tuple[str, Any, Path]]
-    asked: list[tuple[str, str]]
-    sealed: bool
-    dummies: tuple[Path, ...]
-
-
 _WRITTEN = Written()
 
 
-class _Writer:
+class History:
     """The contents so far, and the calls that wait for their results."""
+
+    __slots__ = ("_answered", "_at", "_crossing", "_given", "_role", "_seals", "_waiting", "contents", "mine")
 
     def __init__(self, crossing: Crossing) -> None:
         self.contents: list[Any] = []
         self.mine = crossing.source == wire.NAME
         self._crossing = crossing
+        # A history from elsewhere gets its dummies in all turns, so that its bytes stay the same, and cached, when the
+        # turn is over.
+        self._seals = crossing.profile.seals
         self._role = ""
         self._at: Path = ()
         self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its place
         self._answered: set[str] = set()
-        self._given: list[Path] = []  # the call of this turn that was given a dummy
-        self._dummies: list[Path] = []  # all of them in plain turns
-        self.plain = True  # the last turn will be written the same way next time
+        self._given: list[Path] = []  # calls of plain turns that were given a dummy
 
-    def as_before(self, turn: Turn, sealed: bool) -> bool:
-        """Write a turn as it was written before, or write and remember it. Only what begins a content of its own is
-        remembered, follows the same calls, and loses nothing but for the dummy."""
-        role = "model" if turn.role == "assistant" else "user"
-        if turn.role == "tool" and not _only_texts(turn):
-            return False  # where media stand depends on the model
-        asked = [(call_id, call["name"]) for call_id, call, _ in self._waiting]
-        if role == self._role or bool(asked) != (turn.role == "tool"):
+    def write(self, turns: tuple[Turn, ...], begin: int) -> list[Any]:
+        """All turns of a request from `begin` on, behind the system's."""
+        run = self._crossing.run
+        if run is not None:
+            begin = _WRITTEN.begin(self, run, turns, begin)
+        for turn in turns[begin:]:
+            if not self.plain(turn):
+                self.turn(turn, sealed=self._seals)
+        self.settle()
+        return self.contents
+
+    def plain(self, turn: Turn) -> bool:
+        """What nearly all turns are: texts, texts and calls, or the results of the calls before, and nothing hangs on
+        them. Written here in one go; False, with nothing written, for any other."""
+        if turn.name or turn.extra is not None:
             return False
-        known = _WRITTEN.get(turn)
-        if known is not None and known.asked == asked and known.sealed is sealed:
-            for dummy in known.dummies:
-                self._crossing.lose("seal.dummy", dummy)
-            self._dummies += known.dummies
-            self.plain = True
-            self.contents.append({"role": role, "parts": list(known.parts)})
-            self._waiting = list(known.waiting)
-            self._answered.update([call_id for call_id, _ in asked])
-            self._role, self._at = role, turn.at
-            return True
-        if turn.name or turn.extra is not None or turn.role in ("system", "developer"):
-            return False
-        crossing = self._crossing
-        before, lost, renamed = len(self.contents), len(crossing.losses), len(crossing.renamed) + len(crossing.custom)
-        self._given.clear()
-        if turn.role == "assistant":
-            self.model(turn, sealed=sealed)
+        role, out = "user", []
+        if turn.role == "user":
+            if self._waiting:
+                return False
+            for part in turn.parts:
+                if type(part) is not Text or not part.text or part.refusal or part.citations:
+                    return False
+                if part.seal is not None or part.extra is not None or part.cache is not None:
+                    return False
+                out.append({"text": part.text})
         elif turn.role == "tool":
-            self.results(turn)
+            out = self._plain_results(turn.parts)
+        elif turn.role == "assistant":
+            role, out = "model", self._plain_calls(turn.parts)
+        if not out:
+            return False
+        if self._role == role:
+            self.contents[-1]["parts"] += out
         else:
-            self.user(turn)
-        lost += len(self._given)
-        clean = len(crossing.losses) == lost and len(crossing.renamed) + len(crossing.custom) == renamed
-        own_names = all(call["name"] in NAMES.legal_names for _, call, _ in self._waiting)
-        self.plain = clean and own_names and len(self.contents) == before + 1
-        if self.plain:
-            self._dummies += self._given
-            parts = [jsontext.raw(part) for part in self.contents[-1]["parts"]]
-            _WRITTEN.keep(
-                turn, _Known(parts, list(self._waiting), asked, sealed, tuple(self._given)), sum(map(len, parts))
-            )
+            self.contents.append({"role": role, "parts": out})
+        self._role, self._at = role, turn.at
         return True
 
-    def keep_begun(self, run: Run, turns: tuple[Turn, ...], seals: bool) -> None:
-        """Remember how the conversation was written so far. To its last content, more may still be added."""
-        *done, last = self.contents
-        state = (self._role, self._at, list(self._waiting), frozenset(self._answered), list(self._dummies), seals)
-        _WRITTEN.keep_begun(run, turns, done, (*state, last["role"], list(last["parts"])))
+    def _plain_calls(self, parts: tuple[Part, ...]) -> list[Any]:
+        """Texts and calls, or one of them, where no call is open; nothing for any others."""
+        out: list[Any] = []
+        calls: list[tuple[str, Any, Path]] = []
+        if self._waiting:
+            return []
+        for part in parts:
+            if part.seal is not None or part.extra is not None or part.cache is not None:
+                return []
+            if type(part) is ToolCall:
+                given = jsontext.object_raw(part.arguments)
+                if part.custom or part.namespace or given is None or not part.id or part.name not in NAMES.legal_names:
+                    return []
+                call = {"id": part.id, "name": part.name, "args": given}
+                written: dict[str, Any] = {"functionCall": call}
+                if self._seals and not calls:
+                    written["thoughtSignature"] = DUMMY
+                calls.append((part.id, call, part.at))
+                out.append(written)
+            elif type(part) is Text and part.text and not part.refusal and not part.citations:
+                out.append({"text": part.text})
+            else:
+                return []
+        if self._seals and calls:
+            self._dummy([calls[0][2]])
+        self._waiting = calls
+        return out
 
-    def go_on(self, known: Begun, seals: bool) -> bool:
-        """Write the beginning of a conversation as before; False where the model wants seals otherwise."""
-        at, place, waiting, answered, dummies, sealed, role, parts = known.state
-        if sealed is not seals:
+    def _plain_results(self, parts: tuple[Part, ...]) -> list[Any]:
+        """One text for each open call, in their order; nothing for any others."""
+        out: list[Any] = []
+        waiting = self._waiting
+        if len(parts) != len(waiting):
+            return []
+        for part, (call_id, asked, _) in zip(parts, waiting, strict=True):
+            if type(part) is not ToolResult or part.call_id != call_id or asked.get("id") != call_id or part.structured:
+                return []
+            text = plain_text(part.parts)
+            if text is None or part.seal is not None or part.cache is not None:
+                return []
+            if part.extra is not None and wire.NAME in part.extra:
+                return []
+            response = {"error" if part.is_error else "output": text}
+            out.append({"functionResponse": {"id": call_id, "name": asked["name"], "response": response}})
+        self._answered.update([call_id for call_id, _, _ in waiting])
+        self._waiting = []
+        return out
+
+    def stands(self) -> tuple[list[Any], Any, Any]:
+        *done, last = self.contents
+        state = (self._role, self._at, [*self._waiting], frozenset(self._answered), [*self._given], self._seals)
+        return done, {"role": last["role"], "parts": [*last["parts"]]}, state
+
+    def resume(self, known: Begun) -> bool:
+        last, role, at, waiting, answered, given, seals = known.state
+        if seals is not self._seals:
             return False
-        self._role, self._at, self._waiting, self._answered = at, place, list(waiting), set(answered)
-        for dummy in dummies:
-            self._crossing.lose("seal.dummy", dummy)
-        last = {"role": role, "parts": list(parts)}
+        self._role, self._at, self._waiting, self._answered = role, at, [*waiting], {*answered}
+        if given:
+            self._dummy(given)
+        last = {"role": last["role"], "parts": [*last["parts"]]}
         self.contents = [known.text, last] if len(known.text) else [last]
         return True
 
-    def model(self, turn: Turn, *, sealed: bool) -> None:
+    def _dummy(self, given: list[Path]) -> None:
+        for at in given:
+            self._crossing.lose("seal.dummy", at)
+        self._given += given
+
+    def turn(self, turn: Turn, *, sealed: bool) -> None:
+        """Any turn. `sealed`: its calls must have seals."""
+        if turn.name:
+            self._crossing.lose("name.dropped", turn.at)
+        if turn.role == "assistant":
+            self._model(turn, sealed=sealed)
+        elif turn.role == "tool":
+            self._results(turn)
+        else:
+            self._user(turn)
+
+    def _model(self, turn: Turn, *, sealed: bool) -> None:
         waiting = self._waiting
         if waiting and self._role != "model":
             self.settle()
@@ -190,7 +211,6 @@ class _Writer:
                 if sealed and not waiting and "thoughtSignature" not in written:
                     written["thoughtSignature"] = DUMMY
                     crossing.lose("seal.dummy", part.at)
-                    self._given.append(part.at)
                 waiting.append((part.id, written["functionCall"], part.at))
                 out.append(written)
                 continue
@@ -199,7 +219,7 @@ class _Writer:
                 out.append(written)
         self._place("model", out, turn)
 
-    def user(self, turn: Turn) -> None:
+    def _user(self, turn: Turn) -> None:
         if self._waiting:
             self.settle()
         parts = turn.parts
@@ -223,7 +243,7 @@ class _Writer:
                 out.append(written)
         self._place("user", out, turn)
 
-    def results(self, turn: Turn) -> None:
+    def _results(self, turn: Turn) -> None:
         """All results of a step in call order; then what cannot stand inside them, and results without a call."""
         waiting, answered, crossing = self._waiting, self._answered, self._crossing
         siblings: list[Any] = []

@@ -13,13 +13,13 @@ from ...canon.tools import Tool
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
-from ...codec.around import HERE, Arounds, Noting, known_rim
+from ...codec.around import HERE, Arounds, Noting, known_rim, leading
 from ...codec.extras import carried, gather
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
-from .history import write_contents
+from .history import History, write_own
 from .marks import put_back, with_field
 from .message import read_parts, write_part
 from .pairing import Ids
@@ -207,20 +207,29 @@ def _add_run(run: list[Part], turns: list[Turn], extra: Extra | None, at: Path) 
 
 def write_request(request: Request, crossing: Crossing) -> bytes:
     mine = crossing.source == wire.NAME
-    system, turns = _leading_system(request.turns if mine else arrange(request.turns, crossing))
-    contents = write_contents(turns, crossing)
-    # Between Gemini and its envelope what was said stays as it is, but nothing at all is refused by both.
-    enveloped = mine and (crossing.within != ()) is (crossing.target == wire.NAME)
-    if (not contents and (enveloped or not mine)) or (not mine and _model_first(contents[0])):
-        crossing.lose("turn.invented", turns[0].at if turns else ())
-        contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
-    rim = known_rim(request, system, crossing)
-    if rim is not None:
-        crossing.losses.replay(rim.late)
+    turns = request.turns if mine else arrange(request.turns, crossing)
+    rim = known_rim(request, turns, crossing)
+    lead = leading(turns) if rim is None else rim.lead
+    if mine:
+        contents = write_own(turns[len(lead) :], crossing)
+        # Between Gemini and its envelope what was said stays as it is, but nothing at all is refused by both.
+        if not contents and (crossing.within != ()) is (crossing.target == wire.NAME):
+            _begin(contents, turns[len(lead) :], crossing)
     else:
-        noting = Noting(crossing)
-        rim = noting.rim(_write_rest(request, system, crossing), "contents", request, system)
+        contents = History(crossing).write(turns, len(lead))
+        if not contents or _model_first(contents[0]):
+            _begin(contents, turns[len(lead) :], crossing)
+    if rim is None:
+        rim = Noting(crossing).rim(_write_rest(request, lead, crossing), "contents", request, lead)
+    elif rim.late:
+        crossing.losses.replay(rim.late)
     return rim.around(contents)
+
+
+def _begin(contents: list[Any], turns: tuple[Turn, ...], crossing: Crossing) -> None:
+    """Have the user speak first."""
+    crossing.lose("turn.invented", turns[0].at if turns else ())
+    contents.insert(0, {"role": "user", "parts": [{"text": _INVENTED}]})
 
 
 def _write_rest(request: Request, system: tuple[Turn, ...], crossing: Crossing) -> dict[str, Any]:
@@ -267,13 +276,6 @@ def _write_choice(request: Request, out: dict[str, Any], crossing: Crossing) -> 
         out["toolConfig"] = {"functionCallingConfig": write_choice(choice, request, crossing)}
     elif choice.mode != "auto":
         crossing.lose("choice.dropped", choice.at, "there are no functions to choose from")
-
-
-def _leading_system(turns: tuple[Turn, ...]) -> tuple[tuple[Turn, ...], tuple[Turn, ...]]:
-    count = 0
-    while count < len(turns) and turns[count].role in ("system", "developer"):
-        count += 1
-    return turns[:count], turns[count:]
 
 
 def _write_system(system: tuple[Turn, ...], crossing: Crossing) -> dict[str, Any] | None:

@@ -34,7 +34,7 @@ _SEALING = "google"
 
 def suited(request: Request, host: Host, crossing: Crossing) -> Request:
     """The request as this host takes it, in canon."""
-    if host.id_pattern or not host.null_content:
+    if host.id_pattern or not host.null_content or not host.text_lists:
         crossing.forget()
     suit = _Suit(request, host, crossing)
     tools, choice = suit.tools(request.tools, request.choice)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
+from ...canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
-from ...codec.around import HERE, Arounds, Noting, known_rim
+from ...codec.around import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...codec.extras import carried, gather, misplaced, restore
-from ...codec.recall import Recall, Written, skimmer
+from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
 from ...crossing import DEFAULT_PROFILE, Crossing
 from . import wire
+from .history import History, Prepare, say_json, some_input, write_own
 from .hosted import OPTIONS
 from .hosts import suited, trimmed
-from .message import read_assistant, read_content, read_legacy, write_assistant, write_content, write_plain
-from .results import answer_for, write_plain_results, write_results_messages
+from .message import read_assistant, read_content, read_legacy
 from .settings import read_extras, read_settings, write_settings
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice
 
@@ -35,9 +34,6 @@ _ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-
-_OPENAI = frozenset({wire.NAME, "openai-responses"})
-NO_INPUT = "(nothing was said)"
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
@@ -261,13 +257,27 @@ def _read_result(message: wire.Message, call_id: str, at: Path, crossing: Crossi
     return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)
 
 
-Prepare = Callable[[Turn], Turn]
-"""A kin's last word on a turn before it is written. Plain turns are not asked about: they are the same in every kin."""
-
-
 def write_request(request: Request, crossing: Crossing, prepare: Prepare | None = None) -> bytes:
-    host = crossing.host
-    strict = crossing.profile if host is not None or crossing.source != wire.NAME else DEFAULT_PROFILE
+    rim = known_rim(request, request.turns, crossing)
+    if rim is None or rim.state is None:
+        return _write_anew(request, rim, crossing, prepare)
+    turns = arrange(request.turns, crossing)
+    if rim.early:
+        crossing.losses.replay(rim.early)
+    messages = [*rim.state]
+    History(messages, crossing, prepare).write(turns, len(rim.lead))
+    if not messages:
+        messages.append(some_input(turns, crossing))
+    if rim.late:
+        crossing.losses.replay(rim.late)
+    return rim.around(messages)
+
+
+def _write_anew(request: Request, rim: Rim | None, crossing: Crossing, prepare: Prepare | None) -> bytes:
+    """`rim`: what is known of it, though not of the system's messages."""
+    host, lead = crossing.host, leading(request.turns)
+    own = crossing.source == wire.NAME
+    strict = crossing.profile if host is not None or not own else DEFAULT_PROFILE
     if host is not None:
         request = suited(request, host, crossing)
     if not strict.late_system or (host is not None and not host.late_system):
@@ -277,30 +287,41 @@ def write_request(request: Request, crossing: Crossing, prepare: Prepare | None 
     json_mode = request.settings.format is not None and request.settings.format.kind == "json"
     if json_mode or not strict.user_after_results:
         crossing.forget()  # the messages are looked into below
-    messages = _write_turns(request, crossing, prepare)
+    turns = request.turns if own else arrange(request.turns, crossing)
+    noting = Noting(crossing)
+    messages: list[Any] = []
+    state: list[Raw] | None = None
+    if own:
+        write_own(turns, messages, crossing, prepare)
+    else:
+        history = History(messages, crossing, prepare)
+        known = host is None and strict.late_system and strict.user_after_results and not json_mode
+        begin = len(lead if known else leading(turns))
+        history.system(turns[:begin])
+        if known:
+            state = [jsontext.raw(message) for message in messages]
+            noting.inside()
+        history.write(turns, begin)
     if not strict.user_after_results:
         from .order import bridged
 
         messages = bridged(messages, crossing)
     model = crossing.model or request.model
-    if crossing.source != wire.NAME:
+    if not own:
         if not messages:
-            what = "nothing is left of the conversation" if request.turns else "nothing was said"
-            crossing.lose("turn.invented", request.turns[0].at if request.turns else (), what)
-            messages.append({"role": "user", "content": NO_INPUT})
+            messages.append(some_input(turns, crossing))
         if json_mode:
-            _say_json(messages, request, crossing)
+            say_json(messages, request, crossing)
         if not model:
             crossing.lose("model.invented")
             model = "unspecified"
-    rim = known_rim(request, (), crossing)
+    noting.behind()
     if rim is not None:
         crossing.losses.replay(rim.late)
         return rim.around(messages)
-    noting = Noting(crossing)
     out = _write_rest(request, model, crossing)
     if host is None:
-        return noting.rim(out, "messages", request, ()).around(messages)
+        return noting.rim(out, "messages", request, lead, state).around(messages)
     out["messages"] = messages
     return jsontext.encode(trimmed(out, request, host, crossing))
 
@@ -330,22 +351,6 @@ def _write_rest(request: Request, model: str, crossing: Crossing) -> dict[str, A
     return restore(out, request.extra, wire.NAME)
 
 
-def _say_json(messages: list[Any], request: Request, crossing: Crossing) -> None:
-    """JSON mode is refused unless some message has the word. Only the head of the conversation is looked at, so that
-    the answer is the same in every later turn."""
-    if crossing.source in _OPENAI or crossing.source == crossing.target:
-        return  # there it holds too
-    for message in messages:
-        text = jsontext.encode(message).lower()
-        if b"json" in text:
-            return
-        if b'"role":"user"' in text:
-            break
-    role = _system_role(crossing)
-    messages.insert(0, {"role": role, "content": "Answer with one valid JSON object and nothing else."})
-    crossing.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in a message")
-
-
 def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]:
     """The tools without the search, which is a field of its own here."""
     for i, tool in enumerate(tools):
@@ -353,152 +358,3 @@ def _take_search(tools: tuple[Any, ...], out: dict[str, Any]) -> tuple[Any, ...]
             out[OPTIONS] = tool.value
             return tools[:i] + tools[i + 1 :]
     return tools
-
-
-def _write_turns(request: Request, crossing: Crossing, prepare: Prepare | None) -> list[Any]:
-    messages: list[Any] = []
-    if crossing.source == wire.NAME:
-        for turn in request.turns:
-            turn = turn if prepare is None else prepare(turn)
-            if turn.role == "tool":
-                write_results_messages(turn, None, messages, crossing)
-            else:
-                _write_turn(turn, messages, crossing)
-        return messages
-    history = _History(messages, crossing, prepare)
-    history.write(arrange(request.turns, crossing))
-    return messages
-
-
-class _History:
-    """Messages written so far, and the calls of the last step that have no result yet."""
-
-    __slots__ = ("_again", "_calls", "_crossing", "_messages", "_plain", "_prepare")
-
-    def __init__(self, messages: list[Any], crossing: Crossing, prepare: Prepare | None) -> None:
-        self._messages = messages
-        self._crossing = crossing
-        self._prepare = prepare
-        self._calls: list[ToolCall] = []
-        self._plain = False  # the last step was written as it is
-        self._again = crossing.recalled
-
-    def write(self, turns: tuple[Turn, ...]) -> None:
-        crossing, messages, run = self._crossing, self._messages, self._crossing.run
-        begin = 0
-        while begin < len(turns) and turns[begin].role in _SYSTEM:
-            self._turn(turns[begin])
-            begin += 1
-        first, at = len(messages), begin
-        known = _WRITTEN.begun(crossing, turns, begin) if run is not None else None
-        if known is not None:
-            messages.append(known.text)
-            calls, self._plain = known.state
-            self._calls = list(calls)
-            at += len(known.turns)
-        plain = run is not None and known is None
-        for i in range(at, len(turns)):
-            plain = self._turn(turns[i]) and plain
-            if plain and run is not None and turns[i] is run.turns[-1]:
-                _WRITTEN.keep_begun(run, turns[begin : i + 1], messages[first:], (list(self._calls), self._plain))
-        if self._calls:
-            answer_for(self._calls, messages, crossing)
-
-    def _turn(self, turn: Turn) -> bool:
-        """Write a turn; True if it is plain: it will be written so next time, too."""
-        role, calls, messages = turn.role, self._calls, self._messages
-        if self._again:
-            known = _WRITTEN.get(turn)
-            if known is not None:
-                if not calls if role != "tool" else self._plain and known[1] == [one.id for one in calls]:
-                    messages += known[0]
-                    self._calls = list(known[2])
-                    self._plain = True
-                    return True
-        before = len(messages)
-        if role == "tool":
-            self._calls = []
-            if self._plain and write_plain_results(turn.parts, calls, messages):
-                self._remember(turn, before, [one.id for one in calls])
-                return True
-            write_results_messages(self._prepared(turn), calls, messages, self._crossing)
-            return False
-        if calls:
-            answer_for(calls, messages, self._crossing)
-            self._calls = []
-            before = len(messages)
-        if role == "assistant":
-            self._calls = [part for part in turn.parts if type(part) is ToolCall]
-            message = write_plain(turn.parts) if turn.extra is None and not turn.name else None
-            self._plain = message is not None
-        else:
-            text = plain_text(turn.parts) if role == "user" and turn.extra is None and not turn.name else None
-            message = {"role": "user", "content": text} if text is not None else None
-        if message is not None:
-            messages.append(message)
-            self._remember(turn, before, [])
-            return not calls
-        _write_turn(self._prepared(turn), messages, self._crossing)
-        return False
-
-    def _prepared(self, turn: Turn) -> Turn:
-        return turn if self._prepare is None else self._prepare(turn)
-
-    def _remember(self, turn: Turn, before: int, answers: list[str]) -> None:
-        """How a plain turn was written, which calls it answers, and which it makes."""
-        if self._again:
-            written = [jsontext.raw(message) for message in self._messages[before:]]
-            _WRITTEN.keep(turn, (written, answers, list(self._calls)), sum(map(len, written)))
-
-
-_SYSTEM = frozenset({"system", "developer"})
-_WRITTEN = Written()
-
-
-def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
-    role: str = turn.role
-    message: dict[str, Any] | None
-    if role == "assistant":
-        message = write_assistant(turn.parts, crossing, request=True)
-    else:
-        parts = turn.parts
-        if role != "user" and crossing.source != wire.NAME:
-            role = _system_role(crossing)
-            if role == "user":
-                crossing.lose("system.demoted", turn.at, "the model has no system role")
-            parts = _words_only(parts, crossing)
-        if (
-            len(parts) == 1
-            and isinstance(parts[0], Opaque)
-            and parts[0].dialect == wire.NAME
-            and parts[0].at == turn.at
-        ):
-            messages.append(parts[0].value)  # a whole message of a role nobody knows
-            return
-        content = write_content(parts, crossing)
-        message = {"role": role, "content": content}
-        if not content and turn.parts and not all(type(part) is Text for part in turn.parts):
-            message = None
-    if message is None:
-        crossing.lose("turn.dropped", turn.at)
-        return
-    if turn.name:
-        message["name"] = turn.name
-    messages.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
-
-
-def _system_role(crossing: Crossing) -> str:
-    if not crossing.profile.system:
-        return "user"
-    return "developer" if crossing.profile.reasoning else "system"
-
-
-def _words_only(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:
-    """A system message holds text only."""
-    kept = []
-    for part in parts:
-        if isinstance(part, Media):
-            crossing.lose("system.media.dropped", part.at, part.mime or part.kind)
-        else:
-            kept.append(part)
-    return tuple(kept)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
+from ...canon.parts import Media, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec.extras import restore
 from ...codec.ids import send as send_id
@@ -16,30 +17,37 @@ from .tools import IDS
 NO_RESULT = "Error: no result was recorded for this call."
 
 
-def write_plain_results(results: tuple[Part, ...], calls: list[ToolCall], messages: list[Any]) -> bool:
-    """One text for each call, in their order, and nothing hangs on it: what nearly all results are. Else False.
+def write_plain_results(results: tuple[Part, ...], calls: Sequence[ToolCall], messages: list[Any]) -> list[Path] | None:
+    """One text for each call, in their order, and nothing hangs on it: what nearly all results are. Gives where those
+    stand that failed, which is said in words; None, with nothing written, for any others.
 
     `calls` were written with the ids they have."""
     if len(results) != len(calls):
-        return False
+        return None
     out: list[Any] = []
-    for i, result in enumerate(results):
-        call_id = calls[i].id
-        if type(result) is not ToolResult or result.call_id != call_id or len(result.parts) != 1:
-            return False
-        if result.is_error or result.structured or result.cache is not None or result.extra is not None:
-            return False
+    failed: list[Path] = []
+    for result, call in zip(results, calls, strict=True):
+        if type(result) is not ToolResult or result.call_id != call.id or len(result.parts) != 1:
+            return None
+        if result.structured or result.cache is not None or (result.extra is not None and wire.NAME in result.extra):
+            return None
         only = result.parts[0]
         if type(only) is not Text or only.cache is not None or only.extra is not None or only.seal is not None:
-            return False
+            return None
         if only.refusal or only.citations:
-            return False
-        out.append({"role": "tool", "tool_call_id": call_id, "content": only.text})
+            return None
+        text = only.text
+        if result.is_error:
+            failed.append(result.at)
+            text = _as_error(text)
+        out.append({"role": "tool", "tool_call_id": call.id, "content": text})
     messages += out
-    return True
+    return failed
 
 
-def write_results_messages(turn: Turn, calls: list[ToolCall] | None, messages: list[Any], crossing: Crossing) -> None:
+def write_results_messages(
+    turn: Turn, calls: Sequence[ToolCall] | None, messages: list[Any], crossing: Crossing
+) -> None:
     """One message a result, one result a call (where `calls` are known: the host refuses anything else). Media, which a
     tool message cannot hold, and results without a call go into one user message after the last of them."""
     moved: list[Part] = []
@@ -85,7 +93,7 @@ def _write_result(result: ToolResult, moved: list[Part], crossing: Crossing) -> 
     return message if result.extra is None else restore(message, result.extra, wire.NAME)
 
 
-def answer_for(calls: list[ToolCall], messages: list[Any], crossing: Crossing) -> None:
+def answer_for(calls: Sequence[ToolCall], messages: list[Any], crossing: Crossing) -> None:
     """Results for calls that have none, which the host would refuse."""
     for call in calls:
         crossing.lose("result.invented", call.at, call.id)

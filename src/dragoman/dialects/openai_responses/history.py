@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...canon.parts import Media, Part, Text, ToolCall, ToolResult, plain_text
+from ...canon.parts import Media, Part, Path, Text, ToolCall, ToolResult, plain_text
+from ...canon.request import Request
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.extras import restore
 from ...codec.ids import hashed, plain_id
 from ...codec.ids import send as send_id
 from ...codec.media import note
-from ...codec.recall import Written
+from ...codec.recall import Begun, Written
 from ...crossing import Crossing
 from . import wire
 from .items import write_items
@@ -19,106 +20,75 @@ from .message import mark_cached, write_input
 from .tools import IDS, NAMES
 
 NO_RESULT = "Error: no result was recorded for this call."
+NO_INPUT = "(nothing was said)"
 
 
-def write_turns(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
+def write_own(turns: tuple[Turn, ...], crossing: Crossing) -> list[Any]:
+    """What comes from this dialect keeps its shape."""
     items: list[Any] = []
-    own = crossing.source == wire.NAME
-    calls = None if own else Calls(turns)
-    recalled, run = crossing.recalled, crossing.run
-    begin = 0
-    while begin < len(turns) and turns[begin].role in _SYSTEM:
-        begin += 1
-    known = _WRITTEN.begun(crossing, turns, begin) if calls is not None else None
-    if known is not None and calls is not None and not calls.go_on(*known.state):
-        known = None
-    plain = calls is not None and known is None and run is not None
-    first = 0
-    for i, turn in enumerate(turns):
-        role = turn.role
-        if calls is not None and i >= begin:
-            if i == begin:
-                first = len(items)
-                if known is not None:
-                    items.append(known.text)
-            if known is not None and i < begin + len(known.turns):
-                continue
-            done = recalled and _as_before(turn, calls, items)
-            if not done and turn.extra is None and not turn.name:
-                before = len(items)
-                done = write_plain(role, turn.parts, calls, items)
-                if done and recalled:
-                    _remember(turn, items[before:])
-            if done:
-                if plain and run is not None and turn is run.turns[-1]:
-                    state = (dict(calls.kinds), frozenset(calls.answered))
-                    _WRITTEN.keep_begun(run, turns[begin : i + 1], items[first:], state)
-                continue
-            plain = False
-        if role == "assistant":
-            if turn.name and not own:
-                crossing.lose("name.dropped", turn.at)
-            again = calls.asked(turn.parts) if calls is not None else None
-            if not write_items(turn.parts, items, crossing, again) and turn.parts:
+    for turn in turns:
+        if turn.role == "assistant":
+            if not write_items(turn.parts, items, crossing) and turn.parts:
                 crossing.lose("turn.dropped", turn.at)
-            if calls is not None:
-                calls.answer(turn.parts, items, crossing)
-        elif role == "tool":
-            write_outputs(turn, calls, items, crossing)
+        elif turn.role == "tool":
+            write_outputs(turn, None, items, crossing)
         else:
-            content = write_input(turn.parts, crossing)
-            if not content and content != "" and not own:
-                if any(type(part) is not Text for part in turn.parts):
-                    crossing.lose("turn.dropped", turn.at)
-                continue
-            message = {"type": "message", "role": role, "content": content}
+            message = {"type": "message", "role": turn.role, "content": write_input(turn.parts, crossing)}
             if turn.name:
-                if own:
-                    message["name"] = turn.name
-                else:
-                    crossing.lose("name.dropped", turn.at)
+                message["name"] = turn.name
             items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
     return items
 
 
-_WRITTEN = Written()
-_SYSTEM = frozenset({"system", "developer"})
+class History:
+    """Items written so far, and the calls in them."""
 
+    __slots__ = ("_begin", "_calls", "_crossing", "_failed", "_first", "_items")
 
-def _remember(turn: Turn, items: list[Any]) -> None:
-    """How a plain turn was written, and the calls it makes or answers."""
-    ids = frozenset([item["call_id"] for item in items if "call_id" in item])
-    written = [jsontext.raw(item) for item in items]
-    _WRITTEN.keep(turn, (written, ids), sum(map(len, written)))
+    def __init__(self, items: list[Any], turns: tuple[Turn, ...], crossing: Crossing) -> None:
+        self._items = items
+        self._crossing = crossing
+        self._calls = Calls(turns)
+        self._failed: list[Path] = []  # results of which that is said in words
 
+    def system(self, turns: tuple[Turn, ...]) -> None:
+        """The turns that a request begins with, but for its instructions."""
+        for turn in turns:
+            self._message(turn)
 
-def _as_before(turn: Turn, calls: Calls, items: list[Any]) -> bool:
-    """Write a plain turn as it was written before, if its calls are as open, or as new, as they were then."""
-    known = _WRITTEN.get(turn)
-    if known is None:
-        return False
-    written, ids = known
-    if turn.role == "tool":
-        if calls.again or calls.customs or not calls.answered.isdisjoint(ids) or not ids <= calls.kinds.keys():
+    def write(self, begin: int) -> None:
+        """All turns of a request from `begin` on, behind the system's."""
+        run, turns = self._crossing.run, self._calls.turns
+        if run is not None:
+            self._begin, self._first = begin, len(self._items)
+            begin = _WRITTEN.begin(self, run, turns, begin)
+        for turn in turns[begin:]:
+            if not self.plain(turn):
+                self._turn(turn)
+
+    def plain(self, turn: Turn) -> bool:
+        """What nearly all turns are: one text, text and calls, or results that are one text each; nothing hangs on
+        them. Written here in one go; False, with nothing written, for any other."""
+        if turn.extra is not None or turn.name:
             return False
-        calls.answered |= ids
-    elif ids:
-        if not calls.results.issuperset(ids) or not ids.isdisjoint(calls.kinds):
-            return False
-        calls.kinds |= dict.fromkeys(ids, _OF_FUNCTION)
-    items += written
-    return True
+        role, parts = turn.role, turn.parts
+        if role == "tool":
+            return self._plain_results(parts)
+        if role == "assistant":
+            return self._plain_calls(parts)
+        words: Any = plain_text(parts)
+        if words is None:
+            words = _plain_texts(parts)
+            if not words:
+                return False
+        self._items.append({"type": "message", "role": role, "content": words})
+        return True
 
-
-_OF_FUNCTION = "function_call_output"
-
-
-def write_plain(role: str, parts: tuple[Part, ...], calls: Calls, items: list[Any]) -> bool:
-    """What nearly all turns are: one text, text and calls, or results that are one text each; nothing hangs on them.
-    Written here in one go; False, with nothing written, for any other."""
-    out: list[Any] = []
-    if role == "assistant":
-        kinds, results, legal = calls.kinds, calls.results, NAMES.legal_names
+    def _plain_calls(self, parts: tuple[Part, ...]) -> bool:
+        """A text and calls, or one of them."""
+        out: list[Any] = []
+        ids: list[str] = []
+        kinds, legal = self._calls.kinds, NAMES.legal_names
         for part in parts:
             if part.seal is not None or part.extra is not None or part.cache is not None:
                 return False
@@ -126,62 +96,173 @@ def write_plain(role: str, parts: tuple[Part, ...], calls: Calls, items: list[An
                 call_id, text = part.id, part.arguments
                 if part.custom or part.namespace or part.name not in legal or not text or text == "null":
                     return False
-                if call_id not in results or call_id in kinds or not plain_id(call_id) or text.isspace():
+                if call_id not in self._calls.results or call_id in kinds or not plain_id(call_id) or text.isspace():
                     return False
+                ids.append(call_id)
                 out.append({"type": "function_call", "call_id": call_id, "name": part.name, "arguments": text})
             elif type(part) is Text and not out and part.text and not part.refusal and not part.citations:
                 out.append({"type": "message", "role": "assistant", "content": part.text})
             else:
                 return False
-        for item in out:
-            if "call_id" in item:
-                kinds[item["call_id"]] = "function_call_output"
-    elif role == "tool":
-        kinds, answered, again = calls.kinds, calls.answered, calls.again
+        for call_id in ids:
+            kinds[call_id] = _OF_FUNCTION
+        self._items += out
+        return bool(out)
+
+    def _plain_results(self, parts: tuple[Part, ...]) -> bool:
+        """Results that are one text each, of calls that have none yet."""
+        calls = self._calls
+        kinds, answered = calls.kinds, calls.answered
+        if calls.again or not parts:
+            return False
+        out: list[Any] = []
+        ids: set[str] = set()
+        failed: list[Path] = []
         for part in parts:
-            if type(part) is not ToolResult or part.is_error or part.structured or part.cache is not None or again:
+            if type(part) is not ToolResult or part.structured or part.cache is not None:
                 return False
-            output = plain_text(part.parts)
-            call_id = part.call_id
-            if output is None or part.extra is not None or call_id in answered or not plain_id(call_id):
+            if part.extra is not None and wire.NAME in part.extra:
                 return False
-            if kinds.get(call_id) != "function_call_output":
+            call_id, output = part.call_id, plain_text(part.parts)
+            if output is None or call_id in answered or call_id in ids or not plain_id(call_id):
                 return False
-            out.append({"type": "function_call_output", "call_id": call_id, "output": output})
-        ids = {item["call_id"] for item in out}
-        if len(ids) != len(out):
-            return False
+            if kinds.get(call_id) != _OF_FUNCTION:
+                return False
+            if part.is_error:
+                failed.append(part.at)
+                output = _as_error(output)
+            ids.add(call_id)
+            out.append({"type": _OF_FUNCTION, "call_id": call_id, "output": output})
+        if failed:
+            self._told(failed)
         answered |= ids
-    else:
-        words = plain_text(parts)
-        if words is None:
+        self._items += out
+        return True
+
+    def stands(self) -> tuple[list[Any], Any, Any]:
+        kinds, answered = self._calls.kinds, frozenset(self._calls.answered)
+        return self._items[self._first :], None, ({**kinds}, answered, kinds.keys() - answered, [*self._failed])
+
+    def resume(self, known: Begun) -> bool:
+        _, kinds, answered, waiting, failed = known.state
+        if not self._calls.go_on(self._begin + len(known.turns), kinds, answered, waiting):
             return False
-        out.append({"type": "message", "role": role, "content": words})
-    items += out
-    return bool(out)
+        self._items.append(known.text)
+        if failed:
+            self._told(failed)
+        return True
+
+    def _told(self, failed: list[Path]) -> None:
+        for at in failed:
+            self._crossing.lose("result.error.as_text", at)
+        self._failed += failed
+
+    def _turn(self, turn: Turn) -> None:
+        """Any turn that is not plain here."""
+        calls, items, crossing = self._calls, self._items, self._crossing
+        if turn.role == "tool":
+            write_outputs(turn, calls, items, crossing)
+        elif turn.role == "assistant":
+            if turn.name:
+                crossing.lose("name.dropped", turn.at)
+            if not write_items(turn.parts, items, crossing, calls.asked(turn.parts)) and turn.parts:
+                crossing.lose("turn.dropped", turn.at)
+            calls.answer(turn.parts, items, crossing)
+        else:
+            self._message(turn)
+
+    def _message(self, turn: Turn) -> None:
+        """What the user or the system said."""
+        crossing = self._crossing
+        content = write_input(turn.parts, crossing)
+        if not content and content != "":
+            if any(type(part) is not Text for part in turn.parts):
+                crossing.lose("turn.dropped", turn.at)
+            return
+        message = {"type": "message", "role": turn.role, "content": content}
+        if turn.name:
+            crossing.lose("name.dropped", turn.at)
+        self._items.append(message if turn.extra is None else restore(message, turn.extra, wire.NAME))
+
+
+_WRITTEN = Written()
+_OF_FUNCTION = "function_call_output"
+
+
+def _plain_texts(parts: tuple[Part, ...]) -> list[Any]:
+    """Several texts that say something, on which nothing hangs; nothing for anything else."""
+    texts = [plain_text((part,)) for part in parts]
+    return [{"type": "input_text", "text": text} for text in texts] if len(texts) > 1 and all(texts) else []
+
+
+def instructions(turns: tuple[Turn, ...], own: bool) -> str | None:
+    """The text of the first turn, if it is a system turn of one plain text."""
+    if not turns:
+        return None
+    turn = turns[0]
+    if turn.role not in ("system", "developer") or len(turn.parts) != 1 or turn.name or turn.extra is not None:
+        return None
+    only = turn.parts[0]
+    if type(only) is not Text or only.cache is not None or only.extra is not None or not only.text:
+        return None
+    return only.text if not own or turn.at == ("instructions",) else None
+
+
+def say_json(items: list[Any], request: Request, crossing: Crossing) -> None:
+    """JSON mode is refused unless the input has the word. Only its head is looked at, so that the answer is the same in
+    every later turn."""
+    for item in items:
+        text = jsontext.encode(item).lower()
+        if b"json" in text:
+            return
+        if b'"role":"user"' in text:
+            break
+    words = "Answer with one valid JSON object and nothing else."
+    items.insert(0, {"type": "message", "role": "developer", "content": words})
+    crossing.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in the input")
+
+
+def some_input(turns: tuple[Turn, ...], first: str | None, crossing: Crossing) -> list[Any]:
+    """A request needs some input: system text that stands alone is said there, and without it something else."""
+    if first is not None:
+        return [{"type": "message", "role": turns[0].role, "content": first}]
+    crossing.lose("turn.invented", turns[0].at if turns else ())
+    return [{"type": "message", "role": "user", "content": NO_INPUT}]
 
 
 class Calls:
     """Who called, and who was answered: the server wants one output for each call, of its kind, under its own id."""
 
-    __slots__ = ("_turns", "again", "answered", "customs", "kinds", "results")
+    __slots__ = ("_begin", "_past", "_results", "again", "answered", "kinds", "turns")
 
     def __init__(self, turns: tuple[Turn, ...]) -> None:
-        self._turns = turns
+        self.turns = turns
         self.kinds: dict[str, str] = {}  # of the calls so far: the type of the output that answers them
         self.again: dict[str, str] = {}  # ids that hosts use in every step anew, and those sent in their place
         self.answered: set[str] = set()
-        self.customs = False  # some of them are of custom tools
-        self.results = {
-            part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult
-        }
+        self._begin = 0  # which turns were not written before
+        self._past: frozenset[str] = frozenset()  # the calls that those before them answer
+        self._results: set[str] | None = None
 
-    def go_on(self, kinds: dict[str, str], answered: frozenset[str]) -> bool:
-        """Take over the calls of turns that were written before; False if one of them is not answered any more."""
-        if not self.results.issuperset(kinds):
+    @property
+    def results(self) -> set[str]:
+        """The calls that have a result anywhere. Looked for once, and only if somebody asks."""
+        if self._results is None:
+            turns = self.turns[self._begin :]
+            found = [
+                part.call_id for turn in turns if turn.role == "tool" for part in turn.parts if type(part) is ToolResult
+            ]
+            self._results = {*self._past, *found}
+        return self._results
+
+    def go_on(self, begin: int, kinds: dict[str, str], answered: frozenset[str], waiting: set[str]) -> bool:
+        """Take over the calls of the turns before `begin`, which were written before; False if one of those that
+        waited for a result has none any more."""
+        self._begin, self._past = begin, answered
+        if waiting and not self.results >= waiting:
+            self._begin, self._past, self._results = 0, frozenset(), None
             return False
-        self.kinds |= kinds
-        self.answered |= answered
+        self.kinds, self.answered = {**kinds}, {*answered}
         return True
 
     def asked(self, parts: tuple[Part, ...]) -> dict[str, str]:
@@ -192,12 +273,11 @@ class Calls:
                     self.again[part.id] = hashed(f"{part.id}:{self.again.get(part.id, '')}")
                     self.answered.discard(part.id)
                 self.kinds[part.id] = "custom_tool_call_output" if part.custom else "function_call_output"
-                self.customs = self.customs or part.custom
         return self.again
 
     def too_early(self, result: ToolResult) -> None:
         """A result that no call stands before: one that comes later is not answered by it."""
-        for turn in reversed(self._turns):
+        for turn in reversed(self.turns):
             for part in reversed(turn.parts) if turn.role == "tool" else ():
                 if type(part) is ToolResult and part.call_id == result.call_id:
                     if part is result:

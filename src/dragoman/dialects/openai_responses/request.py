@@ -13,7 +13,7 @@ from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
-from ...codec.around import HERE, Arounds, Noting, known_rim
+from ...codec.around import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
@@ -21,7 +21,7 @@ from ...codec.trim import trim
 from ...crossing import Crossing
 from . import wire
 from .earlier import put_earlier
-from .history import write_turns
+from .history import History, instructions, say_json, some_input, write_own
 from .hosted import HOSTED
 from .items import item_extra, message_extra, read_call, read_item, read_opaque, stray_fields
 from .message import read_content, write_input
@@ -50,7 +50,6 @@ _OPENAI = frozenset({wire.NAME, "openai-chat"})
 _FALSE = Raw(b"false")
 _ALL_THOUGHTS = (Raw(b'"all_turns"'), Raw(b'"auto"'))
 _NONE = wire.NONE
-NO_INPUT = "(nothing was said)"
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
@@ -409,43 +408,80 @@ def _read_state(request: wire.ResponsesRequest, silent: dict[str, Raw], crossing
 
 
 def write_request(request: Request, crossing: Crossing) -> bytes:
+    rim = known_rim(request, request.turns, crossing)
+    if rim is None or rim.state is None:
+        return _write_anew(request, rim, crossing)
+    turns = arrange(request.turns, crossing)
+    if rim.early:
+        crossing.losses.replay(rim.early)
+    items = [*rim.state]
+    History(items, turns, crossing).write(len(rim.lead))
+    if not items:
+        return _write_anew(request, None, crossing)
+    if rim.late:
+        crossing.losses.replay(rim.late)
+    return rim.around(items)
+
+
+def _write_anew(request: Request, rim: Rim | None, crossing: Crossing) -> bytes:
+    """`rim`: what is known of it, though not of the system's items."""
     own = crossing.source == wire.NAME
     model = crossing.model or request.model
     if not model and not own:
         crossing.lose("model.invented")
         model = "unspecified"
     turns = request.turns if own else arrange(request.turns, crossing)
-    first = _instructions(turns, own)
+    first = instructions(turns, own)
     shape = request.settings.format
     wordy = shape is not None and shape.kind == "json" and crossing.source not in _OPENAI
-    if wordy and first is not None and "json" in first.lower():
-        first = None  # the word must stand in the input
-    lead, rest = (turns[:0], turns) if first is None else (turns[:1], turns[1:])
-    if own and len(rest) == 1 and rest[0].at == ("input",):
-        items = write_input(rest[0].parts, crossing)
-    else:
-        items = write_turns(rest, crossing)
-    if not items and not own:
-        items, lead, first = _some_input(turns, first, crossing), turns[:0], None
     if wordy:
-        _say_json(items, request, crossing)
-    rim = known_rim(request, lead, crossing)
-    if rim is not None:
+        crossing.forget()  # the items are looked into below
+        if first is not None and "json" in first.lower():
+            first = None  # the word must stand in the input
+    if own:
+        return _write_own(request, model, first, crossing)
+    noting = Noting(crossing)
+    lead, state, fixed = leading(request.turns), None, True
+    items: list[Any] = []
+    history = History(items, turns, crossing)
+    history.system(lead if first is None else lead[1:])
+    if not wordy:
+        state = [jsontext.raw(item) for item in items]
+        noting.inside()
+    history.write(len(lead))
+    if not items:
+        items, first, fixed = some_input(turns, first, crossing), None, False
+    if wordy:
+        say_json(items, request, crossing)
+    noting.behind()
+    if rim is not None and fixed:
         crossing.losses.replay(rim.late)
         return rim.around(items)
-    noting = Noting(crossing)
-    out: dict[str, Any] = {"model": model} if model else {}
+    out: dict[str, Any] = {"model": model}
     if first is not None:
         out["instructions"] = first
-    if own or crossing.host is not None:
-        if rest or not own:
-            out["input"] = items
+    if crossing.host is not None:
+        out["input"] = items
         out = _write_rest(request, out, crossing)
-        if crossing.host is not None:
-            out = trim(out, request.settings, crossing.host, crossing, own=own)
-        return jsontext.encode(out)
+        return jsontext.encode(trim(out, request.settings, crossing.host, crossing, own=False))
     out["input"] = HERE
-    return noting.rim(_write_rest(request, out, crossing), "input", request, lead).around(items)
+    return noting.rim(_write_rest(request, out, crossing), "input", request, lead, state, fixed=fixed).around(items)
+
+
+def _write_own(request: Request, model: str, first: str | None, crossing: Crossing) -> bytes:
+    """What comes from this dialect keeps its shape."""
+    out: dict[str, Any] = {"model": model} if model else {}
+    turns = request.turns
+    if first is not None:
+        out["instructions"] = first
+        turns = turns[1:]
+    if turns:
+        whole = len(turns) == 1 and turns[0].at == ("input",)
+        out["input"] = write_input(turns[0].parts, crossing) if whole else write_own(turns, crossing)
+    out = _write_rest(request, out, crossing)
+    if crossing.host is not None:
+        out = trim(out, request.settings, crossing.host, crossing, own=True)
+    return jsontext.encode(out)
 
 
 def _write_rest(request: Request, out: dict[str, Any], crossing: Crossing) -> dict[str, Any]:
@@ -472,28 +508,6 @@ def _write_rest(request: Request, out: dict[str, Any], crossing: Crossing) -> di
     return out if request.extra is None else _restored(out, request)
 
 
-def _say_json(items: list[Any], request: Request, crossing: Crossing) -> None:
-    """JSON mode is refused unless the input has the word. Only its head is looked at, so that the answer is the same in
-    every later turn."""
-    for item in items:
-        text = jsontext.encode(item).lower()
-        if b"json" in text:
-            return
-        if b'"role":"user"' in text:
-            break
-    words = "Answer with one valid JSON object and nothing else."
-    items.insert(0, {"type": "message", "role": "developer", "content": words})
-    crossing.lose("turn.invented", request.settings.at.get("format", ()), "JSON mode wants the word JSON in the input")
-
-
-def _some_input(turns: tuple[Turn, ...], first: str | None, crossing: Crossing) -> list[Any]:
-    """A request needs some input: system text that stands alone is said there, and without it something else."""
-    if first is not None:
-        return [{"type": "message", "role": turns[0].role, "content": first}]
-    crossing.lose("turn.invented", turns[0].at if turns else ())
-    return [{"type": "message", "role": "user", "content": NO_INPUT}]
-
-
 def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:
     fields = own_fields(request.extra)
     for name in fields:
@@ -504,16 +518,3 @@ def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:
     if "include" in fields and "include" in out:
         out["include"] = [*jsontext.plain(fields["include"]), *out["include"]]
     return restore(out, request.extra, wire.NAME)
-
-
-def _instructions(turns: tuple[Turn, ...], own: bool) -> str | None:
-    """The text of the first turn, if it is a system turn of one plain text."""
-    if not turns:
-        return None
-    turn = turns[0]
-    if turn.role not in ("system", "developer") or len(turn.parts) != 1 or turn.name or turn.extra is not None:
-        return None
-    only = turn.parts[0]
-    if type(only) is not Text or only.cache is not None or only.extra is not None or not only.text:
-        return None
-    return only.text if not own or turn.at == _INSTRUCTIONS else None

@@ -17,6 +17,7 @@ from ...codec.extras import carried, restore
 from ...codec.recall import skimmer
 from ...crossing import Crossing
 from ..openai_chat import request as chat
+from ..openai_chat.history import NO_INPUT
 from . import wire
 from .details import own_thought, read_details, read_images, said, sealed_calls, tell
 from .fitted import capped, fitted_turn, marks_homed, marks_taken
@@ -166,7 +167,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     turns = request.turns
     if not turns and not mine:
         crossing.lose("turn.invented")
-        turns = (Turn("user", (Text(chat.NO_INPUT),)),)
+        turns = (Turn("user", (Text(NO_INPUT),)),)
     request = Request(turns, request.model, tools, choice, settings, request.stream, extra)
 
     def prepare(turn: Turn) -> Turn:
