@@ -15,6 +15,7 @@ from .canon.request import Request
 from .canon.response import Plain, Response
 from .canon.tools import HostedTool, Tool
 from .codec.hosted import Row
+from .codec.sse import Frame
 from .crossing import Crossing
 from .rule import Rule
 
@@ -42,10 +43,11 @@ class FrameReader(StreamReader, Protocol):
     """A reader that knows the short way for frames which are more of the same text (`codec.refrain`)."""
 
     @property
-    def between(self) -> bytes | None: ...
-
-    @property
     def going_on(self) -> int: ...
+
+    def one(self, chunk: bytes) -> Frame | None: ...
+
+    def take(self, chunk: bytes, frame: Frame) -> list[Event]: ...
 
     def lane(self, template: Template, told: list[str]) -> Lane | None: ...
 

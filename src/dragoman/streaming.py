@@ -12,12 +12,15 @@ from .codec.convoy import Convoy
 from .codec.custom import Unwrapper
 from .codec.faults import unsaid
 from .codec.ids import Apart, earlier
+from .codec.sse import Frame
 from .codec.vault import Vault
 from .dialect import FrameReader, TemplateWriter
 from .dialects import get
 from .sealing import Strategy
 from .translation import Translation
 from .wayback import report_stand_in, restored_call, seal_plan, way_back
+
+_LF, _CRLF = b"\n\n", b"\r\n\r\n"
 
 
 class StreamTranslator:
@@ -40,63 +43,77 @@ class StreamTranslator:
         self._crossing.scored = self._from.logprobs is not None and self._to.logprobs is not None
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
-        self._read, self._send = self._reader.feed, self._writer.send  # bound once for hundreds of events
         self._ids: dict[int, Apart] = defaultdict(lambda: Apart(earlier(self._crossing)))
         self._restorer = _Restorer(answers) if answers is not None and (answers.renamed or answers.wrapped) else None
         self._stand_ins = answers.stand_ins if answers is not None else {}
         plan = seal_plan(self._from, self._to, answers, seals, vault, host)
         self._convoy = Convoy(plan, self._crossing) if plan is not None else None
-        self._laned = hasattr(self._reader, "lane") and hasattr(self._writer, "template")  # dialects may have none
+        laned = self._restorer is None and hasattr(self._reader, "lane") and hasattr(self._writer, "template")
+        self._framed = cast(FrameReader, self._reader) if laned else None  # dialects may have no lanes
         self._lane: Lane | None = None
         """The short way for frames that are more of the same text."""
         self._index = 0  # of the part that goes on there,
         self._told: list[str] = []  # what of it went through,
         self._last = b""  # and the frame of the last words
-        self._blank = b"\n\n"  # between frames
+        self._blank = _LF  # between frames
         self.fault: Fault | None = None
         """The fault that ended the stream, if one did."""
 
     def feed(self, chunk: bytes) -> bytes:
         """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
-        if self._lane is not None:
-            out = self._lane(chunk)
+        lane = self._lane
+        if lane is not None:
+            out = lane(chunk)
             if out is not None:
                 self._last = chunk
                 return out
         elif self._same:
             return chunk
+        framed = self._framed
+        frame = framed.one(chunk) if framed is not None else None
+        if frame is not None or framed is None:
+            return self._through(chunk, frame)
         frames = chunk.split(self._blank)
+        if len(frames) == 1:
+            self._blank = _CRLF if self._blank == _LF else _LF
+            frames = chunk.split(self._blank)
         if len(frames) < 3:
             return self._through(chunk)
+        blank = self._blank
         rest = frames.pop()
-        return b"".join([self._one(frame + self._blank) for frame in frames]) + (self._one(rest) if rest else b"")
+        whole = [frame + blank for frame in frames]
+        return self._several([*whole, rest] if rest else whole, framed)
 
-    def _one(self, frame: bytes) -> bytes:
-        """What one of several frames that came together is for the client."""
-        if self._lane is not None:
-            out = self._lane(frame)
-            if out is not None:
+    def _several(self, frames: list[bytes], framed: FrameReader) -> bytes:
+        """What frames that came together are for the client; the last one need not be whole."""
+        out: list[bytes] = []
+        lane = self._lane
+        for frame in frames:
+            words = lane(frame) if lane is not None else None
+            if words is None:
+                words = self._through(frame, framed.one(frame))
+                lane = self._lane
+            else:
                 self._last = frame
-                return out
-        return self._through(frame)
+            out.append(words)
+        return b"".join(out)
 
-    def _through(self, chunk: bytes) -> bytes:
-        """What any bytes are for the client."""
-        self._leave_lane()
-        events = self._read(chunk)
+    def _through(self, chunk: bytes, frame: Frame | None = None) -> bytes:
+        """What any bytes are for the client; the frame, if they are one."""
+        if self._lane is not None:
+            self._leave_lane()
+        framed = self._framed
+        events = self._reader.feed(chunk) if frame is None or framed is None else framed.take(chunk, frame)
         out = self._written(events[0]) if len(events) == 1 else b"".join([self._written(event) for event in events])
-        if events and type(events[-1]) is PartDelta and self._restorer is None:
-            self._enter_lane()
+        if framed is not None and framed.going_on >= 0:
+            self._enter_lane(framed)
         return out
 
-    def _enter_lane(self) -> None:
-        if not self._laned:
-            return
-        reader, writer = cast(FrameReader, self._reader), cast(TemplateWriter, self._writer)
-        blank, index = reader.between, reader.going_on
-        template = writer.template(index) if blank is not None else None
+    def _enter_lane(self, reader: FrameReader) -> None:
+        index = reader.going_on
+        template = cast(TemplateWriter, self._writer).template(index)
         if template is not None and (self._convoy is None or not self._convoy.holds(index)):
-            self._blank, self._index = blank or b"", index
+            self._index = index
             self._lane = reader.lane(template, self._told)
 
     def _leave_lane(self) -> None:
@@ -104,7 +121,8 @@ class StreamTranslator:
         self._lane = None
         told = self._told
         if told:
-            cast(FrameReader, self._reader).heard(told, self._last)
+            if self._framed is not None:
+                self._framed.heard(told, self._last)
             if self._convoy is not None:
                 self._convoy.told(self._index, told)
             cast(TemplateWriter, self._writer).told(self._index, told)
@@ -133,19 +151,21 @@ class StreamTranslator:
         if type(event) is PartDelta:
             if self._restorer is None:
                 if self._convoy is None or (event.seal is None and self._convoy.passes(event)):
-                    return self._send(event)
+                    return self._writer.send(event)
         elif type(event) is PartStart and type(event.part) is ToolCall:
             if self._stand_ins:
                 report_stand_in(event.part, self._stand_ins, self._crossing)
             call = self._ids[event.answer].call(event.part, self._crossing)
             if call is not event.part:
                 event = PartStart(event.index, call, event.answer)
+        if self._convoy is None and self._restorer is None and type(event) is not Fault:
+            return self._writer.send(event)
         events = [event]
         if self._restorer is not None:
             events = self._restorer.restore(events)
         if self._convoy is not None:
             events = self._convoy.feed(events)
-        out = [self._send(event) for event in events]
+        out = [self._writer.send(event) for event in events]
         if events and type(events[-1]) is Fault:
             self.fault = events[-1]
             # Where a fault stands does not depend on the envelope of the frames before it.

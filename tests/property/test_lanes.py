@@ -39,8 +39,8 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     entered: list[int] = []
     enter = dragoman.StreamTranslator._enter_lane
 
-    def counted(self: Any) -> None:
-        enter(self)
+    def counted(self: Any, reader: Any) -> None:
+        enter(self, reader)
         if self._lane is not None:
             entered.append(self._index)
 
@@ -50,7 +50,7 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def without_lanes(monkeypatch: pytest.MonkeyPatch, *args: Any, **more: Any) -> tuple[object, ...]:
     with monkeypatch.context() as patch:
-        patch.setattr(dragoman.StreamTranslator, "_enter_lane", lambda self: None)
+        patch.setattr(dragoman.StreamTranslator, "_enter_lane", lambda self, reader: None)
         return outcome(*args, **more)
 
 
@@ -81,3 +81,12 @@ def test_a_long_stream_becomes_the_same_both_ways(
     broken = without_lanes(monkeypatch, cut, source, target, seals=seals, answers=answers)
     assert outcome(cut, source, target, seals=seals, answers=answers) == broken
     assert len(lanes) > 1 or source == "ollama"
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_frames_that_come_together_take_the_short_way(source: str, target: str, lanes: list[int]) -> None:
+    answers = asked(target, source, stream=True)
+    one_by_one = outcome(list(frames(source)), source, target, answers=answers)
+    entered = len(lanes)
+    assert outcome([b"".join(frames(source))], source, target, answers=answers) == one_by_one
+    assert len(lanes) == 2 * entered

@@ -11,108 +11,93 @@ catches up before the next frame that it really reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
 from ..canon.events import Event, Lane, PartDelta, PartEnd, PartStart, Template
 from .jsontext import encode
-from .sse import Splitter
+from .sse import Frame, Splitter
 
 _string = msgspec.json.Decoder(str).decode
 OBFUSCATED = {"mark": b'"obfuscation":"', "noise": bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))}
 """OpenAI ends a frame with random letters and digits, so that its length says nothing about the text."""
 _ARGUMENTS = b'"arguments":'
-_MANY = 64
-"""Endings of frames that are kept."""
 _PATIENCE = 8
 """Frames to learn from without ever hearing one again, before giving up: then each frame is unlike the others."""
-
-
-Hear = Callable[[bytes], str | None]
+_PADDING = 32
+"""Characters of padding that are looked for: upstreams have been seen to send up to 15."""
+_HEARD = Template(b"", b"")
+"""Where nothing has to be written."""
 
 
 class Shape(NamedTuple):
     """A frame without its text: what stands before a number that may differ and behind it, what stands after the text,
-    and the rest, in which all bytes out of `noise` may differ."""
+    and the rest without what may differ in it: bytes out of `noise` at its beginning, or out of `figures` anywhere.
+    `quote`: the text's last one, if `after` begins with it, since what follows could not be found without."""
 
     head: bytes
     second: bytes
+    quote: bytes
     after: bytes
     rest: bytes
     noise: bytes
+    figures: bytes
 
 
-def _ending(shape: Shape) -> tuple[Callable[[bytes, int, int], int], set[bytes] | None]:
-    """Says where the text ends that begins in a frame, and may end at `end`, if what follows is as it should be, else
-    -1; and keeps the endings that were, where they come again."""
-    after, rest, noise = shape.after, shape.rest, shape.noise
-    tail = rest.translate(None, noise)
-    known = {after + rest} if len(noise) < 2 else None
-
-    def end_of(frame: bytes, begin: int, end: int) -> int:
-        if frame[end : end + len(after)] != after:
-            end = frame.rfind(after)  # the text may have such a character, too
-            if end < begin:
-                return -1
-        found = frame[end + len(after) :]
-        if found != rest and (not noise or not tail or found.translate(None, noise) != tail):
-            return -1
-        if known is not None and len(known) < _MANY:
-            known.add(frame[end:])
-        return end
-
-    return end_of, known
+@lru_cache(maxsize=64)
+def _padded(noise: bytes, rest: bytes) -> frozenset[bytes]:
+    """What may stand there when a frame is padded with one character."""
+    return frozenset([noise * size + rest for size in range(_PADDING)])
 
 
-def _listener(shape: Shape, told: list[str] | None = None, template: Template | None = None) -> Callable[[bytes], Any]:
-    """A function, not a method: its names are bound once for hundreds of frames. Slices are compared, because on bytes
-    that is faster than startswith and endswith. With a template it is a lane, and `told` is what went through."""
-    head, second, after, rest, noise = shape
-    size, second_size, after_size = len(head), len(second), len(after)
-    end_of, endings = _ending(shape)
-    tail = rest.lstrip(noise)
-    together = tail == rest.translate(None, noise)  # all that may differ
-    arguments = head[:-1].rstrip(b" ").endswith(_ARGUMENTS)
-    out_before, out_after, between, number = template or Template(b"", b"")
+def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
+    """A function, not a method: its names are bound once for hundreds of frames, slices too. Slices are compared, since
+    on bytes that is faster than startswith and endswith. Whether what is left is one string, its decoder says."""
+    head, second, quote, after, rest, noise, figures = shape
+    known = _padded(noise, rest) if len(noise) == 1 else None
+    size = len(head)
+    opening, words = slice(size), slice(size, None)
+    number = link = opening  # where they stand when there is a number: not known yet
+    arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
+    before, behind, between, count = template
+    tell = told.append
 
-    def hear(frame: bytes) -> Any:
-        nonlocal number
-        if frame[:size] != head:
+    def lane(frame: bytes) -> bytes | None:
+        nonlocal count, link, number, words
+        if frame[opening] != head:
             return None
-        begin = size
         if second:
-            comma = frame.find(b",", begin)
-            begin = comma + second_size
-            if frame[comma:begin] != second or not frame[size:comma].isdigit():
+            if frame[link] != second:  # the number has more digits than the last one, or fewer
+                middle = frame.find(b",", size)
+                start = middle + len(second)
+                number, link, words = slice(size, middle), slice(middle, start), slice(start, None)
+                if frame[link] != second:
+                    return None
+            if not frame[number].isdigit():
                 return None
-        elif arguments and frame[size : size + 1] == b"{" and (not told or told[-1].rstrip()[-1:] == "}"):
-            return None  # they may be those of another call: the reader has to look
-        end = frame.find(b'"', begin)
-        if endings is not None:
-            known = frame[end:] in endings
-        elif together and frame[end : end + after_size] == after:
-            known = frame[end + after_size :].lstrip(noise) == tail
-        else:
-            known = False
-        if not known:
-            end = end_of(frame, begin, end)
-            if end < 0:
+        literal, _, end = frame[words].rpartition(after)
+        if known is not None:
+            if end not in known:
                 return None
+        elif (end.translate(None, figures) if figures else end.lstrip(noise)) != rest:
+            return None
         try:
-            text = _string(frame[begin - 1 : end + 1])
+            text = _string(literal + quote if quote else literal)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-        if told is None or not text:
-            return text or None
-        told.append(text)
-        if number < 0:
-            return out_before + encode(text) + out_after if out_before else b""
-        number += 1
-        return b"".join((out_before, encode(number - 1), between, encode(text), out_after))
+        if not text:
+            return None
+        if arguments and text[:1] == "{" and (not told or told[-1].rstrip()[-1:] == "}"):
+            return None  # they may be those of another call: the reader has to look
+        tell(text)
+        if between:
+            count += 1
+            return b"".join((before, encode(count - 1), between, encode(text), behind))
+        return before + encode(text) + behind if before else b""
 
-    return hear
+    return lane
 
 
 def begun(events: list[Event], before: int) -> bool:
@@ -133,57 +118,68 @@ class Refrain:
     """One frame with the blank line behind it, and where the text stands in it.
 
     `keys`: the text stands behind one of these. `counter`: a number behind these bytes, before the text, may differ.
-    `mark`: behind these bytes, after the text, all bytes out of `noise` may differ.
+    `mark`: behind these bytes, after the text, as many out of `noise` as follow may differ, or `figures` anywhere.
     """
 
-    __slots__ = ("_counter", "_hear", "_keys", "_mark", "_noise", "_shape", "tries")
+    __slots__ = ("_counter", "_figures", "_heard", "_keys", "_lane", "_mark", "_noise", "shape", "tries")
 
-    def __init__(self, keys: tuple[bytes, ...], *, counter: bytes = b"", mark: bytes = b"", noise: bytes = b"") -> None:
+    def __init__(
+        self,
+        keys: tuple[bytes, ...],
+        *,
+        counter: bytes = b"",
+        mark: bytes = b"",
+        noise: bytes = b"",
+        figures: bytes = b"",
+    ) -> None:
         self._keys = keys
         self._counter = counter
         self._mark = mark
         self._noise = noise
-        self._shape: Shape | None = None
-        self._hear: Hear | None = None
+        self._figures = figures
+        self._lane: Lane | None = None
+        self._heard: list[str] = []
+        self.shape: Shape | None = None
+        """Of the frame that is remembered."""
         self.tries = 0
         """Frames learned since one was heard again."""
 
-    def learn(self, frame: bytes, text: str) -> None:
-        """The frame says `text` and nothing else."""
+    def learn(self, frame: bytes, text: str) -> bool:
+        """The frame says `text` and nothing else. Whether it can be told apart by that."""
         literal = encode(text)
-        start = frame.find(literal)
-        if self.tries > _PATIENCE or start < 0 or frame.find(literal, start + 1) >= 0:
-            return
-        head = frame[: start + 1]
-        if not head[:-1].rstrip(b" ").endswith(self._keys):
-            return
+        head, _, rest = frame.partition(literal)
+        if self.tries > _PATIENCE or not rest or rest.find(literal) >= 0 or not head.rstrip(b" ").endswith(self._keys):
+            return False
         self.tries += 1
         second = b""
-        number = head.find(self._counter) if self._counter else -1
-        if number >= 0:
-            number += len(self._counter)
-            second = head[head.find(b",", number) :]
-            head = head[:number]
-        rest = frame[start + len(literal) - 1 :]
-        mark = rest.find(self._mark) if self._mark else -1
-        end = len(rest) if mark < 0 else mark + len(self._mark)
-        self._shape = Shape(head, second, rest[:end], rest[end:], self._noise)
+        if self._counter:
+            found, counter, behind = head.partition(self._counter)
+            comma = behind.find(b",")
+            if comma >= 0:
+                head, second = found + counter, behind[comma:]
+        rest = b'"' + rest
+        after, mark, rest = rest.partition(self._mark) if self._mark else (rest, b"", b"")
+        after += mark
+        quote = b'"' if rest.find(after[1:]) >= 0 else b""
+        rest = rest.translate(None, self._figures) if self._figures else rest.lstrip(self._noise)
+        self.shape = Shape(head, second, quote, after if quote else after[1:], rest, self._noise, self._figures)
+        return True
 
     def hear(self, frame: bytes) -> str | None:
         """The text, when a frame is the remembered one but for it."""
-        if self._hear is None:
-            if self._shape is None:
+        if self._lane is None:
+            if self.shape is None:
                 return None
-            self._hear = _listener(self._shape)
-        return self._hear(frame)
+            self._lane = _lane(self.shape, self._heard, _HEARD)
+        return None if self._lane(frame) is None else self._heard.pop()
 
     def lane(self, template: Template, told: list[str]) -> Lane | None:
         """From frame to frame: as long as one after the other is more of the same text, nobody else has to be asked.
         None while nothing goes on."""
-        return None if self._shape is None else _listener(self._shape, told, template)
+        return None if self.shape is None else _lane(self.shape, told, template)
 
     def forget(self) -> None:
-        self._shape = self._hear = None
+        self.shape = self._lane = None
 
 
 class FrameReader:
@@ -195,23 +191,21 @@ class FrameReader:
     def __init__(self, frames: Splitter, refrain: Refrain, *, keeps_count: bool) -> None:
         self._frames = frames
         self.__refrain = refrain
-        self.__blank = b"\n\n"
-        self.__going_on = 0
         self.__counts = keeps_count
         self.__said: list[str] = []
         self.__last = b""
-        self.__listens = True
+        self.__listens = False
+        self.__blank = b"\n\n"  # between frames
+        self.going_on = -1
+        """The part of which the last frame was more, if the next one may be, too; else -1."""
 
     def feed(self, chunk: bytes) -> list[Event]:
-        text = self.__refrain.hear(chunk) if self.__listens else None
-        if text:
-            self.__last = chunk
-            if self.__counts:
-                self.__said.append(text)
-            return [PartDelta(self.__going_on, text)]
+        frame = self.one(chunk)
+        if frame is not None:
+            return self.take(chunk, frame)
         events: list[Event] = []
         if not self._frames.between:
-            # The end of a frame that came in pieces, or the very first one; whole ones may follow.
+            # The end of a frame that came in pieces; whole ones may follow.
             end = _first_end(chunk)
             self.__read_bytes(chunk[:end], events)
             chunk = chunk[end:]
@@ -219,46 +213,54 @@ class FrameReader:
                 if chunk:
                     self.__read_bytes(chunk, events)
                 return events
-        blank = self.__blank
-        pieces = chunk.split(blank)
+        pieces = chunk.split(self.__blank)
+        if len(pieces) == 1:
+            self.__blank = b"\r\n\r\n" if b"\r\n\r\n" in chunk else b"\n\n"
+            pieces = chunk.split(self.__blank)
         rest = pieces.pop()
-        if not rest and len(pieces) == 1:
-            self.__read_frame(chunk, events)
-            return events
         for piece in pieces:
-            frame = piece + blank
-            text = self.__refrain.hear(frame) if self.__listens else None
-            if text:
-                self.__last = frame
-                if self.__counts:
-                    self.__said.append(text)
-                events.append(PartDelta(self.__going_on, text))
-            else:
-                self.__read_frame(frame, events)
+            whole = piece + self.__blank
+            if not (self.__listens and self.__hear(whole, events)):
+                for frame in self._frames.feed(whole):
+                    self.__read(whole, frame, events)
         if rest:
             self.__read_bytes(rest, events)
         return events
 
-    def __read_frame(self, frame: bytes, events: list[Event]) -> None:
-        for name, data in self._frames.feed(frame):
-            self.settle()
-            if self._frame(name, data, events):
-                delta = events[-1]
-                if isinstance(delta, PartDelta):
-                    self.__going_on = delta.index
-                    self.__refrain.learn(frame, delta.text)
+    def one(self, chunk: bytes) -> Frame | None:
+        """The frame that a chunk is, if it is one, whole and in its usual form."""
+        return self._frames.one(chunk)
+
+    def take(self, chunk: bytes, frame: Frame) -> list[Event]:
+        """What such a chunk says."""
+        events: list[Event] = []
+        if not (self.__listens and self.__hear(chunk, events)):
+            self.__read(chunk, frame, events)
+        return events
+
+    def __hear(self, frame: bytes, events: list[Event]) -> bool:
+        text = self.__refrain.hear(frame)
+        if text is None:
+            return False
+        self.__last = frame
+        if self.__counts:
+            self.__said.append(text)
+        events.append(PartDelta(self.going_on, text))
+        return True
+
+    def __read(self, whole: bytes, frame: Frame, events: list[Event]) -> None:
+        self.settle()
+        if self._frame(*frame, events):
+            delta = events[-1]
+            if type(delta) is PartDelta and self.__refrain.learn(whole, delta.text):
+                self.going_on = delta.index
+                self.__listens = True
 
     def __read_bytes(self, chunk: bytes, events: list[Event]) -> None:
         """Bytes that are not whole frames, or not yet."""
         self.settle()
         for name, data in self._frames.feed(chunk):
             self._frame(name, data, events)
-        self.__blank = b"\r\n\r\n" if chunk.endswith(b"\r\n") else b"\n\n"
-
-    @property
-    def between(self) -> bytes | None:
-        """What stands between frames, if one has just ended."""
-        return self.__blank if self._frames.between else None
 
     def lane(self, template: Template, told: list[str]) -> Lane | None:
         """The short way for more of the open text, which nobody listens for here any more. What goes there is told by
@@ -272,19 +274,17 @@ class FrameReader:
         if self.__counts:
             self.__said += said
 
-    @property
-    def going_on(self) -> int:
-        """The part that goes on."""
-        return self.__going_on
-
     def settle(self) -> None:
         """Something else comes: catch up with what was only compared."""
-        if self.__last:
-            self.__refrain.tries = 0
-            self._catch_up(self.__said, self.__last)
-            self.__said = []
-            self.__last = b""
-        self.__refrain.forget()
+        if self.going_on >= 0:
+            if self.__last:
+                self.__refrain.tries = 0
+                self._catch_up(self.__said, self.__last)
+                self.__said = []
+                self.__last = b""
+            self.__refrain.forget()
+            self.__listens = False
+            self.going_on = -1
 
     def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
         """Read one frame; True when it gave one PartDelta of text, the last event, and said nothing else: but for the

@@ -121,7 +121,7 @@ def test_a_lane_writes_what_it_hears(template: Template, said: list[bytes]) -> N
     assert told == ["one", " two"]
     reader.heard(told, frame(" two", 3))
     reader.settle()
-    assert reader.caught == told
+    assert reader.caught == ["learned", *told]
     assert reader.lane(template, told) is None  # nothing goes on any more
 
 
@@ -170,3 +170,67 @@ def test_a_part_that_begins_with_its_first_words() -> None:
     assert not begun([start, words, words], 0)
     assert not begun([words, start, words], 0)
     assert not begun([end, end, start, words], 0)
+
+
+def test_a_number_that_gets_longer_is_heard() -> None:
+    reader = on_the_way(frame("learned", 1))
+    told: list[str] = []
+    lane = reader.lane(Template(b"<", b">"), told)
+    assert lane is not None
+    numbers = [2, 9, 10, 11, 99, 100, 7, 12345678901]
+    assert [lane(frame("x", number)) for number in numbers] == [b'<"x">'] * len(numbers)
+    for odd in (b"", b"1.5", b"-1", b"null", b'"1"', b"1 "):
+        assert lane(frame("x", 3).replace(b'"n":3', b'"n":' + odd)) is None
+    assert lane(frame("x", 3)) == b'<"x">'
+
+
+def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
+    def figured(text: str, count: int, model: str = "m-2") -> bytes:
+        return b'data: {"text": %b,"use": {"a": %d,"b": [%d]},"model": "%b"}\r\n\r\n' % (
+            json.dumps(text).encode(),
+            count,
+            count * 3,
+            model.encode(),
+        )
+
+    refrain = Refrain((b'"text":',), mark=b'"use": {', figures=b"0123456789")
+    assert refrain.learn(figured("learned", 7), "learned")
+    assert [refrain.hear(figured(text, count)) for text, count in (("b", 8), ('"}', 99), ("\\", 100))] == [
+        "b",
+        '"}',
+        "\\",
+    ]
+    assert refrain.hear(figured("b", 8, "n-2")) is None
+    assert refrain.hear(figured("b", 8).replace(b'"a": 8', b'"a": -8')) is None
+    assert refrain.hear(figured("b", 8).replace(b'"use": {', b'"use": {"c": 1,')) is None
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b'data: {"d":{"t":"a","u":"b"} }\n\n',
+        b'data: {"d":{"t":"a"} }\n\ndata: {"d":{"t":"b"} }\n\n',
+        b'data: {"d":{"t":null} }\n\n',
+        b'data: {"d":{"t":"a\x01"} }\n\n',
+        b'data: {"d":{"t":"\xff"} }\n\n',
+        b'data: {"d":{"t":"\\ud800"} }\n\n',
+        b'data: {"d":{"t":"a"}%b}\n\n' % (b" " * 100),
+        b'data: {"d":{"t":"} }\n\n',
+        b'data: {"d":{"t":',
+    ],
+)
+def test_what_is_no_text_is_not_heard(odd: bytes) -> None:
+    refrain = Refrain((b'"t":',), mark=b'"}', noise=b" ")
+    assert refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
+    assert refrain.hear(odd) is None
+    assert refrain.hear(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
+
+
+def test_a_part_without_a_lane_is_listened_for_even_after_one_that_had_it() -> None:
+    reader = on_the_way(frame("learned", 1))
+    assert reader.lane(Template(b"<", b">"), []) is not None
+    reader.feed(frame("other", 2, more=1))
+    before = len(reader.read)
+    for number in range(20):
+        assert reader.feed(frame("more", number, more=1)) == [PartDelta(3, "more")]
+    assert len(reader.read) == before

@@ -115,3 +115,30 @@ def test_whole_frames_do_not_add_up_to_the_limit(monkeypatch: pytest.MonkeyPatch
 
 def test_a_named_frame_is_written() -> None:
     assert named(b"ping", b"{}") == b"event: ping\ndata: {}\n\n"
+
+
+@pytest.mark.parametrize(
+    ("chunk", "frame"),
+    [
+        (b"data: 1\n\n", (b"", b"1")),
+        (b"data: 1\r\n\r\n", (b"", b"1")),
+        (b"event:  a \ndata: 1\n\n", (b"a", b"1")),
+        (b"event: a\r\ndata: 1\r\n\r\n", (b"a", b"1")),
+        (b"data: \xff\n\n", (b"", "\ufffd".encode())),
+        (b"data: 1\n\r\n", None),
+        (b"data: 1\r\n\n", None),
+        (b"data: 1\n", None),
+        (b"data: 1\n\ndata: 2\n\n", None),
+        (b"data: 1\ndata: 2\n\n", None),
+        (b"data:1\n\n", None),
+        (b"\xef\xbb\xbfdata: 1\n\n", None),
+        (b": c\n\n", None),
+        (b"", None),
+    ],
+)
+def test_a_chunk_that_is_one_frame(chunk: bytes, frame: Frame | None) -> None:
+    splitter = Splitter("test")
+    assert splitter.one(chunk) == frame
+    assert frame is None or splitter.feed(chunk) == [frame]
+    splitter.feed(b"data: 0")
+    assert splitter.one(chunk) is None

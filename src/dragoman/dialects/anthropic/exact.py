@@ -66,12 +66,16 @@ _request: Any = msgspec.defstruct(
     bases=(wire.MessagesRequest,),
 )
 _answer: Any = msgspec.defstruct("Answer", [("content", list[_blocks])], bases=(wire.Answer,))
+_event: Any = msgspec.defstruct(
+    "Event", [("content_block", _blocks | None, None), ("message", _answer | None, None)], bases=(wire.StreamEvent,)
+)
 
 skim = skimmer(_request, "messages")
 """A request whose messages stay raw, or None."""
 read_message: Callable[[Raw], wire.Message] = msgspec.json.Decoder(_message).decode
 _exact_request: Callable[[bytes], wire.MessagesRequest] = msgspec.json.Decoder(_request).decode
 _exact_answer: Callable[[bytes], wire.Answer] = msgspec.json.Decoder(_answer).decode
+read_event: Callable[[bytes], wire.StreamEvent] = msgspec.json.Decoder(_event).decode
 _exact_content: Callable[[bytes | Raw], list[wire.Block]] = msgspec.json.Decoder(list[_blocks]).decode
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
@@ -115,6 +119,8 @@ def sort_out(blocks: list[wire.Block], at: Path, unknown: Unknown) -> None:
 
 
 def sort_out_block(block: wire.Block, at: Path, unknown: Unknown) -> None:
+    if type(block) is not wire.Block:
+        return  # of its own kind: it has no other fields
     odd = misplaced(block, _SORTED.get(block.type, ()))
     if odd:
         unknown.setdefault(at, {}).update(odd)

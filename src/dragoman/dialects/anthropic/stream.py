@@ -16,7 +16,7 @@ from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCa
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import told_whole
-from ...codec.extras import NULL, carried, gather
+from ...codec.extras import NULL, Fields, carried, gather
 from ...codec.faults import broken_off
 from ...codec.refrain import FrameReader, Refrain
 from ...codec.seals import origin
@@ -24,13 +24,12 @@ from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
-from .exact import sort_out_block
+from .exact import read_event, sort_out_block
 from .faults import fault_from
 from .message import WRAPPED, read_block, read_citations, unwrapped
 from .response import read_response, read_stop, read_usage
 
-_strict = msgspec.json.Decoder(wire.StreamEvent).decode
-
+_FIGURES = Fields(*wire.Usage.__struct_fields__)
 _OPENING = "input_json_delta?"
 _WRAPPED = "input_json_delta!"
 """In place of a delta's type: a call whose arguments may be wrapped text, and one whose arguments are."""
@@ -98,7 +97,7 @@ class StreamReader(FrameReader):
         if self._over:
             return False
         try:
-            event = _strict(data)
+            event = read_event(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             self._tolerant(name, data, events)
             return False
@@ -207,9 +206,10 @@ class StreamReader(FrameReader):
             self._end(self._live, events)
         index = self._next
         self._next += 1
-        below = {
-            ("content", index, *path[1:]): unknown.pop(path) for path in list(unknown) if path[:1] == ("content_block",)
-        }
+        below: Unknown = {}
+        if unknown:
+            for path in [path for path in unknown if path[:1] == ("content_block",)]:
+                below[("content", index, *path[1:])] = unknown.pop(path)
         sort_out_block(block, ("content", index), below)
         part = read_block(block, ("content", index), self._crossing, below, self._model)
         text = ""
@@ -336,9 +336,8 @@ class StreamReader(FrameReader):
         if self._usage is None:
             self._usage = wire.Usage()
         # Figures are cumulative: later ones replace, what is not said stays.
-        for name in wire.Usage.__struct_fields__:
-            value = getattr(event.usage, name)
-            if value is not None and not (isinstance(value, Raw) and (not value or value == NULL)):
+        for name, value in zip(_FIGURES, _FIGURES.values(event.usage), strict=True):
+            if value is not None and value is not wire.NONE and value != NULL:
                 setattr(self._usage, name, value)
 
     def _finish(self, events: list[Event]) -> None:

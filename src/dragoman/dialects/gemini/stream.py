@@ -79,7 +79,7 @@ class StreamReader(FrameReader):
     """Chunks in, events out."""
 
     def __init__(self, crossing: Crossing) -> None:
-        refrain = Refrain((b'"text":',), mark=_USAGE, noise=b"0123456789")
+        refrain = Refrain((b'"text":',), mark=_USAGE, figures=b"0123456789")
         super().__init__(sse.Splitter(wire.NAME), refrain, keeps_count=True)
         self._crossing = crossing
         self._head = b""
@@ -116,6 +116,9 @@ class StreamReader(FrameReader):
         except WireError as error:
             self._broken(error, events)
         return events
+
+    def one(self, chunk: bytes) -> sse.Frame | None:
+        return super().one(chunk) if self._sse else None
 
     def _broken(self, error: WireError, events: list[Event]) -> None:
         self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)

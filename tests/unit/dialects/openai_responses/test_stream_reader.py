@@ -404,3 +404,46 @@ def test_two_texts_in_its_own_dialect() -> None:
     )
     ends = [event.extra for event in events(stream, crossing()) if isinstance(event, PartEnd)]
     assert [sorted((extra or {}).get(NAME, {})) for extra in ends] == [["item/status", "logprobs"], ["logprobs"]]
+
+
+PROGRESS = ("response.in_progress", {"response": RESPONSE})
+
+
+@pytest.mark.parametrize(
+    ("step", "losses"),
+    [
+        (PROGRESS, []),
+        (("response.in_progress", {"response": RESPONSE, "odd": 1}), [("field.dropped", "/odd")]),
+        (("response.in_progress", {"odd": 1, "response": RESPONSE}), [("field.dropped", "/odd")]),
+        (("response.in_progress", {"response": {**RESPONSE, "odd": 1}}), []),
+        (("response.unheard_of", {"response": RESPONSE}), [("event.dropped", "")]),
+    ],
+)
+def test_an_event_that_says_what_the_first_did_is_passed_over_and_no_other(
+    step: Step, losses: list[tuple[str, str]]
+) -> None:
+    for steps in ([step], [PROGRESS, step]):
+        under = crossing(target="anthropic")
+        assert events(raw(*steps, *message(0, "Hi", "Hi")), under) == [BEGIN, *told(0, text_at(0), "Hi"), STOP]
+        under.settle(frozenset({"id", "status"}))
+        assert [loss for loss in lost(under) if "/output" not in loss[1]] == losses
+
+
+@pytest.mark.parametrize(
+    "name", ["response.created", "response.output_item.done", "response.completed", "response.unheard_of", ""]
+)
+def test_an_event_is_what_its_type_says_and_not_what_it_is_called(name: str) -> None:
+    stream = raw(*message(0, "Hi", "Hi"), ("response.output_item.added", {"output_index": 1, "item": call(1)}))
+    frames = [frame.partition(b"\ndata: ") for frame in stream.split(b"\n\n")[:-1]]
+    called = [b"event: %b\ndata: %b\n\n" % (name.encode(), data) for _, _, data in frames]
+    assert events(b"".join(called)) == events(stream)
+    assert [event for frame in called for event in events(frame)[:-1]][:1] == [BEGIN]
+
+
+@pytest.mark.parametrize("value", [None, 5, [], "x"])
+@pytest.mark.parametrize("kind", ["created", "output_item.added", "output_item.done", "completed"])
+def test_a_heavy_value_of_another_type_is_as_odd_as_before(kind: str, value: Any) -> None:
+    field = "item" if "item" in kind else "response"
+    found = events(raw((f"response.{kind}", {field: value}), *message(1, "Hi", "Hi")))
+    assert found[0] == BEGIN
+    assert isinstance(found[-1], Fault | Finish)
