@@ -175,8 +175,6 @@ class Crossing(Struct, eq=False):
     """Who knows what the source's server holds."""
     stands: bool = True
     """Functions may stand for hosted tools that the target does not have."""
-    recalled: bool = False
-    """Turns of the history were seen before: it is worth remembering how they are written."""
     gist: Gist | None = None
     """What is known of its turns (`codec/gist.py`)."""
     run: Run | None = None
@@ -208,7 +206,7 @@ class Crossing(Struct, eq=False):
 
     def forget(self) -> None:
         """Turns are written otherwise this time: neither as before, nor to be remembered."""
-        self.recalled, self.run = False, None
+        self.run = None
 
     def keep(self, at: Path, fields: dict[str, Raw]) -> Extra:
         """Keep fields only the source dialect knows. Unless the target is its kin they become losses at the end."""

@@ -1,9 +1,9 @@
 """An agent sends its whole history again with every turn: what was read and written before need not be done again.
 
-Recall remembers what single messages said, by their exact bytes and place; Written remembers, by the identity of the
-turns that were recalled, how a target writes the beginning they are. Only what is plain is remembered: nothing hangs on
-it, and it reads the same whatever stands around it. Measured on a 6 KB agent request of which all but the last
-turn were seen before: half of the whole translation. Both are bounded in bytes; `forget_all` empties them.
+Recall remembers what single messages said, by their exact bytes and place, and how whole conversations begin (Run).
+Along keeps what was found out about such beginnings from step to step, Written how a target writes them. Only what is
+plain is remembered: nothing hangs on it, and it reads the same whatever stands around it. So a step costs the same late
+in a conversation as early in it. All are bounded in bytes; `forget_all` empties them.
 """
 
 from __future__ import annotations
@@ -147,13 +147,13 @@ class Recall(Generic[T]):
             return False
         text, run, messages = looked
         begin = run.count if run is not None else 0
-        said = self._all(messages, begin, len(text), crossing)
+        said = self._all(messages, begin, len(text))
         if said is None:
             return False
         first = len(turns)
         if run is not None:
             turns += run.turns
-            crossing.recalled, crossing.run = True, run
+            crossing.run = run
         self._group(said, turns)
         if len(text) > MIN_RUN and turns and _begins(turns[-1]) > begin:
             longer = self._remember(text, messages, begin, turns[first:], run)
@@ -161,7 +161,7 @@ class Recall(Generic[T]):
                 crossing.run = longer
         return True
 
-    def _all(self, messages: list[Raw], begin: int, size: int, crossing: Crossing) -> list[T] | None:
+    def _all(self, messages: list[Raw], begin: int, size: int) -> list[T] | None:
         """What the messages say, the first of which is number `begin`; None if one of them is not plain."""
         out: list[T] = []
         if size > MAX_BYTES:  # the memory cannot hold them: it would forget the first before it has seen the last
@@ -171,12 +171,11 @@ class Recall(Generic[T]):
                     return None
                 out.append(said)
             return out
-        young, again = self._young, 0
+        young = self._young
         for i, raw in enumerate(messages, begin):
             key = bytes(raw)
             found = young.get(key)
             if found is not None and found[0] == i:
-                again += 1
                 out.append(found[1])
             else:
                 found = self._old.get(key)
@@ -185,13 +184,10 @@ class Recall(Generic[T]):
                     if said is None:
                         return None
                     found = (i, said)
-                else:
-                    again += 1
                 if len(key) <= MAX_ENTRY:
                     self._keep(key, found)
                     young = self._young
                 out.append(found[1])
-        crossing.recalled = again > 0
         return out
 
     def _begun(self, text: bytes) -> Run | None:

@@ -137,7 +137,8 @@ def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known
             if turn.role == "user":
                 before, number = words(turn.parts), 0
             out.append(turn)
-    gist = survey((*found.gist.turns, *out), len(found.turns), found.gist)
+    turns = (*found.gist.turns, *out)
+    gist = run if all(map(is_, turns, run.turns)) else survey(turns, len(found.turns), found.gist)
     made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, gist, before, number)
     if len(crossing.losses) == lost:
         known.keep(run, made, sum(map(len, keys)) + sum([len(one) for one in told if one]) + 100 * len(run.turns))

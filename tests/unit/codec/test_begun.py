@@ -23,8 +23,8 @@ def turn(number: int, words: str = "", role: Any = "user") -> Turn:
     return Turn(role, (Text(words or f"words {number}", at=at),), "", None, at)
 
 
-def run(turns: Sequence[Turn]) -> Run:
-    return Run(b"", len(turns), tuple(turns), False, False, frozenset(), True, None)
+def run(turns: Sequence[Turn], number: int, before: int = 0) -> Run:
+    return Run(tuple(turns), text=b"", count=len(turns), number=number, before=before)
 
 
 class Scribe:
@@ -51,74 +51,66 @@ class Scribe:
         return True
 
 
-def begin(written: Written, known: Sequence[Turn], turns: Sequence[Turn]) -> tuple[int, list[int], bytes]:
+def begin(written: Written, turns: Sequence[Turn], number: int, before: int = 0) -> tuple[int, list[int], bytes]:
+    """All but the last turn are known to stay."""
     scribe = Scribe()
-    at = written.begin(scribe, run(known), tuple(turns), 0)
+    at = written.begin(scribe, run(turns[:-1], number, before), tuple(turns), 0)
     return at, scribe.wrote, recall._encode(scribe.messages)
 
 
 def test_of_a_conversation_that_grows_only_what_is_new_is_written() -> None:
     written = Written()
     turns = [turn(i) for i in range(9)]
-    assert begin(written, turns[:2], turns[:3]) == (2, [0, 1], b'["words 0","words 1"]')
-    assert begin(written, turns[:2], turns[:3]) == (2, [], b'["words 0","words 1"]')
+    assert begin(written, turns[:3], 1) == (2, [0, 1], b'["words 0","words 1"]')
+    assert begin(written, turns[:3], 1) == (2, [], b'["words 0","words 1"]')
     for end in range(3, 9):
         text = json.dumps([f"words {i}" for i in range(end)], separators=(",", ":")).encode()
-        assert begin(written, turns[: end - 1], turns[: end + 1]) == (end, [end - 1], text)
-    assert len(written._begun) == 1  # the longest has taken the place of those it goes on from
-    assert begin(written, turns[:2], turns[:3])[1] == [0, 1]
-    written.forget()
-    assert begin(written, turns[:8], turns)[1] == list(range(8))
+        assert begin(written, turns[: end + 1], end - 1, end - 2) == (end, [end - 1], text)
+    assert len(written._begun) == 2  # the longest, and the one it went on from
+    other = [*turns[:7], turn(7, "another way"), turn(8)]
+    assert begin(written, other, 100, 6)[1] == [7]
+    assert begin(written, turns[:3], 1)[1] == [0, 1]  # long gone
+    forget_all()
+    assert begin(written, turns, 7, 6)[1] == list(range(8))
 
 
 def test_a_beginning_that_was_changed_is_told_apart() -> None:
     written = Written()
     turns = [turn(i) for i in range(4)]
-    begin(written, turns[:3], turns)
-    equal = [turn(i) for i in range(4)]
-    assert begin(written, [*equal[:2], turns[2]], [turns[0], equal[1], *turns[2:]])[1] == []
+    begin(written, turns, 1)
+    assert begin(written, [turns[0], turn(1), *turns[2:]], 1)[1] == []  # another object, and the same turn
     other = [turns[0], turn(1, "other"), *turns[2:]]
-    assert begin(written, other[:3], other) == (3, [0, 1, 2], b'["words 0","other","words 2"]')
-
-
-def test_turns_of_the_last_message_are_not_kept() -> None:
-    written = Written()
-    turns = [turn(0), turn(1), turn(2), turn(2, "more")]
-    assert begin(written, turns[:1], turns)[:2] == (2, [0, 1])
+    assert begin(written, other, 1) == (3, [0, 1, 2], b'["words 0","other","words 2"]')
 
 
 def test_what_is_not_plain_ends_a_beginning() -> None:
     written = Written()
     turns = [turn(0), turn(1), turn(2, "?"), turn(3), turn(4), turn(5)]
-    assert begin(written, turns[:4], turns[:5])[:2] == (2, [0, 1])
-    for known, end in ((4, 5), (4, 6), (5, 6), (5, 6)):
-        assert begin(written, turns[:known], turns[:end]) == (2, [], b'["words 0","words 1"]')
-    assert len(written._begun) == 1
+    assert begin(written, turns[:5], 1)[:2] == (2, [0, 1])
+    for number in (1, 2):
+        assert begin(written, turns, number, 1) == (2, [], b'["words 0","words 1"]')
 
 
 def test_nothing_is_kept_of_what_the_assistant_begins() -> None:
     written = Written()
     turns = [turn(0, role="assistant"), turn(1), turn(2)]
-    assert begin(written, turns[:2], turns) == (0, [], b"[]")
+    assert begin(written, turns, 1) == (0, [], b"[]")
     assert not len(written._begun)
-    assert written.begin(Scribe(), run(turns), tuple(turns), 3) == 3
+    assert written.begin(Scribe(), run(turns, 1), tuple(turns), 3) == 3
 
 
 def test_beginnings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recall, "MAX_RUNS", 3000)
     monkeypatch.setattr(recall, "MAX_RUN", 1000)
     written = Written()
-    for i in range(100):
+    for i in range(1, 101):
         turns = [turn(0, f"{i}"), turn(1, "x" * 100), turn(2)]
-        begin(written, turns[:2], turns)
-        assert begin(written, turns[:2], turns)[1] == []
-    assert sum([one.size for one in written._begun]) <= 6000
+        begin(written, turns, i)
+        assert begin(written, turns, i)[1] == []
+    assert len(written._begun) <= 2 * 3000 // 300
     long = [turn(0), turn(1, "x" * 1000), turn(2)]
-    begin(written, long[:2], long)
-    assert begin(written, long[:2], long)[1] == [0, 1]
-    odd = [turn(0), turn(1, "?" * 1000), turn(2)]
-    begin(written, odd[:2], odd)
-    assert begin(written, odd[:2], odd)[1] == [0]
+    begin(written, long, 200)
+    assert begin(written, long, 200)[1] == [0, 1]
 
 
 def messages(steps: int) -> list[Any]:

@@ -12,9 +12,9 @@ from msgspec import Raw
 
 import dragoman
 from dragoman.canon.parts import Text
-from dragoman.canon.turns import Turn
+from dragoman.canon.turns import Run, Turn
 from dragoman.codec import recall
-from dragoman.codec.recall import Recall, Written, forget_all
+from dragoman.codec.recall import Along, Recall, forget_all
 from dragoman.crossing import Crossing
 from dragoman.dialects import names
 
@@ -136,11 +136,9 @@ def test_what_is_not_plain_is_not_remembered() -> None:
     turns: list[Turn] = []
     assert not memory.turns(Raw(b"[1,2]"), crossing, turns)
     assert not memory.turns(Raw(b'"1"'), crossing, turns)
-    assert not crossing.recalled
     assert turns == []
     assert memory.turns(Raw(b"[1,3]"), crossing, turns)
     assert turns == [turn(Raw(b"1"), 0), turn(Raw(b"3"), 1)]
-    assert crossing.recalled
     turns.clear()
     assert memory.turns(Raw(b"[3,1]"), crossing, turns)
     assert turns == [turn(Raw(b"3"), 0), turn(Raw(b"1"), 1)]  # in another place it is another message
@@ -179,23 +177,22 @@ def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(monkeypatch: py
     assert crossing.run is None
 
 
-def test_both_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recall, "MAX_BYTES", 3000)
     monkeypatch.setattr(recall, "MAX_STEPS", 2)
     monkeypatch.setattr(recall, "MAX_RUNS", 3000)
     memory: Recall[Turn] = Recall(turn, _append)
-    written = Written()
+    along: Along[int] = Along()
     for i in range(100):
         memory.turns(Raw(b"[%d]" % i), Crossing("a", "b"), [])
         memory.turns(Raw(b'["%d",%b,0]' % (i % 2, b"1" * (recall.MIN_RUN + i))), Crossing("a", "b"), [])
         text = Text(str(i))
         assert memory.step("tool", [text], ()) is memory.step("tool", [text], ())
-        said = Turn("user", (text,))
-        written.keep(said, i, 10)
-        assert written.get(said) == i
-        assert written.get(Turn("user", (text,))) is None
+        run = Run((), text=b"", count=0, number=i + 1)
+        along.keep(run, i, 10)
+        assert along.get(run) == i
     assert len(memory._young) + len(memory._old) < 40
-    assert len(written._turns) < 40
+    assert len(along) < 40
     assert len(memory._steps) <= 2
     assert sum([len(run.text) for runs in memory._runs for run in runs]) <= 6000
     memory.turns(Raw(b'["%b"]' % (b"x" * recall.MAX_ENTRY)), Crossing("a", "b"), [])
