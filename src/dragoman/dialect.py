@@ -84,7 +84,7 @@ class Endpoint(Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
 
-class Dialect(Struct, frozen=True):
+class Dialect(Struct, frozen=True, eq=False):
     """One wire protocol. All functions are pure but for what they write into the Crossing."""
 
     name: str

@@ -9,6 +9,7 @@ auto     native where the client's dialect echoes them, else the vault if there 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -20,9 +21,9 @@ from .canon.turns import Turn
 from .codec import seals
 from .codec.carriage import Plan, Way
 from .codec.gist import gist
-from .codec.origins import Origin
 from .codec.recall import Along
 from .codec.recovery import Port, Sealed, recover
+from .codec.seals import Origin
 from .codec.vault import Vault
 from .crossing import Crossing
 from .dialect import Dialect
@@ -101,20 +102,22 @@ def homeward(
     host: str | None = None,
 ) -> Request:
     """The request with the seals of its upstream where they belong, and without what only carried them."""
-    carried = gist(request.turns, crossing).laden
-    if not carried and (vault is None or not target.sealed):
+    kept, spare = _kept(strategy, client, target)
+    if (vault is None or not kept) and not gist(request.turns, crossing).laden:
         return request
-    name = target.origin or target.name
-    spare = strategy == "auto" and bool(client.echoes) and (client.origin or client.name) != name
-    spare = spare and target.sealed >= _ON_ALL_PARTS
-    if not target.sealed or not (spare or strategy == "vault" or (strategy == "auto" and not client.echoes)):
-        vault = None  # nothing that this upstream wants was ever put into it
-    if vault is None and not carried:
-        return request
-    port = Port(
-        Origin(name, model, hosts.origin(host)), target.name, vault, strategy == "skip", spare, client.anonymous
-    )
+    origin = Origin(target.origin or target.name, model, hosts.origin(host))
+    port = Port(origin, target.name, vault if kept else None, strategy == "skip", spare, client.anonymous)
     return recover(request, port, crossing, _KNOWN)
+
+
+@lru_cache(maxsize=256)
+def _kept(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bool, bool]:
+    """Whether a vault may have what an upstream wants, and whether only in case a client left it behind."""
+    spare = strategy == "auto" and bool(client.echoes)
+    spare = spare and (client.origin or client.name) != (target.origin or target.name)
+    spare = spare and target.sealed >= _ON_ALL_PARTS
+    asked = spare or strategy == "vault" or (strategy == "auto" and not client.echoes)
+    return bool(target.sealed) and asked, spare
 
 
 def marked_turn(turn: Turn, dialect: Dialect) -> Turn:

@@ -44,53 +44,57 @@ class Arounds:
         self._field = field
         self._unless = unless
         self._known: dict[str, list[Around]] = {}
-        self._lately: tuple[bytes, tuple[int, int], Looked] | None = None
+        self._lately: tuple[bytes, Around, Looked] | None = None
         remembering.add(self)
 
     def read(self, body: bytes, crossing: Crossing) -> Request | None:
         """The request, if all but its messages was read before for the same target, and they are plain."""
         known = self._known.get(crossing.target)
-        if known is None or crossing.resolver is not None or (self._unless and self._unless in body):
+        if known is None or crossing.resolver is not None or (self._unless and body.find(self._unless) >= 0):
             return None
-        for place, one in enumerate(known):
-            if body.startswith(one.before) and body.endswith(one.after):
-                mine = one.request
-                turns = list(mine.turns)
-                if self._said.add(self._look(body, one), crossing, turns):
-                    if place:
-                        self._known[crossing.target] = [one, *known[:place], *known[place + 1 :]]
-                    crossing.around = one
-                    crossing.kept += one.kept
-                    crossing.losses.replay(one.losses)
-                    found = tuple(turns)
-                    run = crossing.run
-                    if run is not None and run.calls is not None and one.bare:
-                        past = len(mine.turns) + len(run.turns)
-                        if found[past - 1] is run.turns[-1]:
-                            crossing.gist = survey(found, past, run)
-                    tools, choice, settings = mine.tools, mine.choice, mine.settings
-                    return Request(found, mine.model, tools, choice, settings, mine.stream, mine.extra)
-        return None
+        lately, self._lately = self._lately, None
+        if lately is None or lately[0] is not body or lately[1] not in known:
+            lately = self._look(body, known)
+            if lately is None:
+                return None
+        _, one, looked = lately
+        mine = one.request
+        turns = list(mine.turns)
+        if not self._said.add(looked, crossing, turns):
+            return None
+        if known[0] is not one:
+            self._known[crossing.target] = [one, *[other for other in known if other is not one]]
+        crossing.around = one
+        if one.kept:
+            crossing.kept += one.kept
+        if one.losses:
+            crossing.losses.replay(one.losses)
+        found = tuple(turns)
+        run = crossing.run
+        if run is not None and run.calls is not None and one.bare:
+            past = len(mine.turns) + len(run.turns)
+            if found[past - 1] is run.turns[-1]:
+                crossing.gist = survey(found, past, run)
+        return Request(found, mine.model, mine.tools, mine.choice, mine.settings, mine.stream, mine.extra)
 
     def named(self, body: bytes) -> tuple[str, bool | None] | None:
         """The model that a request names and whether it asks for a stream, if it goes on from one that was seen."""
         for known in self._known.values():
-            for one in known:
-                if body.startswith(one.before) and body.endswith(one.after):
-                    looked = self._look(body, one)
-                    if looked is not None and looked.run is not None and looked.messages:
-                        if len(body) <= MAX_ENTRY:
-                            self._lately = body, (len(one.before), len(body) - len(one.after)), looked
-                        return one.request.model, one.request.stream
+            found = self._look(body, known)
+            if found is not None and found[2].run is not None and found[2].messages:
+                if len(body) <= MAX_ENTRY:
+                    self._lately = found  # who asks for the model's name asks for the request next
+                return found[1].request.model, found[1].request.stream
         return None
 
-    def _look(self, body: bytes, one: Around) -> Looked | None:
-        """What is known of the messages: who asks for the model's name asks for the request next."""
-        lately, self._lately = self._lately, None
-        begin, end = len(one.before), len(body) - len(one.after)
-        if lately is not None and lately[0] is body and lately[1] == (begin, end):
-            return lately[2]
-        return self._said.look(body[begin:end])
+    def _look(self, body: bytes, known: list[Around]) -> tuple[bytes, Around, Looked] | None:
+        """What stands around the messages, if it was seen before, and what is known of them."""
+        for one in known:
+            if body.startswith(one.before) and body.endswith(one.after):
+                looked = self._said.look(body[len(one.before) : len(body) - len(one.after)])
+                if looked is not None:
+                    return body, one, looked
+        return None
 
     def learn(self, body: bytes, messages: Raw, request: Request, crossing: Crossing) -> None:
         """Remember what was just read around these messages, which are plain: all that was noted was noted there."""

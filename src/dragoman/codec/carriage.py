@@ -29,8 +29,7 @@ from ..canon.turns import Turn
 from ..crossing import Crossing
 from . import seals
 from .ids import SAFE, hashed
-from .origins import Origin, family
-from .seals import HERE, Record
+from .seals import HERE, Origin, Record, family
 from .vault import Vault, vault_key
 
 Way = Literal["thoughts", "parts", "id", "vault", "drop", "left"]

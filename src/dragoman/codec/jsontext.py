@@ -107,7 +107,7 @@ def respelled(document: bytes, key: str, value: str) -> bytes:
     written by its number: then what is found is the key. Else the object is taken apart, which only its blanks notice.
     """
     name = b'"%b"' % key.encode()
-    if document.count(name) == 1 and b"\\u00" not in document:
+    if document.count(name) == 1 and document.find(b"\\u00") < 0:
         found = _STRING.match(document, document.index(name) + len(name))
         if found is not None:
             return document[: found.start(1)] + encode(value) + document[found.end(1) :]

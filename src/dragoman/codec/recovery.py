@@ -20,8 +20,7 @@ from . import jsontext, seals
 from .carriage import call_key, place_key, text_key, words
 from .gist import NOTHING, survey
 from .ids import hashed
-from .origins import Origin, same_origin
-from .seals import BUNDLE, HERE, Record
+from .seals import BUNDLE, HERE, Origin, Record, same_origin
 from .vault import Vault
 
 _ELSEWHERE = "it belongs to another upstream"

@@ -9,6 +9,7 @@ and the ids of calls. What travels there is base64 of one of
 
 base64 because every such slot holds base64 already, and because the mark at its beginning is then constant and cheap to
 look for. In canon what a slot of the second kind holds is a Seal of the dialect `BUNDLE`, which no upstream speaks.
+Where a seal comes from, and whether that is where a request goes, is told by dialect, host and model (`Origin`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -38,6 +41,7 @@ HERE = -1
 _PLAIN = "dragoman:1:"
 _RECORDS = "dragoman:2:"
 _ID = "dragoman:id:"
+_STAMP = re.compile(r"(?:-latest|-preview|-exp|-0|-\d{3}|-\d{2}-\d{2}|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|[-@]\d{6,8})\Z")
 
 
 class Record(Struct, frozen=True, gc=False, array_like=True):
@@ -161,3 +165,32 @@ def unpack_id(call_id: str) -> tuple[str, tuple[Record, ...]] | None:
         return _read_id(plain[len(_ID) :])
     except (binascii.Error, ValueError, msgspec.DecodeError, RecursionError):
         return None
+
+
+class Origin(Struct, frozen=True):
+    """An upstream as seals know it. What is "" is not known, and tells nothing apart."""
+
+    dialect: str
+    model: str = ""
+    host: str = ""
+
+
+@lru_cache(maxsize=1024)
+def family(model: str) -> str:
+    """A model's name without its route and without the stamp of its version: an upstream answers for
+    claude-sonnet-4-5 as claude-sonnet-4-5-20250929."""
+    name = model.rpartition("/")[2].lower()
+    while True:
+        shorter = _STAMP.sub("", name)
+        if shorter == name or not shorter:
+            return name
+        name = shorter
+
+
+def same_origin(seal: Seal, upstream: Origin) -> bool:
+    """Whether this upstream made the seal, as far as can be told: only then it may see it."""
+    if seal.dialect != upstream.dialect:
+        return False
+    if seal.host and upstream.host and seal.host != upstream.host:
+        return False
+    return not seal.model or not upstream.model or family(seal.model) == family(upstream.model)

@@ -244,7 +244,8 @@ def _failed(dialect: str, error: Exception, reply: Reply) -> None:
 
 def _forgettable(body: bytes) -> bool:
     """A request that neither refers to anything nor is to be kept, as far as a glance tells."""
-    return b'"store":false' in body and b'"previous_response_id"' not in body and b'"conversation"' not in body
+    find = body.find
+    return find(b'"store":false') >= 0 and find(b'"previous_response_id"') < 0 and find(b'"conversation"') < 0
 
 
 def _limits(bounds: Bounds) -> Limits:

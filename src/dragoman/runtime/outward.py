@@ -16,8 +16,8 @@ from ..codec.gist import survey
 from ..codec.hosted import aim, cross
 from ..codec.ids import distinct
 from ..codec.names import declared_once, reserve
-from ..codec.origins import Origin
 from ..codec.recovery import Port, recover
+from ..codec.seals import Origin
 from ..crossing import Crossing
 from ..dialect import Dialect
 from ..dialects import get

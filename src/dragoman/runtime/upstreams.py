@@ -20,8 +20,7 @@ from ..canon.fold import unfold
 from ..canon.parts import Reasoning, Seal, ToolCall
 from ..canon.request import Request
 from ..codec.ids import Apart
-from ..codec.origins import Origin
-from ..codec.seals import pack
+from ..codec.seals import Origin, pack
 from ..crossing import Crossing
 from ..dialect import Dialect
 from ..dialects import get

@@ -16,8 +16,8 @@ from dragoman.canon.parts import Citation, Media, Part, Reasoning, Seal, Text, T
 from dragoman.codec import seals
 from dragoman.codec.carriage import Plan, carry
 from dragoman.codec.convoy import Convoy
-from dragoman.codec.origins import Origin
 from dragoman.codec.recovery import Port, recover
+from dragoman.codec.seals import Origin
 from dragoman.codec.vault import MemoryVault
 from dragoman.crossing import Crossing
 

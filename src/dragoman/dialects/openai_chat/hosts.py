@@ -20,7 +20,7 @@ from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.custom import wrap_input, wrap_tool
 from ...codec.ids import hashed
-from ...codec.origins import Origin, same_origin
+from ...codec.seals import Origin, same_origin
 from ...codec.trim import trim
 from ...crossing import Crossing, Host
 from . import wire
