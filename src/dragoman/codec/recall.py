@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 from itertools import count as counting
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -37,12 +37,16 @@ MAX_RUNS = 8 * 1024 * 1024
 """What the beginnings of conversations hold before those that did not go on are forgotten."""
 MAX_RUN = 2 * 1024 * 1024
 MIN_RUN = 256
-"""By so many bytes beginnings are looked up; a shorter one is not worth it."""
+"""A shorter one is not worth it."""
+PIECE = 128
+"""By so many bytes beginnings are looked up, at the largest power of two that leaves room for them: agents begin all
+their conversations with the same words, but do not go on so."""
 MAX_ALIKE = 32
-"""Conversations that begin with the same bytes."""
+"""Conversations that have the same bytes there."""
 _ENTRY_BYTES = 200
 
 _numbers = counting(1)
+_text = attrgetter("text")
 
 remembering: WeakSet[Any] = WeakSet()
 """All that `forget_all` empties."""
@@ -192,11 +196,18 @@ class Recall(Generic[T]):
 
     def _begun(self, text: bytes) -> Run | None:
         """The longest beginning of the conversation that is known."""
-        found = [run for run in self._runs.get(text[:MIN_RUN]) or () if text.startswith(run.text)]
-        return found[0] if len(found) == 1 else max(found, key=lambda run: len(run.text), default=None)
+        at = _place(len(text))
+        while at >= PIECE:
+            runs = self._runs.get(text[at : at + PIECE])
+            found = [run for run in runs if text.startswith(run.text)] if runs is not None else None
+            if found:
+                return found[0] if len(found) == 1 else max(found, key=lambda run: len(run.text))
+            at >>= 1
+        return None
 
     def _remember(self, text: bytes, messages: list[Raw], begin: int, turns: list[Turn], run: Run | None) -> Run | None:
-        """Keep the conversation up to its last turn, which may still grow, in place of what it went on from."""
+        """Keep the conversation up to its last turn, which may still grow, in place of what the one that it went on
+        from went on from: more than one may go on from there."""
         kept = len(turns) - 1
         count = _begins(turns[kept]) if turns else 0
         while count > begin and kept and _ends(turns[kept - 1]) >= count:
@@ -209,11 +220,17 @@ class Recall(Generic[T]):
             end = text.rindex(bytes(raw), 0, end)
         if not MIN_RUN < end <= MAX_RUN:
             return None
-        key = text[:MIN_RUN]
-        known = [one for one in self._runs.get(key) or () if one is not run]
+        at = _place(end)
+        key = text[at : at + PIECE]
+        known = self._runs.get(key) or ()
         found = _run(text[:end], count, tuple(turns[:kept]), run)
-        runs = [found, *known[: MAX_ALIKE - 1]]
-        while (size := sum([len(one.text) for one in runs])) > MAX_RUNS:
+        runs = [found]
+        if run is not None and run in known:
+            runs.append(run)
+        gone = run.before if run is not None else 0
+        runs += [one for one in known if one is not run and one.number != gone]
+        del runs[MAX_ALIKE:]
+        while (size := sum(map(len, map(_text, runs)))) > MAX_RUNS:
             runs.pop()
         self._runs.put(key, runs, size, MAX_RUNS)
         return found
@@ -239,6 +256,11 @@ class Recall(Generic[T]):
         self._young, self._old, self._size = {}, {}, 0
         self._runs = _Memory()
         self._steps.clear()
+
+
+def _place(size: int) -> int:
+    """Where a text of that size is looked up."""
+    return 1 << ((size - PIECE).bit_length() - 1)
 
 
 def _run(text: bytes, count: int, turns: tuple[Turn, ...], before: Run | None) -> Run:

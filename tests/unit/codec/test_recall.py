@@ -177,6 +177,31 @@ def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(monkeypatch: py
     assert crossing.run is None
 
 
+def _known(memory: Recall[Turn], *words: str) -> int:
+    """How many messages of a conversation were known to begin it."""
+    looked = memory.look(f"[{','.join([json.dumps(word) for word in words])}]".encode())
+    assert looked is not None
+    assert memory.add(looked, Crossing("a", "b"), [])
+    return 0 if looked.run is None else looked.run.count
+
+
+def test_conversations_that_begin_alike_are_known_each() -> None:
+    memory: Recall[Turn] = Recall(turn, _append)
+    alike = "the same words in all of them " * 100
+    for step in range(2, 5):
+        for i in range(5 * recall.MAX_ALIKE):
+            words = [alike, *[f"{i} {i} {i} {place} " * 200 for place in range(step)]]
+            assert _known(memory, *words, "?") == (step if step > 2 else 0)
+
+
+def test_any_number_may_go_on_from_one_place() -> None:
+    memory: Recall[Turn] = Recall(turn, _append)
+    words = [f"{i} " * 200 for i in range(4)]
+    assert _known(memory, *words) == 0
+    for i in range(2 * recall.MAX_ALIKE):
+        assert _known(memory, *words, f"another way, {i}", "?") == 3
+
+
 def test_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recall, "MAX_BYTES", 3000)
     monkeypatch.setattr(recall, "MAX_STEPS", 2)
