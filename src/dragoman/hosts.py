@@ -43,6 +43,7 @@ def load(source: str | os.PathLike[str] | Iterable[HostRow | Mapping[str, Any]])
     return _TABLE.load(source)
 
 
+@lru_cache(maxsize=256)
 def lookup(host: str, dialect: str) -> Host | None:
     """What is known of the host that listens at `host`, or is called so, when it is spoken to in `dialect`."""
     found = _declared(host)
@@ -86,6 +87,7 @@ def _facts(name: str, dialect: str) -> Host | None:
 
 
 def _forget() -> None:
+    lookup.cache_clear()
     _declared.cache_clear()
     _facts.cache_clear()
 

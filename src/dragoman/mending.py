@@ -15,7 +15,8 @@ from .canon.losses import Loss
 from .canon.parts import Opaque
 from .canon.repairs import REPAIRS, Repair
 from .canon.request import Request
-from .codec.mend import mend, rehomed, sound
+from .codec.gist import sound
+from .codec.mend import mend, rehomed
 from .crossing import Crossing
 from .dialect import Dialect
 from .errors import ConfigError, RepairError

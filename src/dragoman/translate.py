@@ -19,6 +19,7 @@ from .codec import jsontext
 from .codec.carriage import carry, carry_plain
 from .codec.endings import ended
 from .codec.faults import unsaid
+from .codec.gist import sound
 from .codec.hosted import aim, cross
 from .codec.ids import distinct
 from .codec.names import declared_once, reserve
@@ -138,7 +139,7 @@ def translate_request(
     crossing.profile = profiles.lookup(target, named)
     tools = request.tools
     if not same:
-        if repair is not None:
+        if repair is not None and (repair != "report" or not sound(request.turns, reader.demands, crossing)):
             from .mending import mended_request
 
             request, repairs = mended_request(request, reader, crossing, repair)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from operator import is_
 
+from ..canon.demands import Demands
 from ..canon.parts import Opaque, Text, ToolCall, ToolResult
 from ..canon.turns import Gist, Turn
 from ..crossing import Crossing
@@ -15,6 +16,8 @@ from .seals import MARK_BYTES
 _LONG = 64
 """Ids of upstreams are shorter, ids with seals in them are longer."""
 NOTHING = Gist(())
+_NOBODY = Turn("", ())  # type: ignore[arg-type]
+"""Who spoke before the first turn."""
 
 
 def gist(turns: tuple[Turn, ...], crossing: Crossing) -> Gist:
@@ -35,6 +38,12 @@ def _found(turns: tuple[Turn, ...], crossing: Crossing) -> Gist:
     return survey(turns)
 
 
+def sound(turns: tuple[Turn, ...], demands: Demands, crossing: Crossing) -> bool:
+    """Whether nothing can be broken. Asked first, since nearly all histories are sound. False says nothing."""
+    found = gist(turns, crossing)
+    return found.waiting == () and (found.alternates or not demands.alternate)
+
+
 def bare(turns: tuple[Turn, ...]) -> bool:
     """Whether nothing in the turns can matter to those behind them."""
     found = survey(turns)
@@ -44,57 +53,59 @@ def bare(turns: tuple[Turn, ...]) -> bool:
 def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gist:
     """What there is to know of turns, of which those before `begin` are known from `past`."""
     laden, strange, arranged, alternates = past.laden, past.strange, past.arranged, past.alternates
-    sound = past.waiting is not None
+    fine = past.waiting is not None
     waiting = list(past.waiting or ())
-    last, at = (turns[begin - 1].role, turns[begin - 1].at[:2]) if begin else ("", ())
+    before = turns[begin - 1] if begin else _NOBODY
     asked: list[str] = []
     told: list[str] = []
     for turn in turns[begin:] if begin else turns:
-        role, parts = turn.role, turn.parts
+        role, last = turn.role, before.role
+        first = len(told)
         if role == "tool":
             if last != "assistant":
                 arranged = False
-            answered = [part.call_id for part in parts if type(part) is ToolResult]
-            if not waiting or answered != waiting:
-                sound = False
-            told += answered
-            waiting = []
         else:
-            if waiting or not parts:
-                sound = False
-            if (role == last or (role == "user" and last == "tool")) and (not at or turn.at[:2] != at):
-                alternates = False
-        for part in parts:
+            if waiting or not turn.parts:
+                fine = False
+            if role == last or (role == "user" and last == "tool"):
+                at = before.at[:2]
+                if not at or turn.at[:2] != at:
+                    alternates = False
+        for part in turn.parts:
             if part.seal is not None:
                 laden = True
             if type(part) is Text:
                 if not part.text or waiting:
-                    sound = False
+                    fine = False
             elif type(part) is ToolResult:
+                told.append(part.call_id)
                 if part.custom or role != "tool":
-                    sound = False
-                    told.append(part.call_id)
+                    fine = False
             elif type(part) is ToolCall:
                 waiting.append(part.id)
                 asked.append(part.id)
                 if part.custom or role != "assistant" or part.extra is not None:
-                    sound = False
+                    fine = False
             else:
-                sound = False
+                fine = False
                 if type(part) is Opaque:
                     strange = True
                     if MARK_BYTES in bytes(part.value):
                         laden = True
-        last, at = role, turn.at[:2]
+        if role == "tool":
+            if not waiting or told[first:] != waiting:
+                fine = False
+            waiting = []
+        before = turn
     if not laden and (asked or told) and max(map(len, asked + told)) > _LONG:
         laden = True
     calls = past.calls
     if asked:
         found = frozenset(asked)
         if len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls)):
-            sound, calls = False, None
+            fine, calls = False, None
         else:
             calls = (*calls, found) if "" not in found else None
     if "" in told:
         calls = None
-    return Gist(turns, laden, strange, calls, arranged, tuple(waiting) if sound else None, alternates)
+    return Gist(turns, laden, strange, calls, arranged, tuple(waiting) if fine else None, alternates)

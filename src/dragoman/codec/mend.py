@@ -20,7 +20,6 @@ from ..canon.repairs import Repair
 from ..canon.turns import Turn
 from ..crossing import Crossing
 from . import jsontext
-from .gist import gist
 from .pairs import Log, Pairing, Turns, with_parts
 
 
@@ -41,12 +40,6 @@ def mend(
     if demands.thoughts_lead:
         out = _thoughts_first(out, log)
     return (out, tuple(log.repairs)) if log.repairs else (turns, ())
-
-
-def sound(turns: Turns, demands: Demands, crossing: Crossing) -> bool:
-    """Whether nothing can be broken. Asked first, since nearly all histories are sound. False says nothing."""
-    found = gist(turns, crossing)
-    return found.waiting == () and (found.alternates or not demands.alternate)
 
 
 def rehomed(turns: Turns) -> Turns:

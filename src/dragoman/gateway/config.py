@@ -78,8 +78,8 @@ class Bounds(_Part, frozen=True):
     """Silence before a stream's first event after which its head is sent, with a sign of life: most proxies cut a
     connection after 60 seconds without a byte. Until then a fault has its own status, and other places are tried;
     from then on a fault is an event of the stream. 0: never."""
-    exchanges: Count = 200
-    """Exchanges that are kept to be looked at."""
+    exchanges: Count = 100
+    """Exchanges that are kept to be looked at. More no longer fit into a processor's cache, and each request pays."""
     exchange_bytes: Count = 16 * 1024 * 1024
     """What they may hold in all."""
     vault_bytes: Count = 64 * 1024 * 1024

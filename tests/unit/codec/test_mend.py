@@ -8,8 +8,9 @@ from msgspec import Raw
 from dragoman import Repair
 from dragoman.canon import Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult, Turn
 from dragoman.canon.demands import Demands
+from dragoman.codec.gist import sound
 from dragoman.codec.ids import hashed
-from dragoman.codec.mend import is_cut, mend, rehomed, sound
+from dragoman.codec.mend import is_cut, mend, rehomed
 from dragoman.codec.pairs import NO_RESULT
 from dragoman.crossing import Crossing
 from dragoman.dialects import get, names
