@@ -18,7 +18,7 @@ from ..canon.turns import Gist, Run, Turn
 from ..crossing import Crossing
 from . import jsontext, seals
 from .carriage import call_key, place_key, text_key, words
-from .gist import NOTHING, survey
+from .gist import NOTHING, gist, survey
 from .ids import hashed
 from .seals import BUNDLE, HERE, Origin, Record, same_origin
 from .vault import Vault
@@ -85,6 +85,9 @@ def recover(request: Request, port: Port, crossing: Crossing, known: Known | Non
         lead = left[: past - len(run.turns)] if past else ()
         if past and all(turn.role == "system" for turn in lead):
             sealed = _sealed(run, port, port.vault, crossing, known)
+            if sealed.gist is run and not gist(left, crossing).laden:
+                if "assistant" not in [turn.role for turn in left[past:]]:
+                    return request  # what is usual: nothing was kept, and the model has said nothing since
             out = [*[_heard(turn, crossing) for turn in lead], *sealed.gist.turns]
             before, number, left = sealed.before, sealed.number, left[past:]
     for turn in left:
@@ -137,8 +140,8 @@ def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known
                 before, number = words(turn.parts), 0
             out.append(turn)
     turns = (*found.gist.turns, *out)
-    gist = run if all(map(is_, turns, run.turns)) else survey(turns, len(found.turns), found.gist)
-    made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, gist, before, number)
+    became = run if all(map(is_, turns, run.turns)) else survey(turns, len(found.turns), found.gist)
+    made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, became, before, number)
     if len(crossing.losses) == lost:
         known.keep(run, made, sum(map(len, keys)) + sum([len(one) for one in told if one]) + 100 * len(run.turns))
     return made
