@@ -45,7 +45,7 @@ class Translation:
         self.body = body
         """JSON of the target dialect; the same bytes for the same input."""
         self._losses = losses
-        self.headers = crossing.headers
+        self.headers = crossing.headers.copy()  # the caller's own: a crossing on which nothing is noted is shared
         """Headers to send it with, beside those of every request: what the upstream wants for something in it."""
         self.source = crossing.source
         self.target = crossing.target

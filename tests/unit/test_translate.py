@@ -490,3 +490,10 @@ def test_what_kin_understands_is_no_loss(kin: Dialect) -> None:
     answer = {"id": "c", "model": "m", "choices": [choice], "usage": usage, "service_tier": "flex"}
     done = dragoman.translate_response(answer, source="openai-chat", target=kin.name)
     assert (done.losses, done.json()["service_tier"]) == ((), "flex")
+
+
+def test_the_headers_of_a_translation_are_its_own() -> None:
+    body = b'{"model":"m","messages":[{"role":"user","content":"hi"}]}'
+    first = dragoman.translate_request(body, source="openai-chat", target="openai-chat")
+    first.headers["x-mine"] = "1"
+    assert dragoman.translate_request(body, source="openai-chat", target="openai-chat").headers == {}

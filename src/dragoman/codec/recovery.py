@@ -143,7 +143,8 @@ def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known
     became = run if all(map(is_, turns, run.turns)) else survey(turns, len(found.turns), found.gist)
     made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, became, before, number)
     if len(crossing.losses) == lost:
-        known.keep(run, made, sum(map(len, keys)) + sum([len(one) for one in told if one]) + 100 * len(run.turns))
+        # It holds the turns themselves, and with them about as much as the text they were read from.
+        known.keep(run, made, len(run.text) + sum([len(one) for one in made.told if one]))
     return made
 
 

@@ -27,7 +27,8 @@ _ARGUMENTS = b'"arguments":'
 _PATIENCE = 8
 """Frames to learn from without ever hearing one again, before giving up: then each frame is unlike the others."""
 _PADDING = 32
-"""Characters of padding that are looked for: upstreams have been seen to send up to 15."""
+"""Characters of padding that are looked for (upstreams have been seen to send up to 15), and bytes behind it: of longer
+ones nothing is kept beyond the stream."""
 _HEARD = Template(b"", b"")
 """Where nothing has to be written."""
 
@@ -56,7 +57,7 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
     """A function, not a method: its names are bound once for hundreds of frames, slices too. Slices are compared, since
     on bytes that is faster than startswith and endswith. Whether what is left is one string, its decoder says."""
     head, second, quote, after, rest, noise, figures = shape
-    known = _padded(noise, rest) if len(noise) == 1 else None
+    known = _padded(noise, rest) if len(noise) == 1 and len(rest) <= _PADDING else None
     size = len(head)
     opening, words = slice(size), slice(size, None)
     number = link = opening  # where they stand when there is a number: not known yet

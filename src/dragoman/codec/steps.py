@@ -51,8 +51,3 @@ def _place(out: list[Turn], results: list[Part], turn: Turn, step: int, crossing
         crossing.lose("result.moved", turn.at)
     out[step] = Turn("tool", out[step].parts + tuple(results), at=out[step].at)
     return step
-
-
-def call_names(turns: tuple[Turn, ...]) -> dict[str, str]:
-    """Call id -> tool name, for targets that want the name in the result."""
-    return {part.id: part.name for turn in turns for part in turn.parts if type(part) is ToolCall}

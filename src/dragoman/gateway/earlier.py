@@ -27,8 +27,6 @@ from .wrapped import Wrapped
 _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
 _NATIVE = "openai-responses"
 _NAMED = b'"response":{"id":"'
-_STARTS = {"message": "msg", "function_call": "fc", "function_call_output": "fco", "reasoning": "rs"}
-"""How the ids of items begin."""
 
 
 class Asked(NamedTuple):

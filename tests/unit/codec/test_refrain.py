@@ -8,6 +8,7 @@ import pytest
 
 from dragoman.canon.events import Event, PartDelta, PartEnd, PartStart, Template
 from dragoman.canon.parts import Text
+from dragoman.codec import refrain as refrain_module
 from dragoman.codec.refrain import OBFUSCATED, FrameReader, Refrain, begun
 from dragoman.codec.sse import Splitter
 
@@ -234,3 +235,13 @@ def test_a_part_without_a_lane_is_listened_for_even_after_one_that_had_it() -> N
     for number in range(20):
         assert reader.feed(frame("more", number, more=1)) == [PartDelta(3, "more")]
     assert len(reader.read) == before
+
+
+def test_of_long_endings_nothing_outlives_the_stream() -> None:
+    frame = b'{"text":"hi"}%b' + b"x" * 1000
+    refrain = Refrain((b'"text":',), mark=b'"}', noise=b" ")
+    before = refrain_module._padded.cache_info().currsize
+    assert refrain.learn(frame % b"", "hi")
+    assert refrain.hear(frame % b"   ") == "hi"
+    assert refrain.hear(frame % b" y") is None
+    assert refrain_module._padded.cache_info().currsize == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dragoman.canon.parts import Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
-from dragoman.codec.steps import arrange, call_names
+from dragoman.codec.steps import arrange
 from dragoman.crossing import Crossing
 
 
@@ -61,11 +61,3 @@ def test_an_answer_without_calls_ends_the_step() -> None:
     done, moved = _arranged(step("1"), last, user("b"), results("1", at=3))
     assert done == (step("1"), last, user("b"), results("1", at=3))
     assert moved == []
-
-
-def test_names_of_calls_by_id() -> None:
-    assert call_names((user("a"), step("1", "2"), results("1"), step("3"))) == {
-        "1": "tool_1",
-        "2": "tool_2",
-        "3": "tool_3",
-    }
