@@ -11,7 +11,7 @@ from .canon.demands import Demands as Demands
 from .canon.demands import Ends as Ends
 from .canon.demands import Place as Place
 from .canon.events import Event, Fault, Lane, Template
-from .canon.request import Request
+from .canon.request import Request, Sighted
 from .canon.response import Plain, Response
 from .canon.tools import HostedTool, Tool
 from .codec.hosted import Row
@@ -105,10 +105,10 @@ class Dialect(Struct, frozen=True, eq=False):
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
     endpoint: Endpoint
-    recall: Callable[[bytes, Crossing], Request | None] | None = None
+    recall: Callable[[bytes, Crossing, Sighted | None], Request | None] | None = None
     """A request that was read before, but for what was said since; None for any other. The bytes need not be UTF-8."""
-    named: Callable[[bytes], tuple[str, bool | None] | None] | None = None
-    """The model that such a request names, and whether it asks for a stream."""
+    sight: Callable[[bytes], Sighted | None] | None = None
+    """What is known of such a request before it is read. Only for dialects that name the model in it."""
     read_plain: Callable[[bytes], Plain | None] | None = None
     """A short way for answers that are plain; None for any other, which then goes through parts."""
     write_plain: Callable[[Plain, str, int, Request | None], bytes | None] | None = None

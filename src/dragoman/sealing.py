@@ -110,6 +110,11 @@ def homeward(
     return recover(request, port, crossing, _KNOWN)
 
 
+def keeps(strategy: Strategy, client: Dialect, target: Dialect) -> bool:
+    """Whether a vault may have what an upstream wants that this client's dialect did not bring."""
+    return _kept(strategy, client, target)[0]
+
+
 @lru_cache(maxsize=256)
 def _kept(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bool, bool]:
     """Whether a vault may have what an upstream wants, and whether only in case a client left it behind."""

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
-from . import hosts, profiles
+from . import profiles
+from .asking import Binary, cross_request, terms
 from .canon.losses import Loss, Severity
 from .canon.parts import Part
-from .canon.repairs import Repair
 from .canon.request import Request
 from .canon.response import Kept, Named, Plain, Response
 from .codec import jsontext
 from .codec.carriage import carry, carry_plain
 from .codec.endings import ended
 from .codec.faults import unsaid
-from .codec.gist import sound
-from .codec.hosted import aim, cross
-from .codec.ids import distinct
+from .codec.hosted import cross
 from .codec.names import declared_once, reserve
 from .codec.plain import plain_calls
-from .codec.seals import MARK_BYTES
 from .codec.vault import Vault
 from .crossing import Crossing, Resolver
 from .dialect import Dialect
 from .dialects import get
-from .errors import ConfigError, FaultError, WireError
-from .sealing import Strategy, check_strategy, homeward
+from .errors import FaultError, WireError
+from .sealing import Strategy, check_strategy
 from .streaming import StreamTranslator
 from .translation import (
     Body,
@@ -47,34 +44,6 @@ from .wayback import report_stand_in, restored, seal_plan, told_apart, way_back
 
 if TYPE_CHECKING:
     from .mending import Policy
-
-Binary = Literal["native", "summarise"]
-
-
-class Head(Struct):
-    """What a request says about where it goes."""
-
-    model: str | None = None
-    stream: bool | None = None
-
-
-_head = msgspec.json.Decoder(Head).decode
-
-
-def seen(body: bytes, dialect: str) -> Head | None:
-    """The head of a request, if what stands around its messages was translated before. It may still prove broken."""
-    named = get(dialect).named
-    found = named(body) if named is not None else None
-    return Head(*found) if found is not None else None
-
-
-def look(body: bytes) -> Head | None:
-    """The head of a request in JSON, for those who have to know where it goes before it is translated; None when it is
-    none, or says something else there."""
-    try:
-        return _head(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
 
 
 def translate_request(
@@ -107,100 +76,20 @@ def translate_request(
     `stand_ins=False` leaves out hosted tools that the target does not have; else a function that the caller runs stands
     for them.
     """
-    reader, writer = get(source), get(target)
-    if binary != "native":
-        _checked_binary(binary)
-    if seals != "auto":
-        check_strategy(seals, vault)
-    document = body if type(body) is bytes else loose_bytes(body, source)
-    facts = hosts.lookup(host, target) if host is not None else None
-    repairs: tuple[Repair, ...] = ()
-    same = source == target
-    unmarked = False
-    if same:
-        check_text(document, source)
-        if repair is not None:
-            from .mending import mended_document  # most callers never repair
-
-            document, repairs = mended_document(document, reader, model, repair)
-        unmarked = MARK_BYTES not in document
-        if unmarked and facts is None and (resolver is None or not _names_held(document, reader)):
-            result = _pass_request(document, reader, model, tolerance)
-            result.repairs, result.host = repairs, host
-            return result
-    crossing = Crossing(source, target, model or "", binary=binary, resolver=resolver, stands=stand_ins, host=facts)
-    request = reader.recall(document, crossing) if reader.recall is not None else None
-    if request is None:
-        if not same:
-            check_text(document, source)
-        request = reader.read_request(document, crossing)
-    named = model or request.model
-    request = homeward(request, seals, vault, reader, writer, named, crossing, host)
-    crossing.profile = profiles.lookup(target, named)
-    tools = request.tools
-    if not same:
-        if repair is not None and (repair != "report" or not sound(request.turns, reader.demands, crossing)):
-            from .mending import mended_request
-
-            request, repairs = mended_request(request, reader, crossing, repair)
-        around = crossing.around
-        if around is None or not around.plain or tools is not around.request.tools:
-            tools = declared_once(cross(tools, reader.hosted, writer.hosted, crossing), crossing)
-            reserve(tools, crossing)
-        turns = distinct(request.turns, crossing)
-        if binary == "summarise":
-            from .codec.media import unannounced  # few callers do
-
-            turns = unannounced(turns)
-        if turns is not request.turns:
-            request = msgspec.structs.replace(request, turns=turns)
-    # The client's own tools stay in the request that its answer comes back to.
-    sent = aim(request, tools, reader.hosted, writer.hosted, crossing)
-    out = writer.write_request(sent, crossing)
-    if unmarked and not crossing.suited:
-        result = _pass_request(document, reader, model, tolerance)
-        result.repairs, result.host = repairs, host
-        return result
-    result = Translation(out, crossing, settled(crossing, reader, writer, tolerance))
-    result.source, result.host, result.repairs = source, host, repairs  # a reader may have unwrapped another dialect
-    result.request, result.called = request, crossing.called
-    result.asked, result.model, result.stream = request.model, named, request.stream
-    return result
-
-
-def _names_held(document: bytes, dialect: Dialect) -> bool:
-    """Whether a conversation may be named that a server holds."""
-    return any(name.encode() in document for name in dialect.demands.held)
-
-
-def _pass_request(document: bytes, dialect: Dialect, model: str | None, tolerance: Severity | None) -> Translation:
-    """Same dialect: the bytes go through as they are, but for the model's name."""
-    checked_tolerance(tolerance)
-    try:
-        head = _head(document)
-    except (msgspec.DecodeError, RecursionError):
-        dialect.read_request(document, Crossing(dialect.name, dialect.name))  # says what is wrong, and where
-        head = Head()
-    return _passed(document, dialect, model, head)
-
-
-def pass_request(document: bytes, head: Head, *, dialect: str, model: str, marked: bool = False) -> Translation | None:
-    """For those who have looked into a request: the same as `translate_request` within one dialect, for a host that
-    does not differ from it; None where something is to be done. `marked`: seals under our mark are the upstream's own,
-    since it translates too."""
-    check_text(document, dialect)
-    # Not `in`: it takes bytes for a number first, and that costs more than the search.
-    return None if document.find(MARK_BYTES) >= 0 and not marked else _passed(document, get(dialect), model, head)
-
-
-def _passed(document: bytes, dialect: Dialect, model: str | None, head: Head) -> Translation:
-    if model is not None and model != head.model and dialect.splice_model:
-        document = jsontext.respelled(document, "model", model)
-    result = Translation(document, _bare(dialect.name, dialect.name), nothing)
-    result.asked = head.model or ""
-    result.model = model or result.asked
-    result.stream = head.stream
-    return result
+    chosen = terms(
+        source=source,
+        target=target,
+        model=model,
+        tolerance=tolerance,
+        binary=binary,
+        repair=repair,
+        seals=seals,
+        vault=vault,
+        resolver=resolver,
+        host=host,
+        stand_ins=stand_ins,
+    )
+    return cross_request(body, chosen)
 
 
 def translate_response(
@@ -329,8 +218,6 @@ def _keeping(source: str, target: str, kept: Named) -> Crossing:
 
 _SAID = Raw(b"0")
 """In place of a value that nobody asks for."""
-_bare = lru_cache(maxsize=64)(Crossing)
-"""A crossing on which nothing is ever noted."""
 
 
 def _has_extras(parts: tuple[Part, ...]) -> bool:
@@ -414,11 +301,6 @@ def _check_json(document: bytes, dialect: Dialect) -> None:
         jsontext.fields(document)
     except (msgspec.DecodeError, RecursionError):
         dialect.read_response(document, Crossing(dialect.name, dialect.name))
-
-
-def _checked_binary(binary: Binary) -> None:
-    if binary not in ("native", "summarise"):
-        raise ConfigError("binary", str(binary), ("native", "summarise"))
 
 
 __all__ = [

@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 from .losses import Noted
 from .parts import Extra, Path
 from .tools import Choice, HostedTool, Tool
-from .turns import Turn
+from .turns import Looked, Turn
 
 
 class Format(Struct, frozen=True, gc=False):
@@ -79,6 +79,8 @@ class Around(Struct, frozen=True, gc=False, eq=False):
     """A request but for what was said: the exact bytes before and behind its messages, which stand in `field`, and all
     that was read and noted there."""
 
+    target: str
+    """For whom it was read."""
     before: bytes
     after: bytes
     field: str
@@ -87,8 +89,15 @@ class Around(Struct, frozen=True, gc=False, eq=False):
     kept: tuple[tuple[Path, dict[str, Raw]], ...]
     losses: tuple[Noted, ...]
     plain: bool
-    """Every dialect takes its tools as they are, and tells them apart."""
+    """Every dialect takes its tools and its choice as they are, and tells the tools apart."""
     bare: bool
     """Nothing in its turns matters to those behind them."""
     written: dict[str, Any]
     """How a target wrote it, by the name of the model."""
+
+
+class Sighted(Struct, frozen=True, gc=False, eq=False):
+    """A request that was seen before, but for what was said since: what stands around that, and what is new."""
+
+    around: Around
+    looked: Looked

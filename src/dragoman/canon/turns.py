@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from .parts import Extra, Part, Path
 
@@ -40,6 +40,9 @@ class Gist(Struct, frozen=True, gc=False, eq=False):
     once and in order; None: something may be broken."""
     alternates: bool = True
     """The sides have taken turns all along."""
+    usual: bool = True
+    """No stage has anything to do, but where the sides must take turns and do not: nothing came from elsewhere, nothing
+    waits or stands elsewhere, and every call has its own id."""
 
 
 class Run(Gist, frozen=True, gc=False, eq=False, kw_only=True):
@@ -59,3 +62,11 @@ class Run(Gist, frozen=True, gc=False, eq=False, kw_only=True):
         if len(turns) >= count and turns[count - 1] is last:
             return count
         return count + 1 if len(turns) > count and turns[count] is last else 0
+
+
+class Looked(Struct, frozen=True, gc=False, eq=False):
+    """The text of all messages of a conversation, how it begins if that is known, and the messages behind that."""
+
+    text: bytes
+    run: Run | None
+    messages: list[Raw]

@@ -8,20 +8,20 @@ Measured on a 6 KB agent request: two thirds of the translation.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ..canon.losses import Noted
-from ..canon.request import Around, Request
-from ..canon.tools import HostedTool, Tool
+from ..canon.request import Around, Request, Sighted
+from ..canon.tools import Tool
 from ..canon.turns import Turn
 from ..crossing import Crossing, Profile
 from . import jsontext
 from .gist import bare, survey
 from .names import safe
-from .recall import Looked, Recall, remembering
+from .recall import Recall, remembering
 
 ENTRIES = 32
 MAX_BYTES = 4 * 1024 * 1024
@@ -44,56 +44,56 @@ class Arounds:
         self._field = field
         self._unless = unless
         self._known: dict[str, list[Around]] = {}
-        self._lately: tuple[bytes, Around, Looked] | None = None
         remembering.add(self)
 
-    def read(self, body: bytes, crossing: Crossing) -> Request | None:
-        """The request, if all but its messages was read before for the same target, and they are plain."""
-        known = self._known.get(crossing.target)
-        if known is None or crossing.resolver is not None or (self._unless and body.find(self._unless) >= 0):
+    def read(self, body: bytes, crossing: Crossing, sighted: Sighted | None = None) -> Request | None:
+        """The request, if all but its messages was read before for the same target, and they are plain. `sighted`: what
+        was found in it already."""
+        if crossing.resolver is not None:
             return None
-        lately, self._lately = self._lately, None
-        if lately is None or lately[0] is not body or lately[1] not in known:
-            lately = self._look(body, known)
-            if lately is None:
+        if sighted is None or sighted.around.target != crossing.target:
+            sighted = self._look(body, crossing.target)
+            if sighted is None:
                 return None
-        _, one, looked = lately
+        one = sighted.around
         mine = one.request
-        turns = list(mine.turns)
-        if not self._said.add(looked, crossing, turns):
+        turns = [*mine.turns]
+        if not self._said.add(sighted.looked, crossing, turns):
             return None
-        if known[0] is not one:
-            self._known[crossing.target] = [one, *[other for other in known if other is not one]]
+        found = tuple(turns)
+        run = crossing.run
+        past = 0
+        if run is not None and run.calls is not None and one.bare:
+            past = len(mine.turns) + len(run.turns)
+            if found[past - 1] is not run.turns[-1]:
+                past = 0
+        crossing.gist = known = survey(found, past, run) if run is not None and past else survey(found)
+        if known.strange and self._unless and self._unless in body:
+            return None
         crossing.around = one
         if one.kept:
             crossing.kept += one.kept
         if one.losses:
             crossing.losses.replay(one.losses)
-        found = tuple(turns)
-        run = crossing.run
-        if run is not None and run.calls is not None and one.bare:
-            past = len(mine.turns) + len(run.turns)
-            if found[past - 1] is run.turns[-1]:
-                crossing.gist = survey(found, past, run)
         return Request(found, mine.model, mine.tools, mine.choice, mine.settings, mine.stream, mine.extra)
 
-    def named(self, body: bytes) -> tuple[str, bool | None] | None:
-        """The model that a request names and whether it asks for a stream, if it goes on from one that was seen."""
-        for known in self._known.values():
-            found = self._look(body, known)
-            if found is not None and found[2].run is not None and found[2].messages:
-                if len(body) <= MAX_ENTRY:
-                    self._lately = found  # who asks for the model's name asks for the request next
-                return found[1].request.model, found[1].request.stream
+    def sight(self, body: bytes) -> Sighted | None:
+        """What is known of a request that goes on from one that was seen, whoever that was for."""
+        for target in self._known:
+            found = self._look(body, target)
+            if found is not None and found.looked.run is not None and found.looked.messages:
+                return found
         return None
 
-    def _look(self, body: bytes, known: list[Around]) -> tuple[bytes, Around, Looked] | None:
-        """What stands around the messages, if it was seen before, and what is known of them."""
+    def _look(self, body: bytes, target: str) -> Sighted | None:
+        known = self._known.get(target) or []
         for one in known:
             if body.startswith(one.before) and body.endswith(one.after):
                 looked = self._said.look(body[len(one.before) : len(body) - len(one.after)])
                 if looked is not None:
-                    return body, one, looked
+                    if known[0] is not one:
+                        self._known[target] = [one, *[other for other in known if other is not one]]
+                    return Sighted(one, looked)
         return None
 
     def learn(self, body: bytes, messages: Raw, request: Request, crossing: Crossing) -> None:
@@ -110,26 +110,28 @@ class Arounds:
         lead = tuple([turn for turn in request.turns if turn.at[:1] != (self._field,)])
         alone = msgspec.structs.replace(request, turns=lead)
         before, after = body[:begin], body[begin + len(text) :]
-        noted, plain = crossing.losses.noted(), _plain(request.tools)
-        found = Around(before, after, self._field, alone, tuple(crossing.kept), noted, plain, bare(lead), {})
-        known = [found, *self._known.get(crossing.target, ())][:ENTRIES]
+        noted, kept, target = crossing.losses.noted(), tuple(crossing.kept), crossing.target
+        found = Around(target, before, after, self._field, alone, kept, noted, _plain(request), bare(lead), {})
+        known = [found, *self._known.get(target, ())][:ENTRIES]
         while sum([len(one.before) + len(one.after) for one in known]) > MAX_BYTES:
             known.pop()
-        self._known[crossing.target] = known
+        self._known[target] = known
         crossing.around = found
 
     def forget(self) -> None:
         self._known.clear()
-        self._lately = None
 
 
-def _plain(tools: tuple[Tool | HostedTool, ...]) -> bool:
-    """Whether every dialect takes the tools as they are, and tells them apart."""
+def _plain(request: Request) -> bool:
+    """Whether every dialect takes the tools and the choice among them as they are, and tells them apart."""
+    if request.choice is not None and request.choice.hosted:
+        return False
+    tools = request.tools
     names = [tool.name for tool in tools if type(tool) is Tool and not tool.deferred and not tool.namespace]
     return len(set(names)) == len(tools) and all(map(safe, names))
 
 
-class Rim(NamedTuple):
+class Rim(Struct, frozen=True, gc=False, eq=False):
     """How one target wrote what stands around a conversation."""
 
     before: bytes
@@ -156,7 +158,9 @@ def known_rim(request: Request, turns: tuple[Turn, ...], crossing: Crossing) -> 
     if around is None or crossing.host is not None:
         return None
     rim: Rim | None = around.written.get(crossing.model)
-    if rim is None or rim.profile is not crossing.profile or not _untouched(request, around.request):
+    if rim is None or rim.profile is not crossing.profile:
+        return None
+    if not crossing.intact and not _untouched(request, around.request):
         return None
     count = len(rim.lead)
     if turns[:count] != rim.lead or count == len(turns) or turns[count].role in SYSTEM:

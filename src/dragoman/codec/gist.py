@@ -8,7 +8,7 @@ from __future__ import annotations
 from operator import is_
 
 from ..canon.demands import Demands
-from ..canon.parts import Opaque, Text, ToolCall, ToolResult
+from ..canon.parts import Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.turns import Gist, Turn
 from ..crossing import Crossing
 from .seals import MARK_BYTES
@@ -52,18 +52,30 @@ def bare(turns: tuple[Turn, ...]) -> bool:
 
 def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gist:
     """What there is to know of turns, of which those before `begin` are known from `past`."""
-    laden, strange, arranged, alternates = past.laden, past.strange, past.arranged, past.alternates
-    fine = past.waiting is not None
-    waiting = list(past.waiting or ())
+    laden, strange, calls = past.laden, past.strange, past.calls
+    arranged, alternates, fine = past.arranged, past.alternates, past.waiting is not None
+    waiting = [*past.waiting] if past.waiting else []
     before = turns[begin - 1] if begin else _NOBODY
     asked: list[str] = []
-    told: list[str] = []
+    answered: list[str] = []
+    others: list[Part] = []
     for turn in turns[begin:] if begin else turns:
         role, last = turn.role, before.role
-        first = len(told)
         if role == "tool":
             if last != "assistant":
                 arranged = False
+            told: list[str] = []
+            for part in turn.parts:
+                if type(part) is ToolResult:
+                    told.append(part.call_id)
+                    if part.custom or part.seal is not None:
+                        others.append(part)
+                else:
+                    others.append(part)
+            if not told or told != waiting:
+                fine = False
+            answered += told
+            waiting = []
         else:
             if waiting or not turn.parts:
                 fine = False
@@ -71,41 +83,41 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
                 at = before.at[:2]
                 if not at or turn.at[:2] != at:
                     alternates = False
-        for part in turn.parts:
-            if part.seal is not None:
-                laden = True
-            if type(part) is Text:
-                if not part.text or waiting:
-                    fine = False
-            elif type(part) is ToolResult:
-                told.append(part.call_id)
-                if part.custom or role != "tool":
-                    fine = False
-            elif type(part) is ToolCall:
-                waiting.append(part.id)
-                asked.append(part.id)
-                if part.custom or role != "assistant" or part.extra is not None:
-                    fine = False
-            else:
-                fine = False
-                if type(part) is Opaque:
-                    strange = True
-                    if MARK_BYTES in bytes(part.value):
+            for part in turn.parts:
+                if type(part) is Text:
+                    if waiting or not part.text:
+                        fine = False
+                    if part.seal is not None:
                         laden = True
-        if role == "tool":
-            if not waiting or told[first:] != waiting:
-                fine = False
-            waiting = []
+                elif type(part) is ToolCall:
+                    waiting.append(part.id)
+                    asked.append(part.id)
+                    if part.seal is not None:
+                        laden = True
+                    if part.custom or role != "assistant" or part.extra is not None:
+                        fine = False
+                else:
+                    others.append(part)
         before = turn
-    if not laden and (asked or told) and max(map(len, asked + told)) > _LONG:
-        laden = True
-    calls = past.calls
+    if others:
+        fine = False
+        asked += [part.id for part in others if type(part) is ToolCall]
+        answered += [part.call_id for part in others if type(part) is ToolResult]
+        strange = strange or any(type(part) is Opaque for part in others)
+        laden = laden or any(map(_sealed, others))
     if asked:
         found = frozenset(asked)
         if len(found) != len(asked) or calls is None or not all(map(found.isdisjoint, calls)):
             fine, calls = False, None
         else:
             calls = (*calls, found) if "" not in found else None
-    if "" in told:
+    if answered and "" in answered:
         calls = None
-    return Gist(turns, laden, strange, calls, arranged, tuple(waiting) if fine else None, alternates)
+    if not laden and (asked or answered):
+        laden = max(map(len, asked + answered)) > _LONG
+    usual = fine and not waiting and arranged and not laden and calls is not None
+    return Gist(turns, laden, strange, calls, arranged, tuple(waiting) if fine else None, alternates, usual)
+
+
+def _sealed(part: Part) -> bool:
+    return part.seal is not None or (type(part) is Opaque and MARK_BYTES in bytes(part.value))

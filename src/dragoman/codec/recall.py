@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from itertools import count as counting
 from operator import attrgetter, is_
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
 import msgspec
 from msgspec import Raw, Struct
 
 from ..canon.parts import Part, Path
-from ..canon.turns import Role, Run, Turn
+from ..canon.turns import Looked, Role, Run, Turn
 from ..crossing import Crossing
 from .gist import survey
 
@@ -104,14 +104,6 @@ class _Memory(Generic[K, V]):
         return chain(self._young.values(), self._old.values())
 
 
-class Looked(NamedTuple):
-    """An array of messages, how it begins if that is known, and the messages behind that."""
-
-    text: bytes
-    run: Run | None
-    messages: list[Raw]
-
-
 class Recall(Generic[T]):
     """What the messages of one dialect said. Make one for each dialect and keep it.
 
@@ -149,7 +141,7 @@ class Recall(Generic[T]):
         """The same for messages that were looked at."""
         if looked is None:
             return False
-        text, run, messages = looked
+        text, run, messages = looked.text, looked.run, looked.messages
         begin = run.count if run is not None else 0
         said = self._all(messages, begin, len(text))
         if said is None:
@@ -196,12 +188,13 @@ class Recall(Generic[T]):
 
     def _begun(self, text: bytes) -> Run | None:
         """The longest beginning of the conversation that is known."""
-        at = _place(len(text))
+        at, longest = _place(len(text)), None
         while at >= PIECE:
-            runs = self._runs.get(text[at : at + PIECE])
-            found = [run for run in runs if text.startswith(run.text)] if runs is not None else None
-            if found:
-                return found[0] if len(found) == 1 else max(found, key=lambda run: len(run.text))
+            for run in self._runs.get(text[at : at + PIECE]) or ():
+                if text.startswith(run.text) and (longest is None or len(run.text) > len(longest.text)):
+                    longest = run
+            if longest is not None:
+                return longest
             at >>= 1
         return None
 
@@ -278,6 +271,7 @@ def _run(text: bytes, count: int, turns: tuple[Turn, ...], before: Run | None) -
         found.arranged,
         found.waiting,
         found.alternates,
+        found.usual,
         text=text,
         count=count,
         number=next(_numbers),
@@ -327,7 +321,7 @@ class Along(Generic[V]):
         self._kept = _Memory()
 
 
-class Begun(NamedTuple):
+class Begun(Struct, frozen=True, gc=False, eq=False):
     """How the turns that a conversation begins with were written by one target, as far as they are plain."""
 
     turns: tuple[Turn, ...]
@@ -369,6 +363,8 @@ class Written:
             # Turns that are the same object are equal at once: usually that is all the comparison there is.
             if turns[begin:at] != known.turns or not writer.resume(known):
                 at = begin
+        if at == begin + len(run.turns):
+            return at
         done, end = at, min(begin + len(run.turns), len(turns) - 1)
         if at < end and turns[begin].role != "assistant":  # before whom some targets want somebody to speak
             while at < end and writer.plain(turns[at]):

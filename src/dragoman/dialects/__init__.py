@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pkgutil
 from functools import lru_cache
 from importlib import import_module
 
@@ -15,6 +14,8 @@ GROUP = "dragoman.dialects"
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
     """The built-in dialects."""
+    import pkgutil  # and four more modules, which the import of the package can do without
+
     return tuple(sorted([module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__) if module.ispkg]))
 
 

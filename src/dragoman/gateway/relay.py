@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from ..asking import Head, cross_request, look, seen
 from ..canon.events import Fault, FaultKind
+from ..canon.request import Sighted
 from ..codec import jsontext
 from ..codec.vault import Vault
 from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
-from ..translate import Head, Translation, look, seen
+from ..translation import Translation
 from ..transport.client import Answer, Client, too_long
 from ..transport.google import Tokens
 from ..transport.projects import Projects
@@ -85,6 +87,7 @@ class Relay:
     # What few exchanges set is found in the class until one does.
     _pouring: Pouring | None = None
     _head: Head | None = None
+    _sighted: Sighted | None = None
     _verbatim: tuple[Fault, bytes, int] | None = None  # a fault as an upstream of the client's dialect said it
     _unfit: Fault | None = None  # of a place that cannot be asked without losing more than the route tolerates
     _late: Fault | None = None  # of an upstream that had all the time it may have
@@ -153,7 +156,8 @@ class Relay:
             raise Refused(looped())
         model, stream = call.model, call.stream
         if not model or stream is None:
-            head = seen(request.body, call.dialect) or self._looked()
+            self._sighted = sighted = seen(request.body, call.dialect)
+            head = sighted.around.request if sighted is not None else self._looked()
             model = model or head.model or ""
             if stream is None:
                 stream = call.dialect == "ollama" if head.stream is None else head.stream
@@ -274,7 +278,7 @@ class Relay:
             elif sending.passes and self._head is not None:
                 asked = self._passed(sending, self._head)
             else:
-                asked = sending.request(self._request.body)
+                asked = cross_request(self._request.body, sending.terms, self._sighted)
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         if call.model:
@@ -298,8 +302,10 @@ class Relay:
         if earlier is not None:
             body = earlier.body_for(sending.choice)
         if mend:
-            return sending.request(body, repair="report")
-        return sending.request(body, resolver=None if sending.kindred else earlier)
+            terms = msgspec.structs.replace(sending.terms, repair="report")
+        else:
+            terms = msgspec.structs.replace(sending.terms, resolver=None if sending.kindred else earlier)
+        return cross_request(body, terms)
 
     def _passed(self, sending: Sending, head: Head) -> Translation:
         """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
@@ -308,7 +314,7 @@ class Relay:
         asked = sending.unread(body, head)
         if asked is None and any(one.answered_by_us() for one in self._desk.exchanges.of(sending.choice.name)):
             asked = sending.unread(body, head, marked=True)
-        return sending.request(body) if asked is None else asked
+        return cross_request(body, sending.terms) if asked is None else asked
 
     # One attempt, and its answer.
 

@@ -12,9 +12,10 @@ from operator import itemgetter
 from typing import Any
 
 from .. import hosts
+from ..asking import pass_request, terms
 from ..codec.vault import Vault
 from ..dialects import get
-from ..translate import StreamTranslator, Translation, pass_request, translate_request, translate_response
+from ..translate import StreamTranslator, Translation, translate_response
 from ..transport.client import Answer
 from .headers import plan
 from .routes import Choice
@@ -73,8 +74,7 @@ class Sending:
             alike = (None, self.stream)  # which is what silence means there
         self.said = alike
         """What the body may say about a stream; else we do."""
-        self.request: Callable[..., Translation] = partial(
-            translate_request,
+        self.terms = terms(
             source=client,
             target=upstream.dialect,
             model=choice.model,
@@ -86,7 +86,7 @@ class Sending:
             stand_ins=route.stand_ins,
             vault=vault,
         )
-        """The client's request, for the upstream."""
+        """On which the client's request is translated for the upstream."""
         self.enveloped = upstream.dialect == "code-assist"
         """It has a place for the project, which only the configuration knows."""
         back: dict[str, Any] = {"source": upstream.dialect, "target": client, "seals": route.seals, "vault": vault}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dragoman import translate_request
+from dragoman.asking import look, seen
 from dragoman.codec.recall import forget_all
-from dragoman.translate import look, seen
 
 TALK = [{"role": "user", "content": f"word {i} " * 20} if i % 2 == 0 else {"role": "assistant", "content": f"said {i}"}
         for i in range(5)]  # fmt: skip
@@ -46,6 +46,7 @@ def test_a_known_request_says_what_it_says(target: str) -> None:
             assert said is not None
             if known is not None:
                 found += 1
-                assert (known.model, known.stream) == (said.model, said.stream), body
+                request = known.around.request
+                assert (request.model, request.stream) == (said.model, said.stream), body
             translate_request(body, source="openai-chat", target=target)
     assert found > 20

@@ -1,0 +1,257 @@
+"""Requests, from one dialect to another: the terms that a caller chose for them, and the stages they go through."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from msgspec import Struct
+
+from . import hosts, profiles
+from .canon.losses import Severity
+from .canon.repairs import Repair
+from .canon.request import Request, Sighted
+from .codec import jsontext
+from .codec.gist import gist, sound
+from .codec.hosted import aim, cross
+from .codec.ids import distinct
+from .codec.names import declared_once, reserve
+from .codec.seals import MARK_BYTES
+from .codec.vault import Vault
+from .crossing import Crossing, Host, Resolver
+from .dialect import Dialect
+from .dialects import get
+from .errors import ConfigError
+from .sealing import Strategy, check_strategy, homeward, keeps
+from .translation import Body, Translation, check_text, checked_tolerance, loose_bytes, nothing, settled
+
+if TYPE_CHECKING:
+    from .mending import Policy
+
+Binary = Literal["native", "summarise"]
+
+_bare = lru_cache(maxsize=64)(Crossing)
+"""A crossing on which nothing is ever noted."""
+
+
+class Head(Struct):
+    """What a request says about where it goes."""
+
+    model: str | None = None
+    stream: bool | None = None
+
+
+_head = msgspec.json.Decoder(Head).decode
+
+
+def seen(body: bytes, dialect: str) -> Sighted | None:
+    """What is known of a request that goes on from one that was translated before. It may still prove broken."""
+    sight = get(dialect).sight
+    return sight(body) if sight is not None else None
+
+
+def look(body: bytes) -> Head | None:
+    """The head of a request in JSON, for those who have to know where it goes before it is translated; None when it is
+    none, or says something else there."""
+    try:
+        return _head(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+class Terms(Struct, frozen=True, eq=False):
+    """What a caller chose for requests from one dialect to another, checked and looked up once for all of them."""
+
+    source: str
+    target: str
+    reader: Dialect
+    writer: Dialect
+    model: str | None
+    tolerance: Severity | None
+    binary: Binary
+    repair: Policy | None
+    seals: Strategy
+    vault: Vault | None
+    """None also where it has nothing that the target wants."""
+    resolver: Resolver | None
+    host: str | None
+    stand_ins: bool
+    easy: bool
+    """To a history in which nothing is unusual nothing is to be done,"""
+    free: bool
+    """whether or not the sides take turns in it."""
+
+
+def terms(
+    *,
+    source: str,
+    target: str,
+    model: str | None = None,
+    tolerance: Severity | None = None,
+    binary: Binary = "native",
+    repair: Policy | None = None,
+    seals: Strategy = "auto",
+    vault: Vault | None = None,
+    resolver: Resolver | None = None,
+    host: str | None = None,
+    stand_ins: bool = True,
+) -> Terms:
+    """Those of `translate_request`, for who translates many requests on the same (`cross_request`)."""
+    reader, writer = get(source), get(target)
+    if binary != "native":
+        _checked_binary(binary)
+    if seals != "auto":
+        check_strategy(seals, vault)
+    if vault is not None and not keeps(seals, reader, writer):
+        vault = None
+    easy = binary == "native" and (repair is None or repair == "report")
+    free = repair is None or not reader.demands.alternate
+    chosen = (model, tolerance, binary, repair, seals, vault, resolver, host, stand_ins)
+    return Terms(source, target, reader, writer, *chosen, easy, free)
+
+
+def cross_request(body: Body, terms: Terms, sighted: Sighted | None = None) -> Translation:
+    """A request in another dialect, as `translate_request` makes it. `sighted`: what was `seen` in it."""
+    reader, writer, host = terms.reader, terms.writer, terms.host
+    document = body if type(body) is bytes else loose_bytes(body, terms.source)
+    facts = hosts.lookup(host, terms.target) if host is not None else None
+    if reader is writer:
+        return _within(document, terms, facts)
+    crossing = _crossing(terms, facts)
+    request = reader.recall(document, crossing, sighted) if reader.recall is not None else None
+    if request is None:
+        check_text(document, terms.source)
+        request = reader.read_request(document, crossing)
+    known = gist(request.turns, crossing)
+    if known.laden or terms.vault is not None:
+        request = _sealed(request, terms, crossing)
+        known = gist(request.turns, crossing)
+    crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
+    around = crossing.around
+    repairs: tuple[Repair, ...] = ()
+    usual = known.usual and terms.easy and (terms.free or known.alternates)
+    if usual and around is not None and around.plain and request.tools is around.request.tools:
+        crossing.called, crossing.intact, sent = known.calls, True, request
+    else:
+        request, sent, repairs = _prepared(request, terms, crossing)
+    result = _translated(writer.write_request(sent, crossing), request, terms, crossing)
+    if repairs:
+        result.repairs = repairs
+    return result
+
+
+def _crossing(terms: Terms, facts: Host | None) -> Crossing:
+    return Crossing(
+        terms.source,
+        terms.target,
+        terms.model or "",
+        binary=terms.binary,
+        resolver=terms.resolver,
+        stands=terms.stand_ins,
+        host=facts,
+    )
+
+
+def _sealed(request: Request, terms: Terms, crossing: Crossing) -> Request:
+    named = terms.model or request.model
+    return homeward(request, terms.seals, terms.vault, terms.reader, terms.writer, named, crossing, terms.host)
+
+
+def _prepared(request: Request, terms: Terms, crossing: Crossing) -> tuple[Request, Request, tuple[Repair, ...]]:
+    """A request in which something may have to change on the way: the client's, what is sent of it, and what was mended
+    in it."""
+    reader, writer, repair = terms.reader, terms.writer, terms.repair
+    tools = request.tools
+    repairs: tuple[Repair, ...] = ()
+    if repair is not None and (repair != "report" or not sound(request.turns, reader.demands, crossing)):
+        from .mending import mended_request  # most callers never repair
+
+        request, repairs = mended_request(request, reader, crossing, repair)
+    around = crossing.around
+    if around is None or not around.plain or tools is not around.request.tools:
+        tools = declared_once(cross(tools, reader.hosted, writer.hosted, crossing), crossing)
+        reserve(tools, crossing)
+    turns = distinct(request.turns, crossing)
+    if terms.binary == "summarise":
+        from .codec.media import unannounced  # few callers do
+
+        turns = unannounced(turns)
+    if turns is not request.turns:
+        request = msgspec.structs.replace(request, turns=turns)
+    # The client's own tools stay in the request that its answer comes back to.
+    return request, aim(request, tools, reader.hosted, writer.hosted, crossing), repairs
+
+
+def _translated(out: bytes, request: Request, terms: Terms, crossing: Crossing) -> Translation:
+    result = Translation(out, crossing, settled(crossing, terms.reader, terms.writer, terms.tolerance))
+    result.source, result.host = terms.source, terms.host  # a reader may have unwrapped another dialect
+    result.request, result.called = request, crossing.called
+    result.asked, result.model, result.stream = request.model, terms.model or request.model, request.stream
+    return result
+
+
+def _within(document: bytes, terms: Terms, facts: Host | None) -> Translation:
+    """A request within one dialect: its bytes, unless something in them is not for the upstream."""
+    reader = terms.reader
+    check_text(document, terms.source)
+    repairs: tuple[Repair, ...] = ()
+    if terms.repair is not None:
+        from .mending import mended_document
+
+        document, repairs = mended_document(document, reader, terms.model, terms.repair)
+    unmarked = MARK_BYTES not in document
+    result: Translation | None = None
+    if not unmarked or facts is not None or (terms.resolver is not None and _names_held(document, reader)):
+        crossing = _crossing(terms, facts)
+        request = _sealed(reader.read_request(document, crossing), terms, crossing)
+        crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
+        sent = aim(request, request.tools, reader.hosted, reader.hosted, crossing)
+        out = reader.write_request(sent, crossing)
+        if not unmarked or crossing.suited:
+            result = _translated(out, request, terms, crossing)
+    if result is None:
+        result = _pass_request(document, reader, terms.model, terms.tolerance)
+        result.host = terms.host
+    result.repairs = repairs
+    return result
+
+
+def _names_held(document: bytes, dialect: Dialect) -> bool:
+    """Whether a conversation may be named that a server holds."""
+    return any(name.encode() in document for name in dialect.demands.held)
+
+
+def _pass_request(document: bytes, dialect: Dialect, model: str | None, tolerance: Severity | None) -> Translation:
+    """Same dialect: the bytes go through as they are, but for the model's name."""
+    checked_tolerance(tolerance)
+    try:
+        head = _head(document)
+    except (msgspec.DecodeError, RecursionError):
+        dialect.read_request(document, Crossing(dialect.name, dialect.name))  # says what is wrong, and where
+        head = Head()
+    return _passed(document, dialect, model, head)
+
+
+def pass_request(document: bytes, head: Head, *, dialect: str, model: str, marked: bool = False) -> Translation | None:
+    """For those who have looked into a request: the same as `translate_request` within one dialect, for a host that
+    does not differ from it; None where something is to be done. `marked`: seals under our mark are the upstream's own,
+    since it translates too."""
+    check_text(document, dialect)
+    # Not `in`: it takes bytes for a number first, and that costs more than the search.
+    return None if document.find(MARK_BYTES) >= 0 and not marked else _passed(document, get(dialect), model, head)
+
+
+def _passed(document: bytes, dialect: Dialect, model: str | None, head: Head) -> Translation:
+    if model is not None and model != head.model and dialect.splice_model:
+        document = jsontext.respelled(document, "model", model)
+    result = Translation(document, _bare(dialect.name, dialect.name), nothing)
+    result.asked = head.model or ""
+    result.model = model or result.asked
+    result.stream = head.stream
+    return result
+
+
+def _checked_binary(binary: Binary) -> None:
+    if binary not in ("native", "summarise"):
+        raise ConfigError("binary", str(binary), ("native", "summarise"))
