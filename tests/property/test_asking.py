@@ -1,0 +1,67 @@
+"""A request in which nothing is unusual passes all stages at once: it becomes what it would become in each of them."""
+
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman import DragomanError, MemoryVault
+from dragoman.asking import Terms, cross_request, seen, terms
+from dragoman.canon import Request
+from dragoman.codec.recall import forget_all
+from tests.judges.corpus import DIALECTS
+from tests.property.broken import WAYS, Step, Words, broken, legal
+from tests.property.strategies import requests
+from tests.property.test_laws import write
+from tests.property.test_repair import spelled
+
+PAIRS = list(itertools.permutations(DIALECTS, 2))
+
+
+def became(body: bytes, chosen: Terms, *, sighted: bool = False) -> object:
+    try:
+        found = cross_request(body, chosen, seen(body, chosen.source) if sighted else None)
+    except DragomanError as error:
+        return type(error), str(error)
+    called = None if found.called is None else frozenset[str]().union(*found.called)
+    return found.body, found.losses, found.repairs, called, found.request
+
+
+def check(body: bytes, source: str, target: str, repair: str | None) -> None:
+    chosen = terms(source=source, target=target, model="m", repair=repair, vault=MemoryVault())  # type: ignore[arg-type]
+    forget_all()
+    first = became(body, msgspec.structs.replace(chosen, easy=False))
+    forget_all()
+    for known in (False, True, True):  # at first sight, remembered, and handed on
+        assert became(body, chosen, sighted=known) == first
+        assert became(body, msgspec.structs.replace(chosen, easy=False), sighted=known) == first
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@given(request=requests(), repair=st.sampled_from([None, "report"]))
+def test_any_request(source: str, target: str, request: Request, repair: str | None) -> None:
+    check(write(source, request)[0], source, target, repair)
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@given(
+    steps=st.one_of(st.builds(Words).flatmap(legal), st.sampled_from(sorted(WAYS)).flatmap(broken)),
+    repair=st.sampled_from([None, "report"]),
+)
+def test_a_history_that_is_broken_or_not(source: str, target: str, steps: list[Step], repair: str | None) -> None:
+    check(spelled(source, steps, ids=True), source, target, repair)
+
+
+def test_nothing_is_prepared_for_a_usual_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [{"role": "user", "content": "Look, please. " * 30}, {"role": "assistant", "content": "I see."}]
+    body = msgspec.json.encode({"model": "m", "messages": [*said, {"role": "user", "content": "What?"}]})
+    chosen = terms(source="openai-chat", target="anthropic", repair="report")
+    first = became(body, chosen)
+    monkeypatch.setattr("dragoman.asking._prepared", None)
+    assert became(body, chosen) == first
+    with pytest.raises(TypeError):
+        became(body, msgspec.structs.replace(chosen, easy=False))
