@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 import traceback
-from collections.abc import Awaitable, Mapping
-from random import getrandbits
-from time import monotonic
+from collections.abc import Awaitable, Iterator, Mapping
+from time import monotonic, time
 from typing import Any
 
 from ..canon.events import Fault, FaultKind
@@ -52,7 +50,9 @@ class Gateway:
         self._stored = stored if stored is not None else MemoryStored(bounds.stored_bytes)
         self._looks = Looks(self._stored)
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
+        self._names = _names()
         self._under_way = 0
+        self._most_under_way = bounds.concurrent
         self._admission = object()
         """Stands for who may ask what, as the configuration says it: another one with each."""
         self.ready = True
@@ -67,8 +67,8 @@ class Gateway:
             self._vault,
             environment,
             _drawn,
-            time.time,
-            Tokens(time.time),
+            time,
+            Tokens(time),
             Breakers(),
             Projects(),
             Sendings(environment, self._vault),
@@ -83,23 +83,23 @@ class Gateway:
         """A new configuration for exchanges to come; those under way go on with theirs."""
         self._keys = keys(config.listen, self._desk.environment)
         self._admission = object()
+        self._most_under_way = config.bounds.concurrent
         self._looks.listing.forget()
         self._desk = self._desk._replace(
             config=config, routes=Routes(config), sendings=Sendings(self._desk.environment, self._vault)
         )
         self._desk.pool.limits = _limits(config.bounds)
         self._vault.most = config.bounds.vault_bytes
-        self._exchanges.most, self._exchanges.most_bytes = config.bounds.exchanges, config.bounds.exchange_bytes
+        self._exchanges.bound(config.bounds.exchanges, config.bounds.exchange_bytes)
 
     def close(self) -> None:
         self._desk.pool.close()
 
     def handle(self, request: Incoming, reply: Reply) -> Awaitable[None]:
         """Serve a request. No coroutine of its own: each costs with every step of those below it."""
-        if request.known is not None:
-            admitted, call = request.known.note
-            if admitted is self._admission:
-                return self._generate(call, request, reply)
+        known = request.known
+        if known is not None and known.rests is self._admission:
+            return self._generate(known.note, request, reply)
         return self._handle(request, reply)
 
     async def _handle(self, request: Incoming, reply: Reply) -> None:
@@ -130,7 +130,7 @@ class Gateway:
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
                 if request.known is not None and not paged and "key=" not in request.query:
-                    request.known.note = self._admission, call
+                    request.known.note, request.known.rests = call, self._admission
                 await self._generate(call, request, reply)
                 return
             try:
@@ -143,7 +143,7 @@ class Gateway:
     def _admitted(self, call: Call, request: Incoming, reply: Reply) -> bool:
         """Whether the client is served; if not, it has been told."""
         if "key=" in request.query and call.dialect in ("gemini", "code-assist") and not client_key(request.headers):
-            request.headers["x-goog-api-key"] = key_in(request.query)
+            request.headers = {**request.told(), "x-goog-api-key": key_in(request.query)}
         if self._keys is None or call.verb in ("health", "ready", "home"):
             return True
         refusal = self._keys.refusal(client_key(request.headers))
@@ -152,31 +152,27 @@ class Gateway:
         return refusal is None
 
     async def _generate(self, call: Call, request: Incoming, reply: Reply) -> None:
-        desk, dialect, body = self._desk, call.dialect, request.body
-        exchange = Exchange(
-            f"ex_{getrandbits(64):016x}", desk.now(), dialect, request.path, request.query, request.headers, body
-        )
+        dialect = call.dialect
+        exchange = Exchange(next(self._names), time(), dialect, request)
         began = monotonic()
-        earlier, keeping, known, outer = None, None, None, reply
+        outer, earlier, keeping = reply, None, None
         try:
             if dialect in _OTHERWISE:
                 if dialect == "ollama":
                     outer = Timed(reply)
-                elif not _forgettable(body):
-                    known = refers(body)
-                    if known is not None:
-                        earlier = await recall(self._stored, body, known)
-                        if known.store:
-                            outer = keeping = Keeping(reply, exchange)
-            relay = Relay(desk, call, request, outer, exchange, earlier)
+                elif not _forgettable(request.body) and (known := refers(request.body)) is not None:
+                    earlier = await recall(self._stored, request.body, known)
+                    if known.store:
+                        outer = keeping = Keeping(reply, exchange, known)
+            relay = Relay(self._desk, call, request, outer, exchange, earlier)
             self._under_way += 1
             try:
-                if self._under_way > desk.config.bounds.concurrent:
-                    why = f"more than {desk.config.bounds.concurrent} exchanges are under way"
+                if self._under_way > self._most_under_way:
+                    why = f"more than {self._most_under_way} exchanges are under way"
                     raise Refused(Fault("overloaded", why, 503, retry_after=1.0))
                 await relay.run()
-                if keeping is not None and known is not None:
-                    await keeping.finish(self._stored, known)
+                if keeping is not None:
+                    await keeping.finish(self._stored)
             except Refused as refused:
                 exchange.error = refused.fault.message
                 relay.refuse(refused)
@@ -254,6 +250,12 @@ def _limits(bounds: Bounds) -> Limits:
 
 def _send(reply: Reply, status: int, value: Any) -> None:
     reply.send(status, _JSON, jsontext.encode(value))
+
+
+def _names() -> Iterator[str]:
+    """Names for exchanges, drawn by the hundred: each by itself costs twice as much."""
+    while True:
+        yield from f"ex_{random.randbytes(800).hex('-', 8).replace('-', ' ex_')}".split()
 
 
 def _drawn(weights: list[int]) -> int:

@@ -170,10 +170,11 @@ class Keeping(Wrapped):
     a name nobody is given a conversation. So a response that is kept gets a name that nobody guesses.
     """
 
-    __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_old", "_whole")
+    __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_known", "_old", "_whole")
 
-    def __init__(self, inner: Reply, exchange: Exchange) -> None:
+    def __init__(self, inner: Reply, exchange: Exchange, known: Asked) -> None:
         super().__init__(inner)
+        self._known = known
         self._exchange = exchange
         self._fresh = f"resp_{os.urandom(16).hex()}"
         self._old = b""
@@ -192,7 +193,6 @@ class Keeping(Wrapped):
         if status != 200:
             super().send(status, headers, body)
             return
-        self.started = self._ended = True
         self.status = status
         if self._name:
             body = jsontext.encode({**jsontext.fields(body), "id": self._name})
@@ -217,14 +217,14 @@ class Keeping(Wrapped):
         return data.replace(_NAMED + self._old + b'"', _NAMED + self._name.encode() + b'"')
 
     def end(self) -> None:
-        self._ended = self._end = True
+        self._open, self._end = False, True
         if not self._final:
             self.inner.end()
 
-    async def finish(self, stored: Stored, known: Asked) -> None:
+    async def finish(self, stored: Stored) -> None:
         """Keep the answer, and let go what was held back."""
         if self._final:
-            await keep(stored, known, self._final, self._exchange.upstream)
+            await keep(stored, self._known, self._final, self._exchange.upstream)
         if self._whole is not None:
             self.inner.send(200, self._whole, self._final)
         elif self._final:

@@ -6,15 +6,16 @@ secrets) is made when someone looks: see `reports.py`.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from msgspec import Struct
+import msgspec
 
 from ..canon.losses import Loss
 from ..canon.repairs import Repair
+from .server import Incoming
 
 HEAD = 16 * 1024
 """Bytes of a stream that are kept from its beginning."""
@@ -71,24 +72,21 @@ class Try(NamedTuple):
     message: str
 
 
-class Exchange(Struct):
-    """One request of a client, and what became of it."""
+_NONE: list[tuple[str, str]] = []
+"""The headers of no answer. Nobody adds to them."""
 
-    id: str
-    began: float
-    dialect: str
-    path: str
-    query: str = ""
-    headers: dict[str, str] = {}
-    asked: bytes = b""
+
+class Exchange:
+    """One request of a client, and what became of it.
+
+    What is not yet known of it is found in the class.
+    """
+
     model: str = ""
     stream: bool = False
     upstream: str = ""
     upstream_dialect: str = ""
     upstream_model: str = ""
-    attempts: int = 0
-    tries: list[Try] = []
-    """Attempts that failed, and upstreams that were passed over."""
     status: int = 0
     error: str = ""
     losses: tuple[Loss, ...] = ()
@@ -101,11 +99,22 @@ class Exchange(Struct):
     sent: bytes = b""
     """What went to the upstream."""
     answer_status: int = 0
-    answer_headers: list[tuple[str, str]] = []
+    answer_headers: list[tuple[str, str]] = _NONE
     answered: Tape | bytes | None = None
     """What came from it; all in one piece, where it is no stream."""
     told: Tape | bytes | None = None
     """What went to the client."""
+    size: int = 0
+    """Bytes that were counted for it, while it is kept."""
+
+    def __init__(self, name: str, began: float, dialect: str, request: Incoming) -> None:
+        self.id = name
+        self.began = began
+        self.dialect = dialect
+        self.request = request
+        self.attempts = 0
+        self.tries: list[Try] = []
+        """Attempts that failed, and upstreams that were passed over."""
 
     def answered_by_us(self) -> bool:
         """Whether the upstream is a gateway of our kind."""
@@ -113,7 +122,7 @@ class Exchange(Struct):
 
     def kept(self) -> int:
         """Bytes that it holds."""
-        asked, sent, answered, told = self.asked, self.sent, self.answered, self.told
+        asked, sent, answered, told = self.request.body, self.sent, self.answered, self.told
         size = 2000 + len(asked)
         if sent is not asked:
             size += len(sent)
@@ -125,7 +134,8 @@ class Exchange(Struct):
 
     def shorten(self, most: int) -> None:
         """Keep the beginnings only."""
-        self.asked, self.sent = self.asked[:most], self.sent[:most]
+        request, self.sent = self.request, self.sent[:most]
+        self.request = msgspec.structs.replace(request, headers=request.told(), body=request.body[:most], known=None)
         self.answered, self.told = _shortened(self.answered, most), _shortened(self.told, most)
 
 
@@ -151,34 +161,40 @@ class Exchanges:
     def __init__(self, most: int, most_bytes: int = 16 * 1024 * 1024) -> None:
         self.most = most
         self.most_bytes = most_bytes
-        self._kept: OrderedDict[str, tuple[Exchange, int]] = OrderedDict()
+        self._kept: deque[Exchange] = deque()
         self.size = 0
         """Bytes that they hold."""
 
     def add(self, exchange: Exchange) -> None:
-        most, most_bytes, kept = self.most, self.most_bytes, self._kept
-        if most <= 0:
-            return
+        most_bytes, kept = self.most_bytes, self._kept
         size = exchange.kept()
-        if size > most_bytes // 8:  # one picture-laden request is not worth all the others
+        if size * 8 > most_bytes:  # one picture-laden request is not worth all the others
             exchange.shorten(most_bytes // 64)
             size = exchange.kept()
-        kept[exchange.id] = exchange, size
+        exchange.size = size
+        kept.append(exchange)
         size += self.size
-        while len(kept) > most or size > most_bytes:
-            size -= kept.popitem(last=False)[1][1]
+        if len(kept) > self.most:
+            size -= kept.popleft().size
+        while size > most_bytes:
+            size -= kept.popleft().size
         self.size = size
 
+    def bound(self, most: int, most_bytes: int) -> None:
+        """Other bounds, which hold at once."""
+        self.most, self.most_bytes = most, most_bytes
+        while len(self._kept) > most or self.size > most_bytes:
+            self.size -= self._kept.popleft().size
+
     def get(self, name: str) -> Exchange | None:
-        found = self._kept.get(name)
-        return found[0] if found is not None else None
+        return next((exchange for exchange in self._kept if exchange.id == name), None)
 
     def of(self, upstream: str) -> list[Exchange]:
         """Those that went to an upstream."""
-        return [exchange for exchange, _ in self._kept.values() if exchange.upstream == upstream]
+        return [exchange for exchange in self._kept if exchange.upstream == upstream]
 
     def all(self) -> list[Exchange]:
-        return [exchange for exchange, _ in self._kept.values()]
+        return list(self._kept)
 
 
 _kind = attrgetter("code", "severity")

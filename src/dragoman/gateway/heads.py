@@ -11,6 +11,7 @@ somebody else's head.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +27,8 @@ MAX_DIGITS = 15
 """Of a body's length; whoever sends more has zeros in front, or a body that nobody wants."""
 LENGTH = b"ength: "
 """How the name of the length ends, with whichever capitals it is written."""
+_ROUND = len(LENGTH) + MAX_DIGITS + len(b"\r\n\r\n\r\n")
+"""Bytes of a head that stand neither before the length nor behind it."""
 _UNUSUAL = frozenset({"expect", "http2-settings", "trailer", "transfer-encoding", "upgrade"})
 """Headers that change how a body is read, or what is said before it comes."""
 
@@ -36,10 +39,14 @@ class Head(Struct, eq=False):
     url: bytes
     path: str
     query: str
-    headers: dict[str, str]
-    """As they first came. Every request has a copy of its own."""
-    note: tuple[object, Any] = (None, None)
-    """What the handler has found out about requests with this head, and what that rests on."""
+    headers: Mapping[str, str]
+    """But for the length. All requests with this head have the same."""
+    size: int
+    """Its bytes, where the length has as many digits as are read here."""
+    note: Any = None
+    """What the handler has found out about requests with this head,"""
+    rests: object = None
+    """and what that rests on."""
 
 
 class Heads:
@@ -69,7 +76,8 @@ class Heads:
             return None
         if len(self.known) >= MAX_KNOWN:
             self.known.clear()
-        self.known[before, after] = found = Head(url, path, query, headers.copy())
+        others = {name: value for name, value in headers.items() if name != "content-length"}
+        self.known[before, after] = found = Head(url, path, query, others, len(before) + len(after) + _ROUND)
         return found
 
 

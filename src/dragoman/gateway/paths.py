@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 from urllib.parse import parse_qs, unquote
+
+from msgspec import Struct
 
 Verb = Literal[
     "generate",
@@ -32,7 +34,7 @@ Verb = Literal[
 ]
 
 
-class Call(NamedTuple):
+class Call(Struct, frozen=True):
     """What a client wants."""
 
     verb: Verb

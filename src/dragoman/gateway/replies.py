@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .server import _Client
 
-_CLOSE = "connection: close\r\n"
-_line = "%s: %s\r\n".__mod__
+_CLOSE = "connection: close"
+_line = ": ".join
 
 
 class _Beginnings(dict[int, str]):
     """The first line of an answer, by its status."""
 
     def __missing__(self, status: int) -> str:
-        return f"HTTP/1.1 {status} Unknown\r\n"
+        return f"HTTP/1.1 {status} Unknown"
 
 
-_BEGINNINGS = _Beginnings({status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n" for status in HTTPStatus})
+_BEGINNINGS = _Beginnings({status.value: f"HTTP/1.1 {status.value} {status.phrase}" for status in HTTPStatus})
 
 
 class Gone(Exception):
@@ -28,20 +28,28 @@ class Gone(Exception):
 
 
 class Reply:
-    """The answer to one request: whole by `send`, or piece by piece by `start`, `write` and `end`."""
+    """The answer to one request: whole by `send`, or piece by piece by `start`, `write` and `end`.
 
-    # What an answer sets late is found in the class until it does.
-    started = False
-    status = 0
-    chunks = True
-    """The client understands a body in chunks."""
-    _chunked = False
-    _ended = False
-    _unsent = b""  # the head, until there is something to write with it
+    A connection, which answers one request after the other, has one for all of them.
+    """
 
-    def __init__(self, client: _Client, keep_alive: bool) -> None:
+    def __init__(self, client: _Client) -> None:
         self._client = client
-        self.keep_alive = keep_alive
+        self.status = 0
+        """0: it has not begun."""
+        self.chunks = True
+        """The client understands a body in chunks."""
+        self._open = False  # pieces are to come
+        self._chunked = False
+        self._unsent = b""  # the head, until there is something to write with it
+
+    @property
+    def started(self) -> bool:
+        return self.status != 0
+
+    @property
+    def ended(self) -> bool:
+        return self.status != 0 and not self._open
 
     @property
     def gone(self) -> bool:
@@ -49,19 +57,18 @@ class Reply:
 
     def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
         """A whole answer, in one write."""
-        self.started = self._ended = True
         self.status = status
-        data = self._head(status, headers, f"content-length: {len(body)}\r\n") + body
+        head = self._head(status, headers, f"content-length: {len(body)}")
         transport = self._client.transport
         if transport is not None:
-            transport.write(data)
+            transport.write(head + body)
 
     def start(self, status: int, headers: Collection[tuple[str, str]]) -> None:
         """The head of an answer whose body comes in pieces. It is written with the first of them."""
-        self.started = True
         self.status = status
+        self._open = True
         self._chunked = self.chunks
-        how = "transfer-encoding: chunked\r\n" if self._chunked else _CLOSE
+        how = "transfer-encoding: chunked" if self._chunked else _CLOSE
         self._unsent = self._head(status, headers, how)
 
     def write(self, data: bytes) -> None:
@@ -82,26 +89,22 @@ class Reply:
             await client.drained()
 
     def end(self) -> None:
-        self._ended = True
+        self._open = False
         transport = self._client.transport
         last, self._unsent = self._unsent + (b"0\r\n\r\n" if self._chunked else b""), b""
         if last and transport is not None:
             transport.write(last)
         if not self._chunked:
-            self.keep_alive = False
+            self._client.keep_alive = False
 
     def cut(self) -> None:
         """The answer cannot be finished: break the connection off, so that the client does not take it for whole."""
         self._client.abort()
 
-    @property
-    def ended(self) -> bool:
-        return self._ended
-
     def _head(self, status: int, headers: Collection[tuple[str, str]], how: str) -> bytes:
-        close = "" if self.keep_alive or how is _CLOSE else _CLOSE
-        lines = "".join(map(_line, headers))
-        head = f"{_BEGINNINGS[status]}{how}{lines}{close}\r\n".encode("latin-1", "replace")
-        if head.count(b"\n") != len(headers) + (4 if close else 3):
+        lines = [_BEGINNINGS[status], how, *map(_line, headers), "", ""]
+        if "\n" in "".join(lines):
             raise ValueError("a header of the answer holds a line break")
-        return head
+        if not self._client.keep_alive and how is not _CLOSE:
+            lines.insert(-2, _CLOSE)
+        return "\r\n".join(lines).encode("latin-1", "replace")

@@ -54,10 +54,10 @@ def summary(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
 
 def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
     """Everything that is known of one exchange."""
-    hidden = _hidden(exchange, secrets)
+    hidden, request = _hidden(exchange, secrets), exchange.request
     out = {
         **summary(exchange),
-        "path": f"{exchange.path}?{exchange.query}" if exchange.query else exchange.path,
+        "path": f"{request.path}?{request.query}" if request.query else request.path,
         "upstream_dialect": exchange.upstream_dialect,
         "tries": [one._asdict() for one in exchange.tries],
         "error": exchange.error,
@@ -69,8 +69,8 @@ def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
         "usage": usage(exchange),
         "losses": [msgspec.structs.asdict(loss) for loss in exchange.losses],
         "repairs": [msgspec.structs.asdict(repair) for repair in exchange.repairs],
-        "headers": redacted_headers(exchange.headers.items()),
-        "request": shown(exchange.asked),
+        "headers": redacted_headers(request.told().items()),
+        "request": shown(request.body),
         "canon": canon(exchange),
         "sent": shown(exchange.sent),
         "answer_status": exchange.answer_status,
@@ -87,7 +87,7 @@ def canon(exchange: Exchange) -> Any:
         return None
     crossing = Crossing(exchange.dialect, exchange.dialect)
     try:
-        return msgspec.to_builtins(get(exchange.dialect).read_request(exchange.asked, crossing), enc_hook=_plain)
+        return msgspec.to_builtins(get(exchange.dialect).read_request(exchange.request.body, crossing), enc_hook=_plain)
     except WireError:
         return None
 
@@ -184,9 +184,9 @@ def _hidden(exchange: Exchange, secrets: Iterable[str]) -> set[str]:
 
 def secrets_of(exchange: Exchange) -> set[str]:
     """The keys that the client sent: nothing that is shown may repeat them."""
-    found = {value for name, value in exchange.headers.items() if name in _SECRET_HEADERS}
+    found = {value for name, value in exchange.request.headers.items() if name in _SECRET_HEADERS}
     found |= {value.partition(" ")[2] for value in found}
-    for pair in exchange.query.split("&"):
+    for pair in exchange.request.query.split("&"):
         name, _, value = pair.partition("=")
         if name in ("key", "api_key", "apikey", "access_token"):
             found.add(value)

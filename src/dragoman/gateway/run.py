@@ -172,7 +172,7 @@ def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:
         return
     before = gateway.config
     gateway.reload(config)
-    server.bounds = server.bounds._replace(head=config.bounds.head, body=config.bounds.body)
+    server.bounds = _bounds(config)
     if alone:
         _say_read(before, config)
 

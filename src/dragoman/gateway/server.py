@@ -14,8 +14,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, cast
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
 
 import httptools
 from msgspec import Struct
@@ -37,7 +37,7 @@ _STRANGE = 8
 """Heads in a row that were not known, after which those of a connection are taken to differ from each other."""
 
 
-class Bounds(NamedTuple):
+class Bounds(Struct, frozen=True):
     """What a client may ask of the server."""
 
     head: int = 64 * 1024
@@ -58,14 +58,24 @@ class Incoming(Struct, eq=False):
     path: str
     """As it was sent: not decoded."""
     query: str
-    headers: dict[str, str]
-    """Names in lower case; of several with one name the values are joined."""
+    headers: Mapping[str, str]
+    """Names in lower case; of several with one name the values are joined. Those of a known head are the same for all
+    its requests, and say nothing of the body's length."""
     body: bytes
-    peer: str
     known: Head | None = None
     """Its head, where others have come with the same."""
+    keep_alive: bool = True
+    """The client may ask more on this connection."""
+    chunks: bool = True
+    """It understands a body in chunks."""
     refusal: tuple[int, str] | None = None
     """Why the server itself refuses the request, for the handler to say in the client's words."""
+
+    def told(self) -> Mapping[str, str]:
+        """All its headers, that of the length too."""
+        if self.known is None or self.headers is not self.known.headers:
+            return self.headers
+        return {**self.headers, "content-length": f"{len(self.body)}"}
 
 
 class _Client(asyncio.Protocol):
@@ -78,16 +88,15 @@ class _Client(asyncio.Protocol):
         "_early",
         "_fed",
         "_headers",
+        "_heads",
         "_in_body",
         "_known",
-        "_length",
         "_lines",
         "_loop",
         "_missing",
         "_opening",
         "_parser",
         "_parsing",
-        "_peer",
         "_reads",
         "_ready",
         "_refusal",
@@ -99,8 +108,8 @@ class _Client(asyncio.Protocol):
         "_url",
         "_waiter",
         "_watched",
-        "busy",
         "full",
+        "keep_alive",
         "on_body",
         "task",
         "transport",
@@ -109,22 +118,21 @@ class _Client(asyncio.Protocol):
     def __init__(self, server: Server) -> None:
         self.transport: asyncio.Transport | None = None
         self.full: asyncio.Future[None] | None = None
-        self.busy = False
-        """A request is being answered."""
+        self.keep_alive = not server.draining
+        """There may be another request after the one that is being answered."""
         self._server = server
+        self._heads = server.heads.known
         self._loop = asyncio.get_running_loop()
         self._body: list[bytes] = []
         self.on_body = self._body.append  # what the parser tells most often
         self._parser: Any = httptools.HttpRequestParser(self)
-        self._peer = ""
         self.task: asyncio.Task[None] | None = None  # serves all requests of the connection, from the first one on
-        self._waiter: asyncio.Future[tuple[Incoming, Reply]] | None = None  # what it waits for between two
+        self._waiter: asyncio.Future[Incoming] | None = None  # what it waits for between two
         self._refused = False
-        self._ready: deque[tuple[Incoming, bool, bool]] = deque()  # requests that wait for the one before them
+        self._ready: deque[Incoming] = deque()  # requests that wait for the one before them
         self._early: list[bytes] = []  # bytes that came while a request was being answered
         self._known: Head | None = None  # the head of a request whose body is gathered without the parser,
-        self._length = b""  # its length,
-        self._missing = 0  # and what is not yet there
+        self._missing = 0  # and what of it is not yet there
         self._strange = 0  # heads in a row that were not known
         self._rested = 0.0  # when the last answer was sent
         self._watched = False  # a deadline is set that is no later than that of an idle connection
@@ -142,12 +150,15 @@ class _Client(asyncio.Protocol):
         self._opening = b""  # the head of what the parser was given, if a request began with it
         self._parsing = self._strange >= _STRANGE  # what comes next is not looked for among the heads that are known
 
+    @property
+    def busy(self) -> bool:
+        """A request is being answered."""
+        return self.task is not None and self._waiter is None
+
     # What the transport tells.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
-        peer = self.transport.get_extra_info("peername")
-        self._peer = f"{peer[0]}" if isinstance(peer, tuple) else ""
         self._server.clients.add(self)
         self._server.deadlines.expect(self, self._server.bounds.head_seconds)
 
@@ -178,29 +189,27 @@ class _Client(asyncio.Protocol):
         return False
 
     def data_received(self, data: bytes) -> None:
-        if self.busy:
+        if self._waiter is None and self.task is not None:  # busy
             self._put_off(data)
             return
         if self._parsing:
             self._go_on(data)
             return
-        bounds = self._server.bounds
         head, end, body = data.partition(b"\r\n\r\n")
         before, _, rest = head.partition(LENGTH)
         length, _, after = rest.partition(b"\r\n")
-        known = self._server.heads.known.get((before, after))
+        known = self._heads.get((before, after))
         if known is None or not end or len(length) > MAX_DIGITS or not length.isdigit():
             self._strange += 1
             self._opening = head if end else b""
             self._feed(data)
             return
-        size = int(length)
-        if size < len(body) or size > bounds.body or len(head) + 4 > bounds.head:
-            self._feed(data)  # several at once, or one that is refused
-        elif size == len(body):
-            self._take(known, length, body)
-        else:
-            self._gather(known, length, body)
+        missing, bounds = int(length) - len(body), self._server.bounds
+        if missing or len(body) > bounds.body or known.size > bounds.head:
+            self._gather(data, known, body, missing)
+            return
+        self._strange = 0
+        self._begin(Incoming("POST", known.path, known.query, known.headers, body, known))
 
     def _put_off(self, data: bytes) -> None:
         """What came before it is answered first."""
@@ -210,9 +219,14 @@ class _Client(asyncio.Protocol):
         if self.transport is not None:
             self.transport.pause_reading()
 
-    def _gather(self, head: Head, length: bytes, body: bytes) -> None:
+    def _gather(self, data: bytes, head: Head, body: bytes, missing: int) -> None:
         """A request whose head is known, and whose body is not all there."""
-        self._known, self._length, self._missing = head, length, int(length) - len(body)
+        bounds = self._server.bounds
+        if missing < 0 or len(body) + missing > bounds.body or head.size > bounds.head:
+            self._feed(data)  # several at once, or one that is refused
+            return
+        self._strange = 0
+        self._known, self._missing = head, missing
         self._body.append(body)
         self._begun = self._parsing = True
         self._expect_body()
@@ -233,7 +247,7 @@ class _Client(asyncio.Protocol):
         pieces.clear()
         self._begun = self._parsing = False
         self._known = None
-        self._take(head, self._length, body)
+        self._begin(Incoming("POST", head.path, head.query, head.headers, body, head))
         if missing < 0:
             self._put_off(data[missing:])
 
@@ -253,11 +267,11 @@ class _Client(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._refusal = self._refusal or (400, f"the request is not HTTP: {error}")
         if self._refusal is not None and self._ready:
-            self._start()  # what came before is answered first
+            self._begin(self._ready.popleft())  # what came before is answered first
         elif self._refusal is not None:  # not every callback's exception stops the parser
             self._refuse(*self._refusal)
         elif self._ready:
-            self._start()
+            self._begin(self._ready.popleft())
         elif self._fed > bounds.head and (refusal := self._overlong()) is not None:
             self._refuse(*refusal)
         elif self._in_body:
@@ -269,7 +283,7 @@ class _Client(asyncio.Protocol):
         The parser leaves out the body of such a request; so where there is one (Java's client offers HTTP/2 with every
         request), all of it is read again without the offer.
         """
-        request = self._ready[-1][0]
+        request = self._ready[-1]
         headers = request.headers
         if request.method != "CONNECT" and ("transfer-encoding" in headers or "content-length" in headers):
             self._ready.pop()
@@ -279,7 +293,7 @@ class _Client(asyncio.Protocol):
             self._parser = httptools.HttpRequestParser(self)
             self._feed(head.encode("latin-1") + rest)
         else:
-            self._start()
+            self._begin(self._ready.popleft())
 
     def _overlong(self) -> tuple[int, str] | None:
         """Why a request of which so much has come is not waited for any longer. The parser tells nothing of a header
@@ -340,66 +354,57 @@ class _Client(asyncio.Protocol):
         asked, version, known = method(parser.get_method()), parser.get_http_version(), None
         if self._opening and keep and asked == "POST" and version == "1.1" and self._strange < _STRANGE:
             known = self._server.heads.learn(self._opening, url, self._lines, self._headers, path, query)
-        request = Incoming(asked, path, query, self._headers, body, self._peer, known)
-        self._ready.append((request, keep, version != "1.0"))
+        self._ready.append(Incoming(asked, path, query, self._headers, body, known, keep, version != "1.0"))
         self._reset()
 
     # Requests and replies.
 
-    def _take(self, head: Head, length: bytes, body: bytes) -> None:
-        """A request whose head is known."""
-        self._strange = 0
-        headers = head.headers.copy()
-        headers["content-length"] = length.decode()
-        request = Incoming("POST", head.path, head.query, headers, body, self._peer, head)
-        self._begin(request, Reply(self, not self._server.draining))
-
-    def _start(self) -> None:
-        request, keep, chunks = self._ready.popleft()
-        reply = Reply(self, keep and not self._server.draining)
-        reply.chunks = chunks
-        self._begin(request, reply)
-
     def _refuse(self, status: int, why: str) -> None:
         """Answer a request that is not read to its end, and close."""
         self._refused = self._parsing = True
-        if self._known is not None:
-            self._url, self._headers = self._known.url, {**self._known.headers, "content-length": self._length.decode()}
+        known = self._known
+        if known is not None:
+            length = sum(map(len, self._body)) + self._missing
+            self._url, self._headers = known.url, {**known.headers, "content-length": f"{length}"}
             self._known = None
         headers = self._headers or joined(self._lines)  # those that have come, where the head is not all there
-        request = Incoming("", self._url.partition(b"?")[0].decode("latin-1"), "", headers, b"", self._peer)
-        request.refusal = (status, why)
-        self._begin(request, Reply(self, keep_alive=False))
+        path = self._url.partition(b"?")[0].decode("latin-1")
+        self._begin(Incoming("", path, "", headers, b"", keep_alive=False, refusal=(status, why)))
 
-    def _begin(self, request: Incoming, reply: Reply) -> None:
-        self.busy = True
-        if self._waiter is not None:
-            self._waiter.set_result((request, reply))
+    def _begin(self, request: Incoming) -> None:
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None:
+            waiter.set_result(request)
         else:
-            self.task = self._loop.create_task(self._serve(request, reply))
+            self.task = self._loop.create_task(self._serve(request))
 
-    async def _serve(self, request: Incoming, reply: Reply) -> None:
+    async def _serve(self, request: Incoming) -> None:
         """One request after the other: a task for each would cost more than waiting for the next."""
-        server, loop = self._server, self._loop
+        server, loop, reply = self._server, self._loop, Reply(self)
+        handler = server.handler
         try:
             while True:
-                await server.handler(request, reply)
-                if not reply._ended or self.transport is None:
+                reply.status = 0
+                reply.chunks = request.chunks
+                if not request.keep_alive:
+                    self.keep_alive = False
+                await handler(request, reply)
+                transport = self.transport
+                if transport is None or not reply.status or reply._open:
                     return
-                if not reply.keep_alive or server.draining:
-                    self._leave(self.transport)
+                if not self.keep_alive:
+                    self._leave(transport)
                     return
                 del request  # its body is not kept while nothing happens
                 self._waiter = waiter = loop.create_future()
-                self.busy = False
                 self._rested = loop.time()
                 if not self._watched:
                     self._watched = True
                     server.deadlines.expect(self, server.bounds.idle_seconds)
                 if self._ready or self._refusal is not None or self._early:
-                    self._next(self.transport)
+                    self._next(transport)
                     await asyncio.sleep(0)  # others have their turn between two that came together
-                request, reply = await waiter
+                request = await waiter
         except Gone:
             pass  # nobody is there to be told
         except asyncio.CancelledError:
@@ -411,9 +416,8 @@ class _Client(asyncio.Protocol):
                 self.transport.close()
             raise
         finally:
-            self.busy = False
             self.task = self._waiter = None
-            if not reply._ended:
+            if not reply.ended:
                 self.abort()  # also when the handler failed: nobody waits for what will not come
 
     def _leave(self, transport: asyncio.Transport) -> None:
@@ -428,7 +432,7 @@ class _Client(asyncio.Protocol):
     def _next(self, transport: asyncio.Transport) -> None:
         """What has come while a request was being answered."""
         if self._ready:
-            self._start()
+            self._begin(self._ready.popleft())
         elif self._refusal is not None:
             self._refuse(*self._refusal)
         else:
@@ -508,6 +512,7 @@ class Server:
         if self._listening is not None:
             self._listening.close()
         for client in list(self.clients):
+            client.keep_alive = False
             if not client.busy and client.transport is not None:
                 client.transport.close()
         loop = asyncio.get_running_loop()

@@ -15,17 +15,16 @@ class Wrapped(Reply):
     __slots__ = ("inner",)
 
     def __init__(self, inner: Reply) -> None:
-        super().__init__(inner._client, inner.keep_alive)
+        super().__init__(inner._client)
         self.inner = inner
 
     def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
-        self.started = self._ended = True
         self.status = status
         self.inner.send(status, headers, body)
 
     def start(self, status: int, headers: Collection[tuple[str, str]]) -> None:
-        self.started = True
         self.status = status
+        self._open = True
         self.inner.start(status, headers)
 
     def write(self, data: bytes) -> None:
@@ -35,7 +34,7 @@ class Wrapped(Reply):
         await self.inner.drain()
 
     def end(self) -> None:
-        self._ended = True
+        self._open = False
         self.inner.end()
 
     def cut(self) -> None:

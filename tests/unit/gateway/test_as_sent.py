@@ -141,7 +141,6 @@ def test_arguments_of_a_call_are_no_end() -> None:
     told: list[bytes] = []
 
     class Inner:
-        keep_alive = True
         _client = None
 
         def write(self, data: bytes) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -11,8 +13,21 @@ from bench.streams import frames
 
 from dragoman.canon.losses import Loss
 from dragoman.canon.repairs import Repair
-from dragoman.gateway.exchanges import HEAD, MAX_HEADER, TAIL, Exchange, Exchanges, Tape, compact, compact_repairs
+from dragoman.gateway.app import _names
+from dragoman.gateway.exchanges import (
+    HEAD,
+    MAX_HEADER,
+    TAIL,
+    Exchange,
+    Exchanges,
+    Tape,
+    Try,
+    compact,
+    compact_repairs,
+)
+from dragoman.gateway.heads import Head
 from dragoman.gateway.reports import report, usage
+from dragoman.gateway.server import Incoming
 
 from .rig import DIALECTS, Behind, asking, between, failing, run, streaming, whole
 
@@ -118,8 +133,11 @@ def test_a_rehearsal_is_recorded_too() -> None:
     assert exchange["usage"]["output"] > 0
 
 
-def exchange_of(name: str, **fields: Any) -> Exchange:
-    return Exchange(name, 0.0, "anthropic", "/v1/messages", **fields)
+def exchange_of(name: str, asked: bytes = b"", **fields: Any) -> Exchange:
+    exchange = Exchange(name, 0.0, "anthropic", Incoming("POST", "/v1/messages", "", {}, asked))
+    for field, value in fields.items():
+        setattr(exchange, field, value)
+    return exchange
 
 
 def test_the_oldest_are_forgotten_by_count_and_by_bytes() -> None:
@@ -146,10 +164,50 @@ def test_one_large_exchange_keeps_its_beginning_and_leaves_room_for_others() -> 
     kept.add(exchange_of("large", asked=b"y" * 500_000, answered=tape))
     large = kept.get("large")
     assert large is not None
-    assert len(large.asked) == 10_000
+    assert len(large.request.body) == 10_000
     assert kept.get("small") is not None
     assert kept.size < 50_000
     assert report(large)["canon"] is None
+
+
+def test_what_was_shortened_still_tells_how_long_it_was() -> None:
+    kept = Exchanges(100, 640_000)
+    head = Head(b"/v1/messages", "/v1/messages", "", {"host": "x"}, 100)
+    exchange = exchange_of("large")
+    exchange.request = Incoming("POST", head.path, head.query, head.headers, bytes(500_000), head)
+    kept.add(exchange)
+    assert len(exchange.request.body) == 10_000
+    assert report(exchange)["headers"] == {"host": "x", "content-length": "500000"}
+    assert head.headers == {"host": "x"}
+
+
+def test_narrower_bounds_hold_at_once() -> None:
+    kept = Exchanges(100, 1_000_000)
+    for i in range(10):
+        kept.add(exchange_of(f"e{i}", asked=bytes(8_000)))
+    assert kept.size == 100_000
+    kept.bound(100, 50_000)
+    assert [one.id for one in kept.all()] == [f"e{i}" for i in range(5, 10)]
+    kept.bound(2, 50_000)
+    assert ([one.id for one in kept.all()], kept.size) == (["e8", "e9"], 20_000)
+    kept.add(exchange_of("e10"))
+    assert [one.id for one in kept.all()] == ["e9", "e10"]
+    kept.bound(0, 0)
+    kept.add(exchange_of("e11"))
+    assert (kept.all(), kept.size) == ([], 0)
+
+
+def test_exchanges_share_nothing_that_is_added_to() -> None:
+    one, other = exchange_of("one"), exchange_of("other")
+    one.tries.append(Try("a", "m", "overloaded", 503, ""))
+    one.attempts += 1
+    assert (other.tries, other.attempts, other.answer_headers) == ([], 0, [])
+
+
+def test_no_two_exchanges_have_one_name() -> None:
+    drawn = list(islice(_names(), 1000)) + list(islice(_names(), 1000))
+    assert len(set(drawn)) == 2000
+    assert all(re.fullmatch("ex_[0-9a-f]{16}", name) for name in drawn)
 
 
 def test_a_tape_keeps_the_beginning_and_the_end() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from bench import payloads
+from msgspec.structs import replace
 
 from dragoman.gateway import server as serving
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
@@ -37,8 +38,8 @@ class Talk:
             reply.send(request.refusal[0], [], request.refusal[1].encode())
             return
         self.known += request.known is not None
-        self.seen.append((request.method, request.path, request.query, list(request.headers.items()), request.body))
-        request.headers["x-added"] = "by the handler"
+        headers = {name: _counted(name, value) for name, value in request.told().items()}
+        self.seen.append((request.method, request.path, request.query, headers, request.body))
         await asyncio.sleep(0)
         reply.send(200, [], request.path.encode() + request.body)
 
@@ -62,6 +63,11 @@ class Talk:
             await asyncio.sleep(0)
         assert (self.server.busy, len(self.server.clients)) == (0, 0)
         return wire
+
+
+def _counted(name: str, value: str) -> str:
+    """A length without zeros in front: where the head is known, it is counted."""
+    return value.lstrip("0") or "0" if name == "content-length" else value
 
 
 def talk(doing: Callable[[Talk], Any], bounds: Bounds = BOUNDS, handler: Any = None) -> Any:
@@ -114,7 +120,7 @@ def test_requests_that_differ_in_their_length_alone_have_one_head() -> None:
     seen, known, heads = talk(doing)
     bodies = [b"hello", b"one more", b"", b"x" * 150, b"elsewhere", b"other"]
     assert [one[4] for one in seen] == bodies
-    assert [dict(one[3]) for one in seen] == [{"host": "x", "content-length": str(len(body))} for body in bodies]
+    assert [one[3] for one in seen] == [{"host": "x", "content-length": str(len(body))} for body in bodies]
     assert (known, heads) == (6, 2)
 
 
@@ -303,7 +309,7 @@ def test_bounds_that_become_narrower_hold_for_heads_that_are_known() -> None:
     async def doing(talking: Talk) -> list[int]:
         sent = post(b"x" * 50, "x: " + "y" * 100)
         said = []
-        for bounds in (BOUNDS, BOUNDS._replace(body=40), BOUNDS._replace(head=100), BOUNDS):
+        for bounds in (BOUNDS, replace(BOUNDS, body=40), replace(BOUNDS, head=100), BOUNDS):
             talking.server.bounds = bounds
             said += answers((await talking.client([sent])).sent)
         return [status for status, _ in said]
@@ -425,6 +431,39 @@ def test_who_was_admitted_is_asked_again_when_the_keys_change() -> None:
         return said, strangers
 
     assert run(doing()) == ([200, 200, 401, 401, 200, 200], [401, 401, 401])
+
+
+def test_requests_with_one_head_share_their_headers_and_each_tells_its_length() -> None:
+    seen: list[Incoming] = []
+
+    async def note(request: Incoming, reply: Reply) -> None:
+        seen.append(request)
+        reply.send(200, [], b"")
+
+    async def doing(talking: Talk) -> None:
+        await talking.client([post(), post(b"one more"), post(b""), post(b"other", "x: y")])
+        await talking.client([post(b"elsewhere")])
+
+    talk(doing, handler=note)
+    lengths = [len(one.body) for one in seen]
+    assert [one.told().get("content-length") for one in seen] == [str(length) for length in lengths]
+    first, second, third, other, elsewhere = seen
+    assert second.headers is third.headers is elsewhere.headers
+    assert first.known is second.known is not other.known
+    assert second.headers == {"host": "x"}
+    assert other.headers == {"host": "x", "x": "y", "content-length": "5"}
+
+
+def test_exchanges_with_one_head_show_each_its_own_request() -> None:
+    async def doing() -> list[Any]:
+        async with between(Behind(whole("openai-chat")), environment={}) as front:
+            bodies = [payloads.request("openai-chat") + b" " * i for i in range(4)]
+            told = [await front.ask("/v1/chat/completions", body) for body in bodies]
+            shown = [await front.exchange(one) for one in told]
+            assert [one["request"].encode() for one in shown] == bodies
+            return [int(one["headers"]["content-length"]) - len(body) for one, body in zip(shown, bodies, strict=True)]
+
+    assert run(doing()) == [0] * 4
 
 
 def test_pages_and_keys_in_an_address_are_looked_at_each_time() -> None:

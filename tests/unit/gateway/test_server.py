@@ -218,6 +218,62 @@ def test_an_answer_that_is_not_finished_breaks_the_connection() -> None:
     assert not talk(talking, half).endswith(b"0\r\n\r\n")
 
 
+def test_each_request_of_a_connection_finds_its_reply_anew() -> None:
+    """After a whole answer, after one in pieces, and after a client of old that wants its connection kept."""
+    begun: list[tuple[int, bool, bool]] = []
+
+    async def either(request: Incoming, reply: Reply) -> None:
+        begun.append((reply.status, reply.started, reply.ended))
+        if request.path == "/whole":
+            reply.send(201, [], b"")
+            return
+        reply.start(202, [])
+        assert (reply.started, reply.ended) == (True, False)
+        reply.write(b"piece")
+        reply.end()
+        assert reply.ended
+
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
+        said = []
+        old = b"GET /whole HTTP/1.0\r\nconnection: keep-alive\r\n\r\n"
+        known = [b"POST /%b HTTP/1.1\r\ncontent-length: 0\r\n\r\n" % name for name in (b"whole", b"parts")]
+        for sent in (*known, *known, old, *known, old, *known):
+            writer.write(sent)
+            head = await reader.readuntil(b"\r\n\r\n")
+            if b"chunked" in head:
+                await reader.readuntil(b"\r\n0\r\n\r\n")
+            said.append(head.split()[1] + (b" chunked" if b"chunked" in head else b""))
+        return said
+
+    pair = [b"201", b"202 chunked"]
+    assert talk(talking, either) == [*pair, *pair, b"201", *pair, b"201", *pair]
+    assert begun == [(0, False, False)] * 10
+
+
+def test_an_answer_that_is_given_while_draining_says_that_it_is_the_last() -> None:
+    async def inner() -> bytes:
+        begun, told = asyncio.Event(), asyncio.Event()
+
+        async def waiting(request: Incoming, reply: Reply) -> None:
+            begun.set()
+            await told.wait()
+            reply.send(200, [], b"done")
+
+        server = Server(waiting)
+        reader, writer = await asyncio.open_connection("127.0.0.1", await server.start("127.0.0.1", 0))
+        writer.write(POST)
+        await begun.wait()
+        stopping = asyncio.ensure_future(server.stop(5))
+        await asyncio.sleep(0.05)
+        told.set()
+        said = await reader.read()
+        assert await stopping
+        writer.close()
+        return said
+
+    assert b"\r\nconnection: close\r\n\r\ndone" in asyncio.run(inner())
+
+
 def test_draining_lets_requests_finish() -> None:
     async def slow(request: Incoming, reply: Reply) -> None:
         await asyncio.sleep(0.1)

@@ -54,7 +54,7 @@ async def echo(request: Incoming, reply: Reply) -> None:
         reply.send(request.refusal[0], [], request.refusal[1].encode())
         return
     await asyncio.sleep(0)
-    names = ",".join(sorted(request.headers))
+    names = ",".join(sorted(request.told()))
     reply.send(200, [], f"{request.method} {request.path} {names} ".encode() + request.body)
 
 
@@ -271,7 +271,7 @@ def test_a_header_with_a_line_break_is_not_sent() -> None:
         wire, client = Wire(), _Client(server)
         client.connection_made(wire)
         with pytest.raises(ValueError, match="line break"):
-            Reply(client, keep_alive=True).send(200, [("x", "a\r\nset-cookie: b")], b"")
+            Reply(client).send(200, [("x", "a\r\nset-cookie: b")], b"")
         server.deadlines.close()
         return wire.sent
 
