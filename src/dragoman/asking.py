@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -24,15 +23,12 @@ from .dialect import Dialect
 from .dialects import get
 from .errors import ConfigError
 from .sealing import Strategy, check_strategy, homeward, keeps
-from .translation import Body, Translation, check_text, checked_tolerance, loose_bytes, nothing, settled
+from .translation import Body, Translation, check_text, checked_tolerance, loose_bytes, settled
 
 if TYPE_CHECKING:
     from .mending import Policy
 
 Binary = Literal["native", "summarise"]
-
-_bare = lru_cache(maxsize=64)(Crossing)
-"""A crossing on which nothing is ever noted."""
 
 
 class Head(Struct):
@@ -135,10 +131,7 @@ def cross_request(body: Body, terms: Terms, sighted: Sighted | None = None) -> T
         crossing.called, crossing.intact, sent = known.calls, True, request
     else:
         request, sent, repairs = _prepared(request, terms, crossing)
-    result = _translated(writer.write_request(sent, crossing), request, terms, crossing)
-    if repairs:
-        result.repairs = repairs
-    return result
+    return _translated(writer.write_request(sent, crossing), request, terms, crossing, repairs)
 
 
 def _crossing(terms: Terms, facts: Host | None) -> Crossing:
@@ -183,12 +176,26 @@ def _prepared(request: Request, terms: Terms, crossing: Crossing) -> tuple[Reque
     return request, aim(request, tools, reader.hosted, writer.hosted, crossing), repairs
 
 
-def _translated(out: bytes, request: Request, terms: Terms, crossing: Crossing) -> Translation:
-    result = Translation(out, crossing, settled(crossing, terms.reader, terms.writer, terms.tolerance))
-    result.source, result.host = terms.source, terms.host  # a reader may have unwrapped another dialect
-    result.request, result.called = request, crossing.called
-    result.asked, result.model, result.stream = request.model, terms.model or request.model, request.stream
-    return result
+def _translated(
+    out: bytes, request: Request, terms: Terms, crossing: Crossing, repairs: tuple[Repair, ...] = ()
+) -> Translation:
+    return Translation(
+        out,
+        terms.source,  # not the crossing's: a reader may have unwrapped another dialect
+        terms.target,
+        settled(crossing, terms.reader, terms.writer, terms.tolerance),
+        request.model,
+        terms.model or request.model,
+        request.stream,
+        request,
+        crossing.called,
+        terms.host,
+        repairs,
+        crossing.headers,
+        crossing.renamed,
+        crossing.custom,
+        crossing.stand_ins,
+    )
 
 
 def _within(document: bytes, terms: Terms, facts: Host | None) -> Translation:
@@ -245,11 +252,8 @@ def pass_request(document: bytes, head: Head, *, dialect: str, model: str, marke
 def _passed(document: bytes, dialect: Dialect, model: str | None, head: Head) -> Translation:
     if model is not None and model != head.model and dialect.splice_model:
         document = jsontext.respelled(document, "model", model)
-    result = Translation(document, _bare(dialect.name, dialect.name), nothing)
-    result.asked = head.model or ""
-    result.model = model or result.asked
-    result.stream = head.stream
-    return result
+    asked = head.model or ""
+    return Translation(document, dialect.name, dialect.name, (), asked, model or asked, head.stream)
 
 
 def _checked_binary(binary: Binary) -> None:

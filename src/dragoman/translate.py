@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from . import profiles
 from .asking import Binary, cross_request, terms
 from .canon.losses import Loss, Severity
 from .canon.parts import Part
 from .canon.request import Request
-from .canon.response import Kept, Named, Plain, Response
+from .canon.response import Named, Plain, Response
 from .codec import jsontext
 from .codec.carriage import carry, carry_plain
 from .codec.endings import ended
@@ -34,10 +34,11 @@ from .translation import (
     FaultTranslation,
     Translation,
     as_bytes,
+    check_losses,
     check_text,
     checked_tolerance,
+    crossed,
     loose_bytes,
-    nothing,
     settled,
 )
 from .wayback import report_stand_in, restored, seal_plan, told_apart, way_back
@@ -129,7 +130,7 @@ def translate_response(
     crossing = way_back(source, target, answers, created)
     if source == target and not (answers is not None and answers.wrapped):
         _check_json(document, reader)
-        return Translation(document, crossing, nothing)
+        return crossed(document, crossing, ())
     response = told_apart(ended(_read_answer(document, reader, crossing), crossing), crossing)
     response = restored(response, answers)
     if answers is not None and answers.stand_ins:
@@ -143,24 +144,26 @@ def translate_response(
     if plan is not None:
         response = carry(response, plan, crossing)
     out = writer.write_response(response, crossing)
-    return Translation(out, crossing, settled(crossing, reader, writer, tolerance))
+    return crossed(out, crossing, settled(crossing, reader, writer, tolerance))
 
 
-class _ShortWay(NamedTuple):
+class _ShortWay(Struct, frozen=True):
     """What is the same for all plain answers from one dialect to another."""
 
     read: Callable[[bytes], Plain | None]
     write: Callable[[Plain, str, int, Request | None], bytes | None]
+    reader: Dialect
+    writer: Dialect
     crossing: Crossing
     """One on which nothing is ever noted."""
 
 
-@lru_cache(maxsize=64)
+@cache  # for every two dialects
 def _short_way(source: str, target: str) -> _ShortWay | None:
     reader, writer = get(source), get(target)
     if reader.read_plain is None or writer.write_plain is None or reader is writer or source in writer.kin:
         return None
-    return _ShortWay(reader.read_plain, writer.write_plain, Crossing(source, target))
+    return _ShortWay(reader.read_plain, writer.write_plain, reader, writer, Crossing(source, target))
 
 
 def _plain_response(
@@ -174,13 +177,13 @@ def _plain_response(
     host: str | None,
 ) -> Translation | None:
     """What nearly all answers are, on the short way; None where it takes the long one."""
-    read, write, crossing = way
+    read, write, crossing = way.read, way.write, way.crossing
     plain = read(document)
     if plain is None or (plain.calls and not plain_calls(plain, answers.called if answers is not None else ())):
         return None
     source, target = crossing.source, crossing.target
     if plain.seals is not None:
-        plan = seal_plan(get(source), get(target), answers, seals, vault, host)
+        plan = seal_plan(way.reader, way.writer, answers, seals, vault, host)
         if plan is not None and plan.way == "vault":
             crossing = way_back(source, target, answers, created)
         if plan is None or not carry_plain(plain, plan, crossing):
@@ -191,29 +194,18 @@ def _plain_response(
         out = write(plain, answers.asked, created, answers.request)
     if out is None:
         return None
-    if plain.kept is None:
-        return Translation(out, crossing, nothing)
-    if tolerance is None:
-        return Translation(out, crossing, partial(_kept_losses, plain.kept, source))
-    crossing = _keeping(source, target, plain.kept())
-    return Translation(out, crossing, settled(crossing, get(source), get(target), tolerance))
-
-
-def _kept_losses(kept: Kept, source: str) -> tuple[Loss, ...]:
-    return _dropped(source, kept())
+    losses = _dropped(source, plain.kept) if plain.kept else ()
+    if tolerance is not None:
+        check_losses(losses, tolerance)
+    return Translation(out, source, target, losses)
 
 
 @lru_cache(maxsize=256)  # an upstream's answers have the same fields again and again
 def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
-    crossing = _keeping(source, "", kept)
+    crossing = Crossing(source, "")
+    crossing.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
     crossing.settle(get(source).noise)
     return crossing.losses.all()
-
-
-def _keeping(source: str, target: str, kept: Named) -> Crossing:
-    crossing = Crossing(source, target)
-    crossing.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
-    return crossing
 
 
 _SAID = Raw(b"0")
@@ -257,13 +249,13 @@ def translate_fault(
     fault = reader.read_fault(document, status if status >= 400 else 502, lowered)
     if source == target:
         kept = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
-        return FaultTranslation(document, crossing, nothing, status, kept)
+        return FaultTranslation(document, source, target, headers=kept, status=status)
     out, own_status, own_headers = writer.write_fault(fault)
     if own_status != status and status >= 400:
         crossing.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
     for at in unsaid(fault, source, out + jsontext.encode(own_headers), document):
         crossing.lose("field.dropped", at, severity="info")
-    return FaultTranslation(out, crossing, crossing.losses.all, own_status, own_headers)
+    return FaultTranslation(out, source, target, crossing.losses.all, headers=own_headers, status=own_status)
 
 
 def translate_tools(
@@ -278,11 +270,11 @@ def translate_tools(
     found = reader.read_tools(document, crossing)
     if source == target:
         checked_tolerance(tolerance)
-        return Translation(document, crossing, nothing)
+        return crossed(document, crossing, ())
     found = declared_once(cross(found, reader.hosted, writer.hosted, crossing), crossing)
     reserve(found, crossing)
     out = writer.write_tools(found, crossing)
-    return Translation(out, crossing, settled(crossing, reader, writer, tolerance))
+    return crossed(out, crossing, settled(crossing, reader, writer, tolerance))
 
 
 def _tools_of(document: bytes, source: str) -> Raw:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
-from .canon.losses import SEVERITIES, Loss, Severity
+from .canon.losses import SEVERITIES, Loss, Severity, beyond
 from .canon.repairs import Repair
 from .canon.request import Request
 from .codec import jsontext
@@ -22,44 +24,44 @@ Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
 Found = Callable[[], tuple[Loss, ...]]
 """The losses, counted when someone asks for them."""
 
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
-class Translation:
+
+class Translation(Struct, eq=False):
     """A document in the target's dialect, and what was lost on the way."""
 
-    # What few translations have is found in the class until one does: one is made for every document.
-    repairs: tuple[Repair, ...] = ()
-    """What was mended in the history of the source, with `repair="report"`."""
-    model = ""
-    """The model asked of the upstream. Dialects that name it in the address do not have it in the body."""
-    asked = ""
+    body: bytes
+    """JSON of the target dialect; the same bytes for the same input."""
+    source: str
+    target: str
+    _losses: tuple[Loss, ...] | Found = ()
+    asked: str = ""
     """The model's name as the client wrote it."""
-    host: str | None = None
-    """The upstream's host, as it was given."""
+    model: str = ""
+    """The model asked of the upstream. Dialects that name it in the address do not have it in the body."""
     stream: bool | None = None
     request: Request | None = None
     """The request in canon, for the way back; None when the bytes passed untouched."""
     called: tuple[frozenset[str], ...] | None = ()
     """The ids of the calls in its history; None: not known."""
-
-    def __init__(self, body: bytes, crossing: Crossing, losses: Found) -> None:
-        self.body = body
-        """JSON of the target dialect; the same bytes for the same input."""
-        self._losses = losses
-        self.headers = crossing.headers.copy()  # the caller's own: a crossing on which nothing is noted is shared
-        """Headers to send it with, beside those of every request: what the upstream wants for something in it."""
-        self.source = crossing.source
-        self.target = crossing.target
-        self.renamed = crossing.renamed
-        self.wrapped = crossing.custom
-        self.stand_ins = crossing.stand_ins
-        """Functions offered in place of tools that the source's upstream runs itself: name -> what it stands for. Their
-        calls come to a client that never declared them, and are reported as `call.stand_in`: whoever stands between
-        must run them, or the client answers them as it answers any tool it does not know."""
+    host: str | None = None
+    """The upstream's host, as it was given."""
+    repairs: tuple[Repair, ...] = ()
+    """What was mended in the history of the source, with `repair="report"`."""
+    headers: dict[str, str] = {}
+    """Headers to send it with, beside those of every request: what the upstream wants for something in it."""
+    renamed: Mapping[str, tuple[str, str]] = _NONE
+    wrapped: Set[str] = frozenset()
+    stand_ins: Mapping[str, str] = _NONE
+    """Functions offered in place of tools that the source's upstream runs itself: name -> what it stands for. Their
+    calls come to a client that never declared them, and are reported as `call.stand_in`: whoever stands between must
+    run them, or the client answers them as it answers any tool it does not know."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What was dropped, approximated or invented on the way."""
-        return self._losses()
+        found = self._losses
+        return found() if callable(found) else found
 
     def json(self) -> Any:
         """The body, decoded. WireError if it carries, untouched, what no decoder takes (a number such as 1e999)."""
@@ -69,13 +71,24 @@ class Translation:
         return f"<Translation {self.source} to {self.target}: {len(self.body)} bytes, {len(self.losses)} losses>"
 
 
-class FaultTranslation(Translation):
+class FaultTranslation(Translation, kw_only=True):
     """A fault in the target's dialect, with the status and the headers to send it with."""
 
-    def __init__(self, body: bytes, crossing: Crossing, losses: Found, status: int, headers: dict[str, str]) -> None:
-        super().__init__(body, crossing, losses)
-        self.status = status
-        self.headers = headers
+    status: int
+
+
+def crossed(body: bytes, crossing: Crossing, losses: tuple[Loss, ...] | Found) -> Translation:
+    """The translation of a document, with all that was written down while it crossed."""
+    return Translation(
+        body,
+        crossing.source,
+        crossing.target,
+        losses,
+        headers=crossing.headers,
+        renamed=crossing.renamed,
+        wrapped=crossing.custom,
+        stand_ins=crossing.stand_ins,
+    )
 
 
 def as_bytes(body: Body, dialect: str) -> bytes:
@@ -117,29 +130,32 @@ def _as_dict(value: Any) -> Any:
 _encode = msgspec.json.Encoder(enc_hook=_as_dict).encode
 
 
-def nothing() -> tuple[Loss, ...]:
-    return ()
-
-
-def settled(crossing: Crossing, reader: Dialect, writer: Dialect, tolerance: Severity | None) -> Found:
+def settled(
+    crossing: Crossing, reader: Dialect, writer: Dialect, tolerance: Severity | None
+) -> tuple[Loss, ...] | Found:
     """The losses, the fields that only the source knows counted among them."""
+    found: tuple[Loss, ...] | Found = ()
     if crossing.kept and reader.name != writer.name and reader.name not in writer.kin:
-
-        def found() -> tuple[Loss, ...]:
-            crossing.settle(reader.noise)
-            return crossing.losses.all()
-
+        found = partial(_counted, crossing, reader.noise)
     elif len(crossing.losses):
         found = crossing.losses.all
-    else:
-        found = nothing
     if tolerance is not None:
         checked_tolerance(tolerance)
-        found()
-        beyond = crossing.losses.beyond(tolerance)
-        if beyond:
-            raise LossError(tolerance, beyond)
+        found = found() if callable(found) else found
+        check_losses(found, tolerance)
     return found
+
+
+def _counted(crossing: Crossing, noise: frozenset[str]) -> tuple[Loss, ...]:
+    crossing.settle(noise)
+    return crossing.losses.all()
+
+
+def check_losses(losses: tuple[Loss, ...], tolerance: Severity) -> None:
+    """LossError for what is worse than is accepted."""
+    worse = beyond(losses, tolerance)
+    if worse:
+        raise LossError(tolerance, worse)
 
 
 def checked_tolerance(tolerance: Severity | None) -> None:

@@ -70,8 +70,8 @@ def seal_plan(
     model = ""
     if answers is not None:
         model, host = answers.model, host or answers.host
-    wanted = _wanted(host, reader) if host else False
-    plan = _plan(reader.name, writer.name, vault is not None, seals, model, hosts.origin(host), wanted)
+    name, wanted = (hosts.origin(host), _wanted(host, reader)) if host else ("", False)
+    plan = _plan(reader.name, writer.name, vault is not None, seals, model, name, wanted)
     return plan if plan is None or plan.vault is None else msgspec.structs.replace(plan, vault=vault)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from typing import Any
@@ -102,3 +103,13 @@ def test_odd_answers_are_the_same_both_ways(
         body = msgspec.json.encode(odd)
         short, long = both(body, source, target, "auto", answers)
         assert short == long, body.decode()
+
+
+@pytest.mark.parametrize(("source", "target"), SHORT)
+def test_texts_that_are_spelled_by_numbers_are_the_same_both_ways(
+    source: str, target: str, both: Callable[..., tuple[Outcome, Outcome]]
+) -> None:
+    whole = msgspec.json.decode(payloads.response(source))
+    body = json.dumps(whole, ensure_ascii=True).replace("/", "\\/").encode()
+    short, long = both(body, source, target, "auto", asked(target, source, stream=False))
+    assert short == long

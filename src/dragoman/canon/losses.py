@@ -33,8 +33,15 @@ class Loss(Struct, frozen=True, gc=False):
         return f"{self.severity}: {self.code} at {self.path or '/'}" + (f": {self.detail}" if self.detail else "")
 
 
-Noted = tuple[str, Path, str, Severity | None]
-"""A loss as it was written down: code, path, detail, severity if not the usual one."""
+class Noted(Struct, gc=False):
+    """A loss as it was written down. What is written down again and again (`Losses.replay`) is spelled out once."""
+
+    code: str
+    path: Path
+    detail: str
+    severity: Severity | None
+    """If it is not the usual one."""
+    spelled: Loss | None = None
 
 
 class Losses(Struct, eq=False):
@@ -43,42 +50,42 @@ class Losses(Struct, eq=False):
     A loss is spelled out when someone looks: most translations have some, and few callers read them all.
     """
 
-    _noted: list[Noted] = []
-    _seen: set[tuple[str, Path]] = set()
+    _noted: dict[tuple[str, Path], Noted] = {}
     _spelled: tuple[Loss, ...] = ()
 
     def add(self, code: str, path: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         key = (code, path)
-        if key not in self._seen:
+        if key not in self._noted:
             if code not in CODES:
                 raise KeyError(code)
-            self._seen.add(key)
-            self._noted.append((code, path, detail, severity))
+            self._noted[key] = Noted(code, path, detail, severity)
 
     def __len__(self) -> int:
         return len(self._noted)
 
     def noted(self) -> tuple[Noted, ...]:
         """What was written down so far."""
-        return tuple(self._noted)
+        return tuple(self._noted.values())
 
     def replay(self, noted: tuple[Noted, ...]) -> None:
         """Write down again what was written down before."""
         for one in noted:
-            self.add(*one)
+            self._noted.setdefault((one.code, one.path), one)
 
     def all(self) -> tuple[Loss, ...]:
-        known = len(self._spelled)
-        if known < len(self._noted):
-            self._spelled += tuple([_spell(*noted) for noted in self._noted[known:]])
+        if len(self._spelled) < len(self._noted):
+            self._spelled = tuple([one.spelled or _spell(one) for one in self._noted.values()])
         return self._spelled
 
-    def beyond(self, tolerance: Severity) -> tuple[Loss, ...]:
-        """The losses that are worse than `tolerance`."""
-        limit = SEVERITIES.index(tolerance)
-        return tuple([loss for loss in self.all() if SEVERITIES.index(loss.severity) > limit])
+
+def beyond(losses: tuple[Loss, ...], tolerance: Severity) -> tuple[Loss, ...]:
+    """Those that are worse than `tolerance`."""
+    limit = SEVERITIES.index(tolerance)
+    return tuple([loss for loss in losses if SEVERITIES.index(loss.severity) > limit])
 
 
-def _spell(code: str, path: Path, detail: str, severity: Severity | None) -> Loss:
-    known = CODES[code]
-    return Loss(code, known.effect, severity or known.severity, pointer(path), detail)
+def _spell(noted: Noted) -> Loss:
+    known = CODES[noted.code]
+    severity = noted.severity or known.severity
+    noted.spelled = loss = Loss(noted.code, known.effect, severity, pointer(noted.path), noted.detail)
+    return loss

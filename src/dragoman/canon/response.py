@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from .parts import Extra, Part, Path, Seal
 
@@ -68,7 +67,6 @@ class Response(Struct, frozen=True, gc=False):
 
 Named = tuple[tuple[Path, tuple[str, ...]], ...]
 """Names of fields, and where they stand."""
-Kept = Callable[[], Named]
 
 
 class PlainCall(Struct, gc=False):
@@ -87,8 +85,8 @@ class Plain(Struct, gc=False):
 
     id: str
     model: str
-    text: str
-    """"" for none; then there are calls."""
+    text: Raw
+    """As JSON spells it; empty for none, then there are calls."""
     calls: dict[str, PlainCall]
     """By their ids, each of which is one call's; what the ids and the names are like is not looked at before
     `codec.plain.plain_calls`."""
@@ -102,9 +100,9 @@ class Plain(Struct, gc=False):
     parsed: bool = False
     """The arguments came as JSON objects, whose numbers nobody has looked at; else as text that may be anything before
     `codec.plain.plain_calls`."""
-    kept: Kept | None = None
-    """The fields that only the source's dialect knows and that say something, found when someone asks for the losses.
-    Their names are those of a wire Struct, and their places few: so there are few such tuples, worth remembering."""
+    kept: Named = ()
+    """The fields that only the source's dialect knows and that say something. Their names are those of a wire Struct,
+    and their places few: so there are few such tuples, worth remembering."""
     seals: dict[str, Seal] | None = None
     """Those on the calls, by their ids; None where no call has one."""
     slots: dict[str, str] | None = None

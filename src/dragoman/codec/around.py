@@ -233,4 +233,4 @@ class Noting:
 
 
 def _inside(noted: Noted, around: Around) -> bool:
-    return noted[1][:1] == (around.field,)
+    return noted.path[:1] == (around.field,)

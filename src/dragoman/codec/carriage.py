@@ -29,6 +29,7 @@ from ..canon.turns import Turn
 from ..crossing import Crossing
 from . import seals
 from .ids import SAFE, hashed
+from .plain import length
 from .seals import HERE, Origin, Record, family
 from .vault import Vault, vault_key
 
@@ -282,30 +283,32 @@ def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
     if plan.way == "drop":
         return False
     told = Told(plan, crossing, plain.model)
-    told.said(plain.text)
-    way, places = plan.way, {call_id: place for place, call_id in enumerate(plain.calls)}
-    ids: dict[str, str] = {}
-    slots: dict[str, str] = {}
-    thoughts: dict[str, str] = {}
-    for call_id, seal in (plain.seals or {}).items():
-        told.calls = places[call_id]
+    if plan.counts:
+        told.chars = length(plain.text)
+    way, sealed = plan.way, plain.seals or {}
+    packed: dict[str, str] = {}
+    for place, (call_id, call) in enumerate(plain.calls.items()):
+        seal = sealed.get(call_id)
+        if seal is None:
+            continue
+        told.calls = place
         record = told.record("call", seal, call_id)
-        written = seals.written((record,))
         if way == "vault":
-            told.keep(call_id, plain.calls[call_id].name, [record])
+            told.keep(call_id, call.name, [record])
         elif plan.vault is not None:
-            told.spare(call_id, written)
-        if way == "thoughts":
-            thoughts[call_id] = seals.pack_written(written)
+            told.spare(call_id, seals.written((record,)))
+        if way in ("thoughts", "parts") or (way != "id" and seal.dialect in plan.call_slots):
+            packed[call_id] = seals.pack_records((record,))
         elif way == "id":
-            ids[call_id] = seals.pack_id(call_id, (record,))
-        elif way == "parts" or seal.dialect in plan.call_slots:
-            slots[call_id] = seals.pack_written(written)
+            packed[call_id] = seals.pack_id(call_id, (record,))
         elif way == "left":
             return False
-    if ids:
-        plain.calls = {ids.get(call_id, call_id): call for call_id, call in plain.calls.items()}
-    plain.slots, plain.thoughts = slots or None, thoughts or None
+    if way == "id":
+        plain.calls = {packed.get(call_id, call_id): call for call_id, call in plain.calls.items()}
+    elif way == "thoughts":
+        plain.thoughts = packed
+    elif packed:
+        plain.slots = packed
     return True
 
 

@@ -7,7 +7,6 @@ pointer), so that a field the canon has no object for finds its place again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import compress
 from operator import attrgetter
 from typing import Any
 
@@ -19,7 +18,6 @@ from ..crossing import Crossing
 from .admit import Indexed, Unknown
 
 NULL = Raw(b"null")
-_is_said = NULL.__ne__
 _encode = msgspec.json.Encoder().encode
 _object = msgspec.json.Decoder(dict[str, Raw]).decode
 
@@ -41,11 +39,6 @@ def carried(wire: Struct, names: tuple[str, ...]) -> dict[str, Raw] | None:
     if not any(values):
         return None
     return {name: value for name, value in zip(names, values, strict=True) if value}
-
-
-def said(wire: Struct, names: Fields) -> tuple[str, ...]:
-    """Those of the raw fields `names` that say something, where the default of each is null."""
-    return tuple(compress(names, map(_is_said, names.values(wire))))
 
 
 def gather(crossing: Crossing, at: Path, unknown: Unknown, more: dict[str, Raw] | None = None) -> Extra | None:

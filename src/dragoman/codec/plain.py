@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct
 
-from ..canon.response import Plain
+from ..canon.parts import Path
+from ..canon.response import Named, Plain
+from . import jsontext
 from .names import SAFE_NAMES, safe
 
 Word = Annotated[str, Meta(min_length=1)]
@@ -26,8 +28,57 @@ class Exact(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
 NOT_PLAIN = (msgspec.DecodeError, RecursionError, UnicodeError)
 """What decoding raises."""
 
+_text = msgspec.json.Decoder(str).decode
 _check_object = msgspec.json.Decoder(dict[str, Any]).decode
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+_IN_IDS = bytes([byte if byte in _LETTERS else _LETTERS[0] for byte in range(256)])
+"""By which everything else becomes one of them."""
+_QUOTE = ord('"')
+NO_TEXT = Raw()
+
+
+class _Object(Struct, gc=False):
+    """One that nobody looks into."""
+
+
+Something = str | int | float | bool | list[Raw] | _Object | None
+"""Any value, of which nobody asks more than whether it is null."""
+
+
+class Kinds(dict[tuple[bool, ...], Named]):
+    """The fields of a dialect that only it knows and that say something in an answer, by whether each does: there are
+    not many kinds of answers, and the names of each are put together once.
+
+    Made of all such fields, and where they stand."""
+
+    def __init__(self, *fields: tuple[Path, tuple[str, ...]]) -> None:
+        super().__init__()
+        self._fields = fields
+
+    def __missing__(self, silent: tuple[bool, ...]) -> Named:
+        told = iter(silent)
+        named = [(at, tuple([name for name in names if not next(told)])) for at, names in self._fields]
+        self[silent] = found = tuple([(at, names) for at, names in named if names])
+        return found
+
+
+def as_spelled(sent: Raw) -> Raw | None:
+    """A text as JSON spells it when it is encoded, which nearly always is as it was sent. None for what is no text;
+    null is an empty one."""
+    found = bytes(sent)
+    if found[0] != _QUOTE:
+        return NO_TEXT if found == b"null" else None
+    if len(found) == 2:
+        return NO_TEXT
+    # Characters that are written by their numbers, and slashes behind a backslash, are spelled otherwise.
+    if found.find(b"\\") >= 0 and (found.find(b"\\u") >= 0 or found.find(b"\\/") >= 0):
+        return Raw(jsontext.encode(_text(sent)))
+    return sent
+
+
+def length(text: Raw) -> int:
+    """How many characters a text has."""
+    return len(_text(text)) if text else 0
 
 
 def plain_calls(plain: Plain, called: tuple[frozenset[str], ...] | None) -> bool:
@@ -35,7 +86,8 @@ def plain_calls(plain: Plain, called: tuple[frozenset[str], ...] | None) -> bool
     came as objects. And none has an id that stands in the conversation already, for hosts number the calls of each
     answer anew. `called`: the ids that do; None if that is not known."""
     calls = plain.calls
-    if called is None or "".join(calls).encode().translate(None, _LETTERS):
+    ids = "".join(calls).encode()
+    if called is None or ids.translate(_IN_IDS) != ids:
         return False
     for given in called:
         if not given.isdisjoint(calls):

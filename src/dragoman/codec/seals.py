@@ -40,6 +40,7 @@ HERE = -1
 
 _PLAIN = "dragoman:1:"
 _RECORDS = "dragoman:2:"
+_RECORDS_BYTES = _RECORDS.encode()
 _ID = "dragoman:id:"
 _STAMP = re.compile(r"(?:-latest|-preview|-exp|-0|-\d{3}|-\d{2}-\d{2}|-\d{2}-\d{4}|-\d{4}-\d{2}-\d{2}|[-@]\d{6,8})\Z")
 
@@ -95,7 +96,16 @@ def pack(seal: Seal) -> str:
 
 def pack_written(records: str) -> str:
     """Records in JSON (`written`) as text for a slot."""
-    return binascii.b2a_base64((_RECORDS + records).encode("utf-8"), newline=False).decode("ascii")
+    return _packed(records.encode())
+
+
+def pack_records(records: Sequence[Record]) -> str:
+    """Records as text for a slot."""
+    return _packed(_encode(records))
+
+
+def _packed(records: bytes) -> str:
+    return binascii.b2a_base64(_RECORDS_BYTES + records, newline=False).decode("ascii")
 
 
 def unpack(slot: str) -> Seal | None:

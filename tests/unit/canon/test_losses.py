@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.canon.losses import Loss, Losses
+from dragoman.canon.losses import Loss, Losses, beyond
 
 
 def test_a_loss_takes_effect_and_severity_from_its_code() -> None:
@@ -33,6 +33,30 @@ def test_the_same_code_at_the_same_place_is_said_once() -> None:
     assert len(losses) == 3
 
 
+def test_what_is_written_down_again_is_said_once_and_spelled_out_once() -> None:
+    first = Losses()
+    first.add("field.dropped", ("store",), "yes", "info")
+    first.add("seal.dropped", ("a", 0))
+    noted = first.noted()
+    again = Losses()
+    again.add("seal.dropped", ("a", 0), "before")
+    again.replay(noted)
+    again.replay(noted)
+    assert [(loss.code, loss.path, loss.severity, loss.detail) for loss in again.all()] == [
+        ("seal.dropped", "/a/0", "warning", "before"),
+        ("field.dropped", "/store", "info", "yes"),
+    ]
+    assert first.all()[0] is again.all()[1]
+
+
+def test_losses_that_come_after_a_look_are_seen_at_the_next() -> None:
+    losses = Losses()
+    losses.add("seal.dropped", ("a",))
+    assert len(losses.all()) == 1
+    losses.add("seal.dropped", ("b",))
+    assert [loss.path for loss in losses.all()] == ["/a", "/b"]
+
+
 def test_an_unregistered_code_is_an_error() -> None:
     with pytest.raises(KeyError, match=r"no\.such\.code"):
         Losses().add("no.such.code")
@@ -42,9 +66,9 @@ def test_beyond_gives_what_is_worse_than_the_tolerance() -> None:
     losses = Losses()
     for code in ("cache.dropped", "reasoning.dropped", "state.dropped"):
         losses.add(code)
-    assert [loss.code for loss in losses.beyond("info")] == ["reasoning.dropped", "state.dropped"]
-    assert [loss.code for loss in losses.beyond("warning")] == ["state.dropped"]
-    assert losses.beyond("error") == ()
+    assert [loss.code for loss in beyond(losses.all(), "info")] == ["reasoning.dropped", "state.dropped"]
+    assert [loss.code for loss in beyond(losses.all(), "warning")] == ["state.dropped"]
+    assert beyond(losses.all(), "error") == ()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 
 from dragoman.canon.losses import Loss
 from dragoman.codec.admit import Unknown
-from dragoman.codec.extras import Fields, carried, gather, restore, said
+from dragoman.codec.extras import carried, gather, restore
 from dragoman.crossing import Crossing
 
 ONE, TWO, NULL = Raw(b"1"), Raw(b"2"), Raw(b"null")
@@ -30,17 +30,6 @@ def test_carried_fields_are_those_that_were_sent() -> None:
     assert carried(Wire(ONE, NULL), ("a", "b")) == {"a": ONE, "b": NULL}
     assert carried(Wire(b=TWO), ("a", "b")) == {"b": TWO}
     assert carried(Wire(), ("a", "b")) is None
-
-
-def test_what_is_null_says_nothing() -> None:
-    class Told(Struct):
-        a: Raw = NULL
-        b: Raw = NULL
-
-    names = Fields("a", "b")
-    assert said(Told(ONE, Raw(b"{}")), names) == ("a", "b")
-    assert said(Told(b=Raw(b'""')), names) == ("b",)
-    assert said(Told(), names) == ()
 
 
 def test_gathering_takes_what_stands_at_the_place_and_below() -> None:

@@ -6,14 +6,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import Raw
 
 from dragoman.canon.response import Plain, PlainCall
-from dragoman.codec.plain import CallId, decodable, plain_calls
+from dragoman.codec.plain import NO_TEXT, CallId, Kinds, Something, as_spelled, decodable, length, plain_calls
 
 
 def _answer(calls: dict[str, tuple[str, str]], *, parsed: bool = False) -> Plain:
     made = {call_id: PlainCall(name, arguments) for call_id, (name, arguments) in calls.items()}
-    return Plain("id", "model", "", made, "tool_calls", 1, 1, parsed=parsed)
+    return Plain("id", "model", NO_TEXT, made, "tool_calls", 1, 1, parsed=parsed)
 
 
 @pytest.mark.parametrize("call_id", ["call_1", "toolu_01AbC", "6u8oiigt", "a-b", "9", "1_a", "-"])
@@ -21,7 +22,7 @@ def test_ids_that_every_dialect_takes(call_id: str) -> None:
     assert plain_calls(_answer({call_id: ("f", "{}")}), ())
 
 
-@pytest.mark.parametrize("call_id", ["call:1", "a b", "a\n", "é", "call.1", "٣"])
+@pytest.mark.parametrize("call_id", ["call:1", "a b", "a\n", "a\0", "é", "call.1", "٣"])
 def test_ids_that_some_dialect_refuses(call_id: str) -> None:
     assert not plain_calls(_answer({call_id: ("f", "{}")}), ())
     assert not plain_calls(_answer({"call_1": ("f", "{}"), call_id: ("f", "{}")}), ())
@@ -62,3 +63,52 @@ def test_arguments_that_came_as_objects_are_decoded_for_those_who_get_them_as_su
     assert plain_calls(answer, ())
     assert not decodable(answer)
     assert decodable(_answer({"c1": ("f", '{"a":[1e99]}')}, parsed=True))
+
+
+@pytest.mark.parametrize("value", [0, -1.5, True, False, "", "x", [], [1, [2]], {}, {"a": {"b": 1}}])
+def test_something_is_all_but_null(value: Any) -> None:
+    decode = msgspec.json.Decoder(Something).decode
+    assert decode(msgspec.json.encode(value)) is not None
+    assert decode(b"null") is None
+
+
+def test_the_kinds_of_answers_name_the_fields_that_say_something() -> None:
+    kinds = Kinds((("a", 0), ("x", "y")), ((), ("z",)))
+    assert kinds[True, True, True] == ()
+    assert kinds[False, True, True] == ((("a", 0), ("x",)),)
+    assert kinds[False, False, False] == ((("a", 0), ("x", "y")), ((), ("z",)))
+    assert kinds[True, True, False] == (((), ("z",)),)
+    assert kinds[False, True, True] is kinds[False, True, True], "each is put together once"
+    assert len(kinds) == 4
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        '"a"',
+        '"two\\nlines\\tand \\"quotes\\" \\\\ \\b\\f\\r"',
+        '"\x7f \u2028 é 😀 /"',
+        r'"\\u0041"',
+        r'"\u00e9"',
+        r'"\ud83d\ude00"',
+        r'"\u000a\u0000"',
+        r'"a\/b"',
+    ],
+)
+def test_a_text_is_spelled_as_it_would_be_encoded(sent: str) -> None:
+    text = msgspec.json.decode(sent)
+    spelled = as_spelled(Raw(sent.encode()))
+    assert spelled is not None
+    assert bytes(spelled) == msgspec.json.encode(text)
+    assert length(spelled) == len(text)
+
+
+@pytest.mark.parametrize(("sent", "empty"), [("null", True), ('""', True), ("1", False), ("[]", False), ("{}", False)])
+def test_what_is_no_text(sent: str, empty: bool) -> None:
+    assert as_spelled(Raw(sent.encode())) is (NO_TEXT if empty else None)
+    assert length(NO_TEXT) == 0
+
+
+def test_a_text_that_is_as_it_would_be_spelled_is_carried() -> None:
+    sent = Raw(b'"one\\ntwo"')
+    assert as_spelled(sent) is sent

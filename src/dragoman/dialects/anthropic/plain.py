@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
-from ...codec.plain import NOT_PLAIN, CallId, Exact, Word, decodable
+from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled, decodable
 
 
 class _Text(Exact, tag_field="type", tag="text"):
-    text: Word
+    text: Raw
     citations: None = None
 
 
@@ -22,6 +22,13 @@ class _Call(Exact, tag_field="type", tag="tool_use"):
     id: CallId
     name: str
     input: Raw
+
+
+class _Sealed(Struct, tag_field="type", tag="thinking", gc=False):
+    """A thought that carries a seal, as it is written."""
+
+    thinking: str
+    signature: str
 
 
 class _OutputDetails(Exact):
@@ -42,26 +49,41 @@ class _Usage(Exact, kw_only=True):
     input_tokens: int
     cache_creation_input_tokens: int | None = None
     cache_read_input_tokens: int | None = None
+    cache_creation: _NothingCached | None = None
     output_tokens: int
     output_tokens_details: _OutputDetails | None = None
-    cache_creation: _NothingCached | None = None
     server_tool_use: _NothingRun | None = None
     service_tier: Literal["standard"] | None = None
     inference_geo: Literal["not_available"] | None = None
 
 
-class _Answer(Exact):
-    content: list[_Text | _Call]
-    id: Word
+class _Answer(Exact, kw_only=True):
+    """The fields stand in the order in which they are sent: so decoding finds them soonest."""
+
     model: Word
-    stop_reason: Literal["end_turn", "tool_use", "max_tokens"]
-    usage: _Usage
+    id: Word
     type: str | None = None
     role: str | None = None
+    content: list[_Text | _Call]
+    stop_reason: Literal["end_turn", "tool_use", "max_tokens"]
     stop_sequence: None = None
     stop_details: None = None
+    usage: _Usage
     container: None = None
     context_management: None = None
+
+
+class _Written(Struct, gc=False):
+    """An answer as it is written."""
+
+    id: str
+    type: str
+    role: str
+    model: str
+    content: list[Any]
+    stop_reason: str
+    stop_sequence: None
+    usage: _Usage
 
 
 _decode = msgspec.json.Decoder(_Answer).decode
@@ -78,7 +100,7 @@ def read_plain(body: bytes) -> Plain | None:
         answer = _decode(body)
     except NOT_PLAIN:
         return None
-    text = ""
+    text = NO_TEXT
     calls: dict[str, PlainCall] = {}
     for block in answer.content:
         if type(block) is _Call:
@@ -87,7 +109,10 @@ def read_plain(body: bytes) -> Plain | None:
                 return None
             calls[call_id] = PlainCall(block.name, arguments)
         elif not text and not calls and type(block) is _Text:
-            text = block.text
+            spelled = as_spelled(block.text)
+            if not spelled:
+                return None
+            text = spelled
         else:
             return None
     stop = _STOPS[answer.stop_reason]
@@ -113,7 +138,7 @@ def read_plain(body: bytes) -> Plain | None:
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
-    content: list[Any] = [{"type": "text", "text": plain.text}] if plain.text else []
+    content: list[Any] = [_Text(plain.text)] if plain.text else []
     if plain.calls:
         if plain.slots is not None or (plain.parsed and not decodable(plain)):
             return None
@@ -125,29 +150,20 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     fresh = plain.input - (read or 0) - (written or 0)
     if fresh < 0:
         return None
-    return jsontext.encode(
-        {
-            "id": plain.id,
-            "type": "message",
-            "role": "assistant",
-            "model": model or plain.model,
-            "content": content,
-            "stop_reason": _WORDS[plain.stop],
-            "stop_sequence": None,
-            "usage": _Usage(
-                input_tokens=fresh,
-                cache_creation_input_tokens=written,
-                cache_read_input_tokens=read,
-                output_tokens=plain.output,
-                output_tokens_details=None if thought is None else _OutputDetails(thought),
-            ),
-        }
+    usage = _Usage(
+        input_tokens=fresh,
+        cache_creation_input_tokens=written,
+        cache_read_input_tokens=read,
+        output_tokens=plain.output,
+        output_tokens_details=None if thought is None else _OutputDetails(thought),
     )
+    answer = _Written(plain.id, "message", "assistant", model or plain.model, content, _WORDS[plain.stop], None, usage)
+    return jsontext.encode(answer)
 
 
 def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content: list[Any]) -> None:
     """The calls, before each the thought that carries its seal."""
     for call_id, call in calls.items():
         if call_id in thoughts:
-            content.append({"type": "thinking", "thinking": "", "signature": thoughts[call_id]})
+            content.append(_Sealed("", thoughts[call_id]))
         content.append(_Call(call_id, call.name, Raw(call.arguments)))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Literal
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw, Struct, UnsetType
 
-from ...canon.parts import Path, Seal
+from ...canon.parts import Seal
 from ...canon.request import Request
-from ...canon.response import Named, Plain, PlainCall
+from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
-from ...codec.extras import NULL, Fields, said
-from ...codec.plain import NOT_PLAIN, CallId, Exact, Word, decodable
+from ...codec.extras import NULL
+from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Something, Word, as_spelled, decodable
 from ...codec.seals import MARK
 from . import wire
 from .message import DUMMIES, read_seal
@@ -27,15 +27,9 @@ class _Call(Exact):
 
 
 class _Part(Exact):
-    text: Word | None = None
+    text: Raw = NULL
     functionCall: _Call | None = None
     thoughtSignature: str | None = None
-
-
-class _Called(Exact):
-    """A call as it is written."""
-
-    functionCall: _Call
 
 
 class _Content(Exact):
@@ -47,25 +41,47 @@ class _Candidate(Exact):
     content: _Content
     finishReason: Literal["STOP", "MAX_TOKENS"]
     index: int | None = None
-    safetyRatings: Raw = NULL
-    avgLogprobs: Raw = NULL
+    safetyRatings: Something = None
+    avgLogprobs: Something = None
 
 
-class _Usage(Exact):
+class _Usage(Exact, kw_only=True):
+    """The fields stand in the order in which they are sent: so decoding finds them soonest."""
+
+    promptTokenCount: int
+    cachedContentTokenCount: int | None = None
+    candidatesTokenCount: int
+    totalTokenCount: int | None = None
+    cacheTokensDetails: Something = None
+    promptTokensDetails: Something = None
+    candidatesTokensDetails: Something = None
+    thoughtsTokenCount: int | None = None
+    toolUsePromptTokenCount: None = None
+    toolUsePromptTokensDetails: Something = None
+    responseTokenCount: Something = None
+    responseTokensDetails: Something = None
+    trafficType: Something = None
+    serviceTier: Something = None
+
+
+class _Cost(Struct, gc=False):
+    """Usage as it is written."""
+
     promptTokenCount: int
     candidatesTokenCount: int
-    thoughtsTokenCount: int | None = None
-    cachedContentTokenCount: int | None = None
-    totalTokenCount: int | None = None
-    toolUsePromptTokenCount: None = None
-    promptTokensDetails: Raw = NULL
-    candidatesTokensDetails: Raw = NULL
-    cacheTokensDetails: Raw = NULL
-    toolUsePromptTokensDetails: Raw = NULL
-    responseTokenCount: Raw = NULL
-    responseTokensDetails: Raw = NULL
-    trafficType: Raw = NULL
-    serviceTier: Raw = NULL
+    thoughtsTokenCount: int | UnsetType
+    cachedContentTokenCount: int | UnsetType
+    totalTokenCount: int
+
+
+class _Written(Struct, gc=False):
+    """An answer as it is written."""
+
+    candidates: tuple[_Candidate]
+    usageMetadata: _Cost
+    modelVersion: str
+    responseId: str
+    createTime: str | UnsetType
 
 
 class _Answer(Exact):
@@ -77,10 +93,9 @@ class _Answer(Exact):
 
 
 _decode = msgspec.json.Decoder(_Answer).decode
-_WORDS = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
-_CANDIDATE: Path = ("candidates", 0)
-_USAGE: Path = ("usageMetadata",)
-_CANDIDATE_EXTRAS = Fields("safetyRatings", "avgLogprobs")
+_WORDS: dict[str, Literal["STOP", "MAX_TOKENS"]] = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
+_KINDS = Kinds((("candidates", 0), ("safetyRatings", "avgLogprobs")), (("usageMetadata",), wire.USAGE_EXTRAS))
+_DUMMY_LENGTH = max(map(len, DUMMIES))
 _written_time = lru_cache(maxsize=64)(write_time)
 
 
@@ -90,27 +105,30 @@ def read_plain(body: bytes) -> Plain | None:
     except NOT_PLAIN:
         return None
     candidate, usage = answer.candidates[0], answer.usageMetadata
-    text = ""
+    text = NO_TEXT
     calls: dict[str, PlainCall] = {}
     seals: dict[str, Seal] | None = None
     for part in candidate.content.parts:
         call, signature = part.functionCall, part.thoughtSignature
-        if call is not None and part.text is None:
+        if call is not None and part.text is NULL:
             arguments = str(call.args, "utf-8")
             call_id = call.id
             if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
                 return None
             calls[call_id] = PlainCall(call.name, arguments)
             if signature is not None:
-                if signature in DUMMIES:
+                if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:  # others are long, and only hashed for it
                     return None
                 seal = read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
                 if seals is None:
                     seals = {call_id: seal}
                 else:
                     seals[call_id] = seal
-        elif not text and not calls and part.text is not None and call is None and signature is None:
-            text = part.text
+        elif not text and not calls and call is None and signature is None:
+            spelled = as_spelled(part.text)
+            if not spelled:
+                return None
+            text = spelled
         else:
             return None
     cut = candidate.finishReason == "MAX_TOKENS"
@@ -130,38 +148,41 @@ def read_plain(body: bytes) -> Plain | None:
         thought,
         read_time(answer.createTime) if answer.createTime is not None else None,
         True,
-        partial(_kept, candidate, usage),
+        _KINDS[
+            candidate.safetyRatings is None,
+            candidate.avgLogprobs is None,
+            usage.promptTokensDetails is None,
+            usage.candidatesTokensDetails is None,
+            usage.cacheTokensDetails is None,
+            usage.toolUsePromptTokensDetails is None,
+            usage.responseTokenCount is None,
+            usage.responseTokensDetails is None,
+            usage.trafficType is None,
+            usage.serviceTier is None,
+        ],
         seals,
     )
-
-
-def _kept(candidate: _Candidate, usage: _Usage) -> Named:
-    return (_CANDIDATE, said(candidate, _CANDIDATE_EXTRAS)), (_USAGE, said(usage, wire.USAGE_EXTRAS))
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     if plain.cache_write or plain.slots is not None or plain.thoughts is not None:
         return None
-    parts: list[Any] = [{"text": plain.text}] if plain.text else []
+    parts = [_Part(plain.text)] if plain.text else []
     if plain.calls:
         if plain.parsed and not decodable(plain):
             return None
-        parts += [_Called(_Call(call_id, call.name, Raw(call.arguments))) for call_id, call in plain.calls.items()]
-    thought = plain.reasoning
-    out: dict[str, Any] = {
-        "candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": _WORDS[plain.stop], "index": 0}],
-        "usageMetadata": _Usage(
-            plain.input,
-            max(plain.output - (thought or 0), 0),
-            thought,
-            plain.cache_read,
-            plain.input + plain.output,
-        ),
-        "modelVersion": model or plain.model,
-        "responseId": plain.id,
-    }
-    if plain.created is not None:
-        time = _written_time(plain.created)
-        if time is not None:
-            out["createTime"] = time
-    return jsontext.encode(out)
+        parts += [_Part(NULL, _Call(call_id, call.name, Raw(call.arguments))) for call_id, call in plain.calls.items()]
+    thought, read = plain.reasoning, plain.cache_read
+    said = plain.output - (thought or 0)
+    usage = _Cost(
+        plain.input,
+        said if said > 0 else 0,
+        UNSET if thought is None else thought,
+        UNSET if read is None else read,
+        plain.input + plain.output,
+    )
+    time = _written_time(plain.created) if plain.created is not None else None
+    candidate = _Candidate(_Content(parts, "model"), _WORDS[plain.stop], 0)
+    return jsontext.encode(
+        _Written((candidate,), usage, model or plain.model, plain.id, UNSET if time is None else time)
+    )

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.request import Request
-from ...canon.response import Named, Plain, PlainCall
+from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
-from ...codec.extras import NULL, said
-from ...codec.plain import NOT_PLAIN, CallId, Exact, Word
+from ...codec.extras import NULL
+from ...codec.plain import NOT_PLAIN, CallId, Exact, Kinds, Something, Word, as_spelled
 from . import wire
+
+# Fields stand in the order in which they are sent: so decoding finds them soonest.
 
 
 class _Function(PlainCall, forbid_unknown_fields=True, gc=False):
     pass
 
 
-class _Call(Exact):
+class _Call(Exact, kw_only=True):
     id: CallId
-    function: _Function
     type: Literal["function"] = "function"
+    function: _Function
 
 
 class _Message(Exact):
     role: Literal["assistant"] = "assistant"
-    content: str | None = None
+    content: Raw = NULL
     tool_calls: list[_Call] | None = None
     refusal: None = None
     annotations: tuple[()] | None = None
@@ -38,11 +39,11 @@ class _Message(Exact):
     reasoning: None = None
 
 
-class _Choice(Exact):
-    message: _Message
-    finish_reason: Literal["stop", "tool_calls", "length"]
+class _Choice(Exact, kw_only=True):
     index: int = 0
+    message: _Message
     logprobs: None = None
+    finish_reason: Literal["stop", "tool_calls", "length"]
 
 
 class _PromptDetails(Exact):
@@ -61,22 +62,32 @@ class _CompletionDetails(Exact):
 class _Usage(Exact, kw_only=True):
     prompt_tokens: int
     completion_tokens: int
+    total_tokens: int
     prompt_tokens_details: _PromptDetails | None = None
     completion_tokens_details: _CompletionDetails | None = None
-    total_tokens: int
 
 
-class _Answer(Exact):
+class _Answer(Exact, kw_only=True):
     id: Word
+    object: str | None = None
+    created: int | None = None
     model: Word
     choices: tuple[_Choice]
     usage: _Usage
-    created: int | None = None
-    object: str | None = None
-    service_tier: Raw = NULL
-    system_fingerprint: Raw = NULL
-    prompt_filter_results: Raw = NULL
-    timings: Raw = NULL
+    service_tier: Something = None
+    system_fingerprint: Something = None
+    prompt_filter_results: Something = None
+    timings: Something = None
+
+
+class _Cost(Struct, gc=False):
+    """Usage as it is written."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    prompt_tokens_details: _PromptDetails | UnsetType
+    completion_tokens_details: _CompletionDetails | UnsetType
+    total_tokens: int
 
 
 class _Called(Struct, gc=False):
@@ -88,8 +99,33 @@ class _Called(Struct, gc=False):
     extra_content: dict[str, Any] | UnsetType = UNSET
 
 
+class _Told(Struct, gc=False):
+    """A message, the choice it is, and the answer, as they are written."""
+
+    role: str
+    content: Raw | None
+    tool_calls: list[_Called] | UnsetType
+    refusal: None
+
+
+class _Chosen(Struct, gc=False):
+    index: int
+    message: _Told
+    finish_reason: str
+
+
+class _Written(Struct, gc=False):
+    id: str
+    object: str
+    created: int
+    model: str
+    choices: tuple[_Chosen]
+    usage: _Cost
+
+
 _decode = msgspec.json.Decoder(_Answer).decode
 _NOTHING_ASKED, _NOTHING_TOLD = _PromptDetails(), _CompletionDetails()
+_KINDS = Kinds(((), wire.COMPLETION_EXTRAS))
 
 
 def read_plain(body: bytes) -> Plain | None:
@@ -99,8 +135,10 @@ def read_plain(body: bytes) -> Plain | None:
         return None
     choice, usage = answer.choices[0], answer.usage
     message, stop = choice.message, choice.finish_reason
-    text, said = message.content or "", message.tool_calls
+    text, said = as_spelled(message.content), message.tool_calls
     calls: dict[str, PlainCall] = {}
+    if text is None:
+        return None
     if said:
         calls = {call.id: call.function for call in said}
         if stop != "tool_calls" or len(calls) < len(said):
@@ -125,42 +163,34 @@ def read_plain(body: bytes) -> Plain | None:
         thought,
         answer.created,
         False,
-        partial(_kept, answer),
+        _KINDS[
+            answer.service_tier is None,
+            answer.system_fingerprint is None,
+            answer.prompt_filter_results is None,
+            answer.timings is None,
+        ],
     )
 
 
-def _kept(answer: _Answer) -> Named:
-    return (((), said(answer, wire.COMPLETION_EXTRAS)),)
-
-
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
-    message: dict[str, Any] = {"role": "assistant", "content": plain.text or None}
+    told: list[_Called] | UnsetType = UNSET
     calls = plain.calls
     if calls:
         if plain.thoughts is not None:
             return None
         if plain.slots is None:
-            message["tool_calls"] = [_Called(call_id, "function", call) for call_id, call in calls.items()]
+            told = [_Called(call_id, "function", call) for call_id, call in calls.items()]
         else:
             slots = {call_id: {"google": {"thought_signature": packed}} for call_id, packed in plain.slots.items()}
-            message["tool_calls"] = [
-                _Called(call_id, "function", call, slots.get(call_id, UNSET)) for call_id, call in calls.items()
-            ]
-    message["refusal"] = None
+            told = [_Called(call_id, "function", call, slots.get(call_id, UNSET)) for call_id, call in calls.items()]
     read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
-    return jsontext.encode(
-        {
-            "id": plain.id,
-            "object": "chat.completion",
-            "created": created if plain.created is None else plain.created,
-            "model": model or plain.model,
-            "choices": [{"index": 0, "message": message, "finish_reason": plain.stop}],
-            "usage": _Usage(
-                prompt_tokens=plain.input,
-                completion_tokens=plain.output,
-                prompt_tokens_details=None if read is None and written is None else _PromptDetails(read, written),
-                completion_tokens_details=None if thought is None else _CompletionDetails(thought),
-                total_tokens=plain.input + plain.output,
-            ),
-        }
+    usage = _Cost(
+        plain.input,
+        plain.output,
+        UNSET if read is None and written is None else _PromptDetails(read, written),
+        UNSET if thought is None else _CompletionDetails(thought),
+        plain.input + plain.output,
     )
+    choice = _Chosen(0, _Told("assistant", plain.text or None, told, None), plain.stop)
+    created = created if plain.created is None else plain.created
+    return jsontext.encode(_Written(plain.id, "chat.completion", created, model or plain.model, (choice,), usage))

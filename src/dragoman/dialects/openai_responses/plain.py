@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import compress
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from ...canon.request import Request
 from ...canon.response import Named, Plain, PlainCall
 from ...codec.ids import hashed
-from ...codec.plain import NOT_PLAIN, CallId, Exact, Word
+from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled
 from . import wire
 from .items import MADE_HERE
 from .response import completed, filled, names_around
@@ -23,30 +22,50 @@ _MANY = 64
 """Items of an answer. Who sends more is not worth remembering."""
 
 
-class _Words(Exact):
-    text: Word
+# Fields stand in the order in which they are sent: so decoding finds them soonest.
+
+
+class _Words(Exact, kw_only=True):
     type: Literal["output_text"]
     annotations: tuple[()] | None = None
     logprobs: tuple[()] | None = None
+    text: Raw
 
 
-class _Message(Exact, tag_field="type", tag="message"):
+class _Message(Exact, tag_field="type", tag="message", kw_only=True):
+    id: str | None = None
+    status: Literal["completed"] | None = None
     content: tuple[_Words]
     role: Literal["assistant"]
+
+
+class _Call(Exact, tag_field="type", tag="function_call", kw_only=True):
     id: str | None = None
     status: Literal["completed"] | None = None
-
-
-class _Call(Exact, tag_field="type", tag="function_call"):
+    arguments: str
     call_id: CallId
     name: str
-    arguments: str
-    id: str | None = None
-    status: Literal["completed"] | None = None
+
+
+class _Said(Struct, gc=False):
+    """A text as it is written, the message around it,"""
+
+    type: str
+    text: Raw
+    annotations: tuple[()]
+    logprobs: tuple[()]
+
+
+class _Told(Struct, gc=False):
+    id: str
+    type: str
+    status: str
+    role: str
+    content: tuple[_Said]
 
 
 class _Called(Struct, tag_field="type", tag="function_call", gc=False):
-    """A call as it is written."""
+    """a call,"""
 
     call_id: str
     name: str
@@ -72,6 +91,27 @@ class _Usage(Exact, kw_only=True):
     total_tokens: int
 
 
+class _Sealed(Struct, gc=False):
+    """a thought that carries a seal,"""
+
+    id: str
+    type: str
+    summary: tuple[()]
+    encrypted_content: str
+
+
+class _Written(Struct, gc=False):
+    """and the answer, but for what fills it up."""
+
+    id: str
+    object: str
+    created_at: int
+    status: str
+    model: str
+    output: list[Any]
+    usage: _Usage
+
+
 _answer: Any = msgspec.defstruct(
     "Answer",
     [
@@ -88,6 +128,7 @@ _answer: Any = msgspec.defstruct(
 )
 _decode: Any = msgspec.json.Decoder(_answer).decode
 _NOTHING_ASKED, _NOTHING_TOLD = _InputDetails(), _OutputDetails()
+_PLACES = tuple([f"{place:03x}" for place in range(2 * _MANY + 1)])
 _OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
 
 
@@ -96,7 +137,7 @@ def read_plain(body: bytes) -> Plain | None:
         answer = _decode(body)
     except NOT_PLAIN:
         return None
-    text = ""
+    text = NO_TEXT
     calls: dict[str, PlainCall] = {}
     items = answer.output
     if len(items) > _MANY:
@@ -107,7 +148,10 @@ def read_plain(body: bytes) -> Plain | None:
                 return None
             calls[item.call_id] = PlainCall(item.name, item.arguments)
         elif not text and not calls:
-            text = item.content[0].text
+            spelled = as_spelled(item.content[0].text)
+            if not spelled:
+                return None
+            text = spelled
         else:
             return None
     usage = answer.usage
@@ -128,7 +172,7 @@ def read_plain(body: bytes) -> Plain | None:
         (usage.output_tokens_details or _NOTHING_TOLD).reasoning_tokens,
         int(answer.created_at) if answer.created_at is not None else None,
         False,
-        partial(_kept, answer),
+        _kept(answer),
     )
 
 
@@ -142,11 +186,10 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     stem = hashed(plain.id, "")
     output: list[Any] = []
     if plain.text:
-        words = {"type": "output_text", "text": plain.text, "annotations": [], "logprobs": []}
-        own = f"msg_{stem}000"
-        output.append({"id": own, "type": "message", "status": status, "role": "assistant", "content": [words]})
+        said = _Said("output_text", plain.text, (), ())
+        output.append(_Told(f"msg_{stem}000", "message", status, "assistant", (said,)))
     if plain.calls:
-        if plain.slots is not None:
+        if plain.slots is not None or len(plain.calls) > _MANY:
             return None
         thoughts = plain.thoughts
         for call_id, call in plain.calls.items():
@@ -154,25 +197,17 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
             if name == SEARCH:
                 return None
             if thoughts is not None and call_id in thoughts:
-                own, packed = f"{MADE_HERE}{stem}{len(output):03x}", thoughts[call_id]
-                output.append({"id": own, "type": "reasoning", "summary": [], "encrypted_content": packed})
-            output.append(_Called(call_id, name, call.arguments, f"fc_{stem}{len(output):03x}"))
-    out: dict[str, Any] = {
-        "id": plain.id,
-        "object": "response",
-        "created_at": created if plain.created is None else plain.created,
-        "status": status,
-        "model": model or plain.model,
-        "output": output,
-        "usage": _Usage(
-            input_tokens=plain.input,
-            input_tokens_details=_InputDetails(plain.cache_read or 0, plain.cache_write),
-            output_tokens=plain.output,
-            output_tokens_details=_OutputDetails(plain.reasoning or 0),
-            total_tokens=plain.input + plain.output,
-        ),
-    }
+                output.append(_Sealed(f"{MADE_HERE}{stem}{_PLACES[len(output)]}", "reasoning", (), thoughts[call_id]))
+            output.append(_Called(call_id, name, call.arguments, f"fc_{stem}{_PLACES[len(output)]}"))
+    usage = _Usage(
+        input_tokens=plain.input,
+        input_tokens_details=_InputDetails(plain.cache_read or 0, plain.cache_write),
+        output_tokens=plain.output,
+        output_tokens_details=_OutputDetails(plain.reasoning or 0),
+        total_tokens=plain.input + plain.output,
+    )
+    created = created if plain.created is None else plain.created
+    out = _Written(plain.id, "response", created, status, model or plain.model, output, usage)
     if plain.stop == "length":
-        out["incomplete_details"] = _CUT
-        return filled(out, answers)
+        return filled({**msgspec.structs.asdict(out), "incomplete_details": _CUT}, answers)
     return completed(out, answers)

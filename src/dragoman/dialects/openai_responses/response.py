@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import compress
-from operator import attrgetter, contains, is_, not_
-from typing import Any, NamedTuple
+from operator import attrgetter, contains, not_
+from typing import Any
 
-from msgspec import Raw
+import msgspec
+from msgspec import Raw, Struct
 
 from ...canon.parts import Extra, Part, Path, Text, ToolCall
 from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
+from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import first_only
@@ -223,39 +225,42 @@ def filled(out: dict[str, Any], answers: Request | None) -> bytes:
     """The response object with what the types demand: an echo of the client's request, or else the defaults."""
     rest = _rest(answers) if answers is not None else _UNASKED
     if rest.fields.keys().isdisjoint(out):
-        return _joined(out, rest)
+        return completed(out, answers)
     # What is said stays where it stands, and wins over what would fill it up.
     return jsontext.encode({**out, **rest.fields, **out})
 
 
-def completed(out: dict[str, Any], answers: Request | None) -> bytes:
+def completed(out: dict[str, Any] | Struct, answers: Request | None) -> bytes:
     """The same for an answer that says nothing of what fills it up: neither how it broke off nor what was asked."""
-    return _joined(out, _rest(answers) if answers is not None else _UNASKED)
+    rest = _rest(answers) if answers is not None else _UNASKED
+    return b"".join((jsontext.encode(out)[:-1], rest.text))
 
 
-def _joined(out: dict[str, Any], rest: _Rest) -> bytes:
-    return b"%b,%b" % (jsontext.encode(out)[:-1], rest.text)
-
-
-class _Rest(NamedTuple):
-    """What an answer is filled up with, and its text behind the bracket; and of what it was made."""
+class _Rest(Struct, frozen=True, eq=False):
+    """What an answer is filled up with, and its text, with a comma for a bracket; and of what it was made."""
 
     fields: dict[str, Any]
     text: bytes
-    asked: tuple[Any, ...] = ()
+    asked: Request | None = None
+    first: Turn | None = None
 
 
 def _rest(request: Request) -> _Rest:
     """The same for all answers of a conversation whose requests say the same but for the history."""
-    first = request.turns[0] if request.turns and request.turns[0].at == _INSTRUCTIONS else None
-    asked = (request.settings, request.tools, request.choice, request.extra, first)
-    known = _RESTS.get(id(request.settings))
-    if known is None or not all(map(is_, known.asked, asked)):
-        fields = _DEFAULTS | echo(request)
-        known = _Rest(fields, jsontext.encode(fields)[1:], asked)
-        if len(_RESTS) >= _MANY:
-            _RESTS.clear()
-        _RESTS[id(request.settings)] = known
+    turns, settings = request.turns, request.settings
+    first = turns[0] if turns and turns[0].at == _INSTRUCTIONS else None
+    known = _RESTS.get(id(settings))
+    if known is not None and known.first is first and known.asked is not None:
+        asked = known.asked
+        same = asked.settings is settings and asked.tools is request.tools
+        if same and asked.choice is request.choice and asked.extra is request.extra:
+            return known
+    fields = _DEFAULTS | echo(request)
+    alone = msgspec.structs.replace(request, turns=())
+    known = _Rest(fields, b"," + jsontext.encode(fields)[1:], alone, first)
+    if len(_RESTS) >= _MANY:
+        _RESTS.clear()
+    _RESTS[id(settings)] = known
     return known
 
 
@@ -292,7 +297,7 @@ _DEFAULTS: dict[str, Any] = {
     "user": None,
 }
 """What OpenAI's own answers say where the client said nothing; the Open Responses schema demands all of it."""
-_UNASKED = _Rest(_DEFAULTS, jsontext.encode(_DEFAULTS)[1:])
+_UNASKED = _Rest(_DEFAULTS, b"," + jsontext.encode(_DEFAULTS)[1:])
 _ECHOED = (
     "background",
     "max_tool_calls",
