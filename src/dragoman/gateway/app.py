@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Iterator, Mapping
 from time import monotonic, time
 from typing import Any
 
+import msgspec
+
 from ..canon.events import Fault, FaultKind
 from ..codec import jsontext
 from ..transport.client import Limits
@@ -85,8 +87,8 @@ class Gateway:
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
         self._looks.listing.forget()
-        self._desk = self._desk._replace(
-            config=config, routes=Routes(config), sendings=Sendings(self._desk.environment, self._vault)
+        self._desk = msgspec.structs.replace(
+            self._desk, config=config, routes=Routes(config), sendings=Sendings(self._desk.environment, self._vault)
         )
         self._desk.pool.limits = _limits(config.bounds)
         self._vault.most = config.bounds.vault_bytes

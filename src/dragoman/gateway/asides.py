@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..canon.events import Fault
 from ..dialects import get
 from ..errors import ConfigError, TransportError
-from ..transport.http import Headers
+from ..transport.heading import Heading
 from . import upstreams
 from .config import Upstream
 
@@ -24,7 +24,7 @@ class Told(NamedTuple):
     """An upstream's answer."""
 
     status: int
-    headers: Headers
+    headers: Heading
     body: bytes
 
     def fault(self, dialect: str) -> Fault:
@@ -49,7 +49,7 @@ async def ask(
         place = upstreams.place(upstream, path)
         async with asyncio.timeout(seconds):
             async with await desk.pool.request(upstreams.address(upstream), method, place, headers, body) as answer:
-                return Told(answer.status, answer.headers, await answer.read(LARGEST))
+                return Told(answer.status, answer.heading, await answer.read(LARGEST))
     except ConfigError as error:
         return Fault("auth", f"the gateway has no key for this upstream: {error}", 401)
     except TimeoutError:

@@ -7,6 +7,7 @@ secrets) is made when someone looks: see `reports.py`.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterable
 from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
@@ -72,10 +73,6 @@ class Try(NamedTuple):
     message: str
 
 
-_NONE: list[tuple[str, str]] = []
-"""The headers of no answer. Nobody adds to them."""
-
-
 class Exchange:
     """One request of a client, and what became of it.
 
@@ -99,7 +96,7 @@ class Exchange:
     sent: bytes = b""
     """What went to the upstream."""
     answer_status: int = 0
-    answer_headers: list[tuple[str, str]] = _NONE
+    answer_headers: Iterable[tuple[str, str]] = ()
     answered: Tape | bytes | None = None
     """What came from it; all in one piece, where it is no stream."""
     told: Tape | bytes | None = None

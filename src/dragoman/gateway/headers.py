@@ -6,16 +6,13 @@ family of upstreams goes to that family alone; where it changes what a model doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from operator import itemgetter
 
 from ..canon.codes import CODES
 from ..canon.losses import Loss, Severity
-
-Headers = list[tuple[str, str]]
-Taken = Callable[[Headers], Iterable[tuple[str, str]]]
-"""Picks some of an answer's headers."""
+from ..transport.client import Headers
+from ..transport.heading import Heading, Shape
 
 _FAMILY = {"openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "code-assist": "google"}
 """Dialects that share their headers; the others are families of their own."""
@@ -91,42 +88,36 @@ def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str,
     return tuple(taken), tuple([name for name in names if name in _TOLD and name not in taken])
 
 
-def homeward(
-    client: str, upstream: str, answer: Headers, exchange: str, asked: Mapping[str, str], *own: tuple[str, str]
-) -> Headers:
-    """Headers for the client: our own, what the request is called, and what the upstream says that the client
-    understands.
+def homeward(client: str, upstream: str, answer: Heading, called: str, out: Headers) -> Headers:
+    """Headers for the client: behind our own in `out` what the request is called, and what the upstream says that the
+    client understands.
 
-    A request keeps the name that the upstream gave it, since that is the one its makers know; else the client's own.
+    A request keeps the name that the upstream gave it, since that is the one its makers know; else it is `called` as
+    the client or the gateway does.
     """
-    called = asked.get("x-request-id") or exchange
-    taken = None
-    if answer:
-        names, values = zip(*answer, strict=True)
-        taken, ids = _understood(client, upstream, names)
-        for place in ids:
-            if values[place]:
-                called = values[place]
-                break
-    out = [*own, ("x-request-id", called)]
+    taken, ids = _understood(client, upstream, answer.shape)
+    for place in ids:
+        if name := answer.value(place):
+            called = name
+            break
+    out.append(("x-request-id", called))
     if client == "anthropic":
         out.append(("request-id", called))
-    if taken is not None:
-        out += taken(answer)
+    if taken:
+        out += [(name, answer.value(place)) for name, place in taken]
     return out
 
 
 @lru_cache(maxsize=512)
-def _understood(client: str, upstream: str, names: tuple[str, ...]) -> tuple[Taken | None, tuple[int, ...]]:
-    """Of an answer's headers, those that the client understands, and the places of those that say what the request is
-    called, the most telling first. Upstreams send the same names again and again."""
+def _understood(client: str, upstream: str, shape: Shape) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
+    """Of an answer's headers, those that the client understands with their places, and the places of those that say
+    what the request is called, the most telling first. Upstreams send the same names again and again."""
     kindred = family(client) == family(upstream)
-    ids = sorted([(_IDS[name], place) for place, name in enumerate(names) if name in _IDS])
+    names = list(enumerate(shape.names, 1))
+    ids = sorted([(_IDS[name], place) for place, name in names if name in _IDS])
     taken = [
-        place
-        for place, name in enumerate(names)
+        (name, place)
+        for place, name in names
         if kindred and name not in _IDS and (name in _ANSWERED_NAMES or name.startswith(_ANSWERED))
     ]
-    if len(taken) == 1:  # of one place an itemgetter makes no list
-        return itemgetter(slice(taken[0], taken[0] + 1)), tuple([place for _, place in ids])
-    return itemgetter(*taken) if taken else None, tuple([place for _, place in ids])
+    return tuple(taken), tuple([place for _, place in ids])

@@ -12,11 +12,12 @@ from __future__ import annotations
 import asyncio
 import re
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
 
 from ..asking import Head, cross_request, look, seen
 from ..canon.events import Fault, FaultKind
@@ -26,8 +27,9 @@ from ..codec.vault import Vault
 from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ..translation import Translation
-from ..transport.client import Answer, Client, too_long
+from ..transport.client import Answer, Client, Post, too_long
 from ..transport.google import Tokens
+from ..transport.heading import NONE
 from ..transport.projects import Projects
 from ..transport.retry import RETRIED, no_answer, until, wait
 from . import headers, reshape, stage, upstreams
@@ -61,7 +63,7 @@ _STREAMED = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", 
 __all__ = ["Desk", "Refused", "Relay", "fault_reply", "unknown_path"]
 
 
-class Desk(NamedTuple):
+class Desk(Struct, frozen=True):
     """What every exchange needs."""
 
     config: Config
@@ -84,13 +86,24 @@ class Desk(NamedTuple):
 class Relay:
     """Carries one exchange."""
 
-    # What few exchanges set is found in the class until one does.
-    _pouring: Pouring | None = None
-    _head: Head | None = None
-    _sighted: Sighted | None = None
-    _verbatim: tuple[Fault, bytes, int] | None = None  # a fault as an upstream of the client's dialect said it
-    _unfit: Fault | None = None  # of a place that cannot be asked without losing more than the route tolerates
-    _late: Fault | None = None  # of an upstream that had all the time it may have
+    __slots__ = (
+        "_began",
+        "_bounds",
+        "_call",
+        "_desk",
+        "_earlier",
+        "_end",
+        "_exchange",
+        "_head",
+        "_heading",
+        "_late",
+        "_pouring",
+        "_reply",
+        "_request",
+        "_sighted",
+        "_unfit",
+        "_verbatim",
+    )
 
     def __init__(
         self,
@@ -108,9 +121,16 @@ class Relay:
         self._request = request
         self._reply = reply
         self._exchange = exchange
-        self._bounds = desk.config.bounds
-        self._began = monotonic()
-        self._end = self._began + self._bounds.total
+        self._bounds = bounds = desk.config.bounds
+        self._began = began = monotonic()
+        self._end = began + bounds.total
+        self._heading = NONE  # of the last answer
+        self._pouring: Pouring | None = None
+        self._head: Head | None = None
+        self._sighted: Sighted | None = None  # what was seen before of a request that goes on
+        self._verbatim: tuple[Fault, bytes, int] | None = None  # a fault as an upstream of the client's dialect said it
+        self._unfit: Fault | None = None  # of a place that cannot be asked without losing more than the route tolerates
+        self._late: Fault | None = None  # of an upstream that had all the time it may have
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
@@ -163,7 +183,8 @@ class Relay:
                 stream = call.dialect == "ollama" if head.stream is None else head.stream
         exchange.model, exchange.stream = model, stream
         desk = self._desk
-        choices = desk.routes.find(model, desk.draw)[1]
+        routes = desk.routes
+        _, choices = routes.found.get(model) or routes.find(model, desk.draw)
         if not choices:
             raise Refused(no_model(model, desk.config))
         return choices
@@ -180,14 +201,18 @@ class Relay:
         breaker = desk.breakers[choice.name]
         if breaker.failures and not breaker.admits(upstream, monotonic()):
             return self._failed(choice, resting(choice.name, breaker, monotonic()))
-        exchange.upstream, exchange.upstream_model = choice.name, choice.model
-        exchange.upstream_dialect = upstream.dialect
+        exchange.upstream = choice.name
+        exchange.upstream_model = choice.model
+        exchange.upstream_dialect = dialect = upstream.dialect
         try:
-            if upstream.dialect == REHEARSAL:
+            if dialect == REHEARSAL:
                 return await self._rehearse(choice)
-            sending = desk.sendings[choice, self._call.dialect, exchange.stream, *self._request.headers]
+            request, sendings, stream = self._request, desk.sendings, exchange.stream
+            sending, post = sendings.known.get((choice, stream, request.known)) or sendings.find(
+                choice, self._call.dialect, stream, request.headers, request.known
+            )
             asked = self._translated(sending)
-            fault = await self._once(sending, asked)
+            fault = await self._once(sending, asked, post)
             if fault is not None:
                 return await self._again(sending, asked, fault, breaker)
             if breaker.failures:
@@ -268,7 +293,7 @@ class Relay:
 
     # The request.
 
-    def _translated(self, sending: Sending, *, mend: bool = False) -> Translation:
+    def _translated(self, sending: Sending, mend: bool = False) -> Translation:
         """The request for one place. Within one dialect bytes pass untouched: what is broken in them is mended only
         with `mend`, once the upstream has refused them."""
         exchange, call = self._exchange, self._call
@@ -318,58 +343,65 @@ class Relay:
 
     # One attempt, and its answer.
 
-    async def _once(self, sending: Sending, asked: Translation) -> Fault | None:
-        """Ask a place once; None when the client has its answer."""
-        exchange, bounds = self._exchange, self._bounds
+    async def _once(self, sending: Sending, asked: Translation, post: Post | None = None) -> Fault | None:
+        """Ask a place once; None when the client has its answer. `post` is what goes before the body, if known."""
+        exchange, bounds, pool = self._exchange, self._bounds, self._desk.pool
         exchange.attempts += 1
-        own: Iterable[tuple[str, str]]
+        answer: Answer | None = None
         try:
-            try:
-                if sending.google:
-                    own = await self._as_google(sending, asked)
-                else:
-                    own = sending.fixed or sending.headers(self._request.headers)
-            except ConfigError as error:
-                return Fault("auth", f"the gateway has no key for {sending.choice.name}: {error}", 401)
+            if post is None:
+                try:
+                    token = await self._token(sending, asked) if sending.google else ""
+                    post = sending.post(self._request.headers, token)
+                except ConfigError as error:
+                    return Fault("auth", f"the gateway has no key for {sending.choice.name}: {error}", 401)
             if asked.headers:
-                own = upstreams.beside(own, asked.headers)
-            first = min(bounds.first_byte, self._end - monotonic())
-            if first <= 0:
-                raise TransportError("timeout", too_long(bounds.total))
-            answer = await self._desk.pool.request(
-                sending.address, "POST", sending.target, own, asked.body, first_byte=first
-            )
-            try:
-                now = monotonic()
-                exchange.answer_after = now - self._began
-                exchange.answer_status = answer.status
-                exchange.answer_headers = answer.headers
-                if exchange.tries:  # what was said then is of no more interest
-                    exchange.answered = exchange.told = None
-                if not answer.done:
-                    answer.within(self._end - now, bounds.total)
-                if answer.status >= 300:
-                    return await self._fault(sending.choice, answer)
-                streams = sending.stream if sending.kind in answer.headers else sending.streams(answer)
-                if streams and self._pouring is not None:
-                    translator = self._translator(sending, asked)
-                    exchange.answered, exchange.told = answered, told = Tape(), Tape()
-                    fault = await self._pouring.pour(answer, translator, answered, told)
-                    exchange.losses += translator.losses
-                    return fault
-                exchange.answered = body = await answer.read(bounds.answer, bounds.idle)
-            finally:
-                if not answer.done:
-                    answer.close()
+                post = upstreams.beside(post, asked.headers)
+            first, left = bounds.first_byte, self._end - monotonic()
+            if left < first:
+                first = left
+                if left <= 0:
+                    raise TransportError("timeout", too_long(bounds.total))
+            answer = pool.begin(post, asked.body)
+            if answer is not None:
+                await answer.coming(first)
+            if answer is None or (not answer.status and answer.unheard()):
+                answer = await pool.request(
+                    post.address, "POST", post.target, post.headers, asked.body, first_byte=first
+                )
+            now = monotonic()
+            exchange.answer_after = now - self._began
+            exchange.answer_status = status = answer.status
+            exchange.answer_headers = self._heading = heading = answer.heading
+            if exchange.tries:  # what was said then is of no more interest
+                exchange.answered = exchange.told = None
+            if not answer.done:
+                answer.within(self._end - now, bounds.total)
+            if status >= 300:
+                return await self._fault(sending.choice, answer)
+            streams = sending.stream
+            if heading.values[heading.shape.kind] != sending.kind:  # it may come in the other shape
+                streams = sending.streams(answer)
+            if streams and self._pouring is not None:
+                translator = self._translator(sending, asked)
+                exchange.answered, exchange.told = answered, told = Tape(), Tape()
+                fault = await self._pouring.pour(answer, translator, answered, told)
+                exchange.losses += translator.losses
+                return fault
+            body = answer.whole(bounds.answer) if answer.done else await answer.read(bounds.answer, bounds.idle)
+            exchange.answered = body
         except TransportError as error:
             fault = no_answer(error)
             if error.kind == "timeout":
                 self._late = fault
             return fault
-        return self._tell(sending, asked, body, streamed=streams)
+        finally:
+            if answer is not None and not answer.done:
+                answer.close()
+        return self._tell(sending, asked, body, streams)
 
-    async def _as_google(self, sending: Sending, asked: Translation) -> Iterable[tuple[str, str]]:
-        """The headers of a request with an access token. Its body names the project, if it has to."""
+    async def _token(self, sending: Sending, asked: Translation) -> str:
+        """The access token for a request. Its body names the project, if it has to."""
         desk, upstream = self._desk, sending.choice.upstream
         token = await desk.tokens.get(upstream.credentials)
         if token and upstream.dialect == "code-assist" and not upstream.project:
@@ -380,7 +412,7 @@ class Relay:
 
             account = upstream.base_url + upstream.credentials
             self._exchange.sent = asked.body = await desk.projects.fitted(account, asked.body, ask)
-        return sending.headers(self._request.headers, token)
+        return token
 
     async def _fault(self, choice: Choice, answer: Answer) -> Fault:
         """What an upstream says that does not serve the request."""
@@ -399,12 +431,12 @@ class Relay:
     def _translator(self, sending: Sending, asked: Translation) -> Translator:
         if sending.kindred and not asked.wrapped:
             return Passing(asked.target)
-        return sending.events(answers=asked, created=int(self._desk.now()))
+        return sending.events(asked, int(self._desk.now()))
 
-    def _tell(self, sending: Sending, asked: Translation, body: bytes, *, streamed: bool) -> Fault | None:
+    def _tell(self, sending: Sending, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
         """A whole answer to the client, in the shape it asked for; or the fault that it is, for all its good status.
         `streamed`: it came as a stream."""
-        pouring = self._pouring
+        exchange, pouring = self._exchange, self._pouring
         try:
             if streamed:
                 body = reshape.whole(body, asked.target)
@@ -413,10 +445,10 @@ class Relay:
             elif sending.kindred and _as_it_is(asked, body):
                 told = body
             else:
-                answer = sending.response(body, answers=asked, created=int(self._desk.now()))
+                answer = sending.response(body, asked, int(self._desk.now()))
                 told = answer.body
                 if losses := answer.losses:
-                    self._exchange.losses += losses
+                    exchange.losses += losses
         except FaultError as error:
             return error.fault
         except WireError as error:
@@ -424,7 +456,7 @@ class Relay:
         if pouring is not None:
             pouring.finish(told, self._told())
         else:
-            self._exchange.told = told
+            exchange.told = told
             self._reply.send(200, self.headers("application/json"), told)
         return None
 
@@ -456,17 +488,12 @@ class Relay:
 
     def headers(self, kind: str) -> list[tuple[str, str]]:
         """The headers of an answer to the client, which goes out with them."""
-        exchange = self._exchange
+        exchange, dialect = self._exchange, self._call.dialect
         exchange.first_byte = monotonic() - self._began
-        out = headers.homeward(
-            self._call.dialect,
-            exchange.upstream_dialect,
-            exchange.answer_headers,
-            exchange.id,
-            self._request.headers,
-            ("content-type", kind),
-            ("dragoman-exchange", exchange.id),
-        )
+        name = exchange.id
+        called = self._request.headers.get("x-request-id") or name
+        own = [("content-type", kind), ("dragoman-exchange", name)]
+        out = headers.homeward(dialect, exchange.upstream_dialect, self._heading, called, own)
         if exchange.stream:
             out += _STREAMED
         if exchange.losses:

@@ -188,5 +188,6 @@ async def _elsewhere(
     told = await ask(desk, upstream, request.method, place, request.headers, _NATIVE, request.body, seconds)
     if isinstance(told, Fault):
         raise Refused(told)
-    headers = [("content-type", "application/json"), *homeward(_NATIVE, _NATIVE, told.headers, "", request.headers)]
+    called, own = request.headers.get("x-request-id", ""), [("content-type", "application/json")]
+    headers = homeward(_NATIVE, _NATIVE, told.headers, called, own)
     return told.status, [(name, value) for name, value in headers if value], told.body

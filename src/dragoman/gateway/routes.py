@@ -39,7 +39,9 @@ class Routes:
         self._models = [
             (_pattern(model), name) for name, upstream in config.upstreams.items() for model in upstream.models
         ]
-        self._found: dict[str, tuple[Route, list[Choice]]] = {}  # what no weight decides, for names asked for lately
+        self.found: dict[str, tuple[Route, list[Choice]]] = {}
+        """What `find` gives where no weight decides, for names asked for lately. The relay looks here itself, since it
+        does so with every request."""
         self._places: dict[tuple[int, str, str], Choice] = {}  # where routes lead to
 
     def find(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
@@ -47,13 +49,13 @@ class Routes:
 
         `draw` picks one of several weights.
         """
-        found = self._found.get(model)
+        found = self.found.get(model)
         if found is None:
             found = self._look(model, draw)
             if len(model) <= MAX_NAME and not any(target.weight for target in found[0].to):
-                if len(self._found) >= MAX_KNOWN:
-                    self._found.clear()
-                self._found[model] = found
+                if len(self.found) >= MAX_KNOWN:
+                    self.found.clear()
+                self.found[model] = found
         return found
 
     def _look(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:

@@ -6,18 +6,22 @@ What is remembered is bounded, and nothing of what one client says reaches the u
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
 from .. import hosts
+from ..asking import Head as Looked
 from ..asking import pass_request, terms
 from ..codec.vault import Vault
 from ..dialects import get
+from ..errors import ConfigError, TransportError
 from ..translate import StreamTranslator, Translation, translate_response
-from ..transport.client import Answer
+from ..transport.client import Answer, Post
+from ..transport.wire import prepared
 from .headers import plan
+from .heads import Head
 from .routes import Choice
 from .upstreams import KEYS, address, auth, headers, host, target
 
@@ -65,8 +69,6 @@ class Sending:
         called = host(upstream)
         self.passes = self.untouched and (called is None or hosts.lookup(called, client) is None)
         """and without a look, since it is not known to differ from the dialect."""
-        self.unread: Callable[..., Translation | None] = partial(pass_request, dialect=client, model=choice.model)
-        """The request, for those that pass; None where something is to be done all the same."""
         alike: tuple[bool | None, ...] = (self.stream,)
         if endpoint.path != endpoint.stream_path or (self.kindred and upstream.stream == "auto"):
             alike = (None, False, True)  # it is not for the body to say, or the client has said it
@@ -74,6 +76,7 @@ class Sending:
             alike = (None, self.stream)  # which is what silence means there
         self.said = alike
         """What the body may say about a stream; else we do."""
+        self._client, self._dialect, self._vault = client, upstream.dialect, vault
         self.terms = terms(
             source=client,
             target=upstream.dialect,
@@ -89,42 +92,60 @@ class Sending:
         """On which the client's request is translated for the upstream."""
         self.enveloped = upstream.dialect == "code-assist"
         """It has a place for the project, which only the configuration knows."""
-        back: dict[str, Any] = {"source": upstream.dialect, "target": client, "seals": route.seals, "vault": vault}
-        self.response: Callable[..., Translation] = partial(translate_response, **back)
-        """The upstream's answer, for the client."""
-        self.events: Callable[..., StreamTranslator] = partial(StreamTranslator, **back)
-        """The same for a stream."""
         self._sse = framing == "sse"
         streamed = "text/event-stream; charset=utf-8" if self._sse else "application/x-ndjson"
-        self.kind = ("content-type", streamed if self.stream else "application/json")
+        self.kind = (streamed if self.stream else "application/json").encode()
         """What a good answer mostly says it is."""
 
-        self._asking = upstream, environment, client
+        self._environment = environment
         self._own = route.client_key or auth(upstream) == "client"
         shown = KEYS if self._own else ()
         varying = [name for name in names if name in taken or name in shown or name == HOPS]
         self._varying = itemgetter(*varying) if varying else None
-        self._made: dict[object, tuple[tuple[str, str], ...]] = {}
-        self.fixed: tuple[tuple[str, str], ...] | None = None
-        """The headers, once they are known, where nothing in them is the client's or of today."""
+        self._made: dict[object, Post] = {}
 
-    def headers(self, asked: Mapping[str, str], token: str = "") -> tuple[tuple[str, str], ...]:
-        """The headers of a request. ConfigError where there is no key."""
+    def post(self, asked: Mapping[str, str], token: str = "") -> Post:
+        """A request, but for its body. ConfigError where there is no key, TransportError where it cannot be sent."""
         told = token if self._varying is None else (token, self._varying(asked))
         found = self._made.get(told)
         if found is None:
-            upstream, environment, client = self._asking
-            made = headers(upstream, environment, client, asked, token, pass_key=self._own)
+            upstream = self.choice.upstream
+            made = headers(upstream, self._environment, self._client, asked, token, pass_key=self._own)
             if not self.address.secure:  # those that know TLS are nobody's loopback
                 made.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".lstrip()))
-            found = tuple(made)
-            if self._varying is None and not self.google:
-                self.fixed = found
-            elif self._varying is None or sum(map(len, self._varying(asked))) <= MAX_LENGTH:
+            found = prepared(self.address, self.target, tuple(made))
+            if self._varying is None or sum(map(len, self._varying(asked))) <= MAX_LENGTH:
                 if len(self._made) >= MAX_KNOWN:
                     self._made.clear()
                 self._made[told] = found
         return found
+
+    def unread(self, body: bytes, head: Looked, marked: bool = False) -> Translation | None:
+        """The client's request, where it passes; None where something is to be done all the same."""
+        return pass_request(body, head, dialect=self._client, model=self.choice.model, marked=marked)
+
+    def response(self, body: bytes, asked: Translation, created: int) -> Translation:
+        """The upstream's answer to a request, for the client."""
+        return translate_response(
+            body,
+            source=self._dialect,
+            target=self._client,
+            answers=asked,
+            created=created,
+            seals=self.choice.route.seals,
+            vault=self._vault,
+        )
+
+    def events(self, asked: Translation, created: int) -> StreamTranslator:
+        """The same for a stream."""
+        return StreamTranslator(
+            source=self._dialect,
+            target=self._client,
+            answers=asked,
+            created=created,
+            seals=self.choice.route.seals,
+            vault=self._vault,
+        )
 
     def streams(self, answer: Answer) -> bool:
         """Whether an answer is a stream: it may come in the other shape than the one that was asked for."""
@@ -140,9 +161,31 @@ class Sendings(dict[tuple[Any, ...], Sending]):
     By the choice, the client's dialect, whether it wants a stream, and the names of its headers.
     """
 
+    __slots__ = ("_asking", "known")
+
     def __init__(self, environment: Mapping[str, str], vault: Vault | None = None) -> None:
         super().__init__()
         self._asking = environment, vault
+        self.known: dict[tuple[Choice, bool, Head | None], tuple[Sending, Post | None]] = {}
+        """What `find` gives, by the choice, whether a stream is wanted, and a head that is known: from that follows the
+        rest. The relay looks here itself, since it does so with every request."""
+
+    def find(
+        self, choice: Choice, client: str, stream: bool, asked: Mapping[str, str], head: Head | None
+    ) -> tuple[Sending, Post | None]:
+        """How requests with such headers are sent, and what is sent before their body; None where that depends on the
+        hour, or cannot be made."""
+        kind = choice, client, stream, *asked
+        sending = self[kind]
+        found: Post | None = None
+        if not sending.google:
+            with suppress(ConfigError, TransportError):  # who needs it will ask again, and be told why
+                found = sending.post(asked)
+        if head is not None and found is not None and kind in self:
+            if len(self.known) >= MAX_KNOWN:
+                self.known.clear()
+            self.known[choice, stream, head] = sending, found
+        return sending, found
 
     def __missing__(self, kind: tuple[Any, ...]) -> Sending:
         choice, client, stream, *names = kind

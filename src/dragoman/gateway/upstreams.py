@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..transport import addressing
-from ..transport.addressing import AUTH, address, auth, beside, counting, fitted, host, joined, place, target
+from ..transport.addressing import AUTH, address, auth, counting, fitted, host, joined, place, target
+from ..transport.client import Post
 from ..transport.upstream import Upstream
+from ..transport.wire import prepared
 from .headers import onward
 
 __all__ = [
@@ -43,6 +45,11 @@ def headers(
     own = pass_key or auth(upstream) == "client"
     shown = _passed(upstream.dialect, client_dialect, asked) if own else None
     return addressing.headers(upstream, environment, token, more, shown)
+
+
+def beside(post: Post, wanted: Mapping[str, str]) -> Post:
+    """A request with headers beside its own, which something in its body wants."""
+    return prepared(post.address, post.target, tuple(addressing.beside(post.headers, wanted)))
 
 
 def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable
 from types import TracebackType
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from .heading import Heading
 
 Headers = list[tuple[str, str]]
 
@@ -22,7 +27,7 @@ class Address(NamedTuple):
     port: int
 
 
-class Limits(NamedTuple):
+class Limits(Struct, frozen=True):
     """Seconds to wait, and connections to keep."""
 
     connect: float = 10.0
@@ -36,17 +41,33 @@ class Limits(NamedTuple):
     """Unused connections kept open for each host."""
 
 
+class Post(Struct, frozen=True, eq=False):
+    """A request that only wants its body: what stays the same from one to the next."""
+
+    address: Address
+    target: str
+    headers: tuple[tuple[str, str], ...]
+    head: bytes
+    """All of it as bytes, up to the length of the body."""
+
+
 class Answer(Protocol):
     """An upstream's answer: its head at once, its body as it comes. Read it to its end, or close it."""
 
     status: int
-    headers: Headers
-    """Names in lower case."""
+    heading: Heading
     done: bool
-    """All of it has come: to read it takes no time. An answer may be so without saying it."""
+    """All of it has come: it need not be waited for. An answer may be so without saying it."""
+
+    @property
+    def headers(self) -> Headers:
+        """Names in lower case."""
 
     def header(self, name: str) -> str:
         """The first header of a name, "" where there is none."""
+
+    def whole(self, limit: int) -> bytes:
+        """The same as `read`, of one that is done."""
 
     def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
         """The body as it comes: everything that has come by now in one piece."""
@@ -70,10 +91,25 @@ class Answer(Protocol):
     ) -> None: ...
 
 
+class Begun(Answer, Protocol):
+    """An answer of which nothing may have come."""
+
+    def coming(self, seconds: float) -> Awaitable[None]:
+        """Done when its head has come, or nothing more will. Raises the error that it ended with."""
+
+    def unheard(self) -> bool:
+        """Whether it may be asked for again, of one that has ended before its head came. Raises the error that it
+        ended with where it may not."""
+
+
 class Client(Protocol):
     """Asks upstreams. Raises TransportError where no answer comes."""
 
     limits: Limits
+
+    def begin(self, post: Post, body: bytes) -> Begun | None:
+        """Send a request at once, and give the answer that will come; None where it takes more than that, and is to be
+        asked by `request`."""
 
     async def request(
         self,

@@ -2,7 +2,7 @@
 
 All that happens here happens for every request, and some of it for every piece of a stream: what counts is how little
 that is. So the connection does itself to its answer what is to be done when something comes; what the parser has to say
-goes straight into lists where that is enough; and headers are not told one by one (see `wire.headers_of`).
+goes straight into lists where that is enough; and headers are not told one by one (see `heading.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import asyncio
 import zlib
 from collections import deque
 from collections.abc import AsyncIterator
-from itertools import chain
 from math import inf
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -20,7 +19,8 @@ import httptools
 
 from ..errors import TransportError
 from .client import MAX_HEAD, Address, Headers, too_long
-from .wire import Broken, Inflate, TooLarge, headers_of, why
+from .heading import NONE, Heading, Known, heading
+from .wire import Broken, Inflate, TooLarge, why
 
 if TYPE_CHECKING:
     from .http import Pool
@@ -34,7 +34,7 @@ _ONE = (None, None)
 class Host:
     """What the pool knows of one address."""
 
-    __slots__ = ("address", "connections", "free", "opening", "queue")
+    __slots__ = ("address", "connections", "free", "opening", "queue", "shapes")
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -44,6 +44,8 @@ class Host:
         self.free: list[Connection] = []
         """Those that serve nobody: open, and not for too long. The last that came back goes first."""
         self.queue: deque[asyncio.Future[None]] = deque()
+        self.shapes: Known = []
+        """Of the heads that it has sent lately."""
 
     def next(self) -> None:
         """A place is free: for the first who waits, if somebody does."""
@@ -63,7 +65,7 @@ class Connection(asyncio.Protocol):
         "_keep",
         "_status",
         "answer",
-        "drained",
+        "full",
         "host",
         "idle_since",
         "loop",
@@ -85,7 +87,7 @@ class Connection(asyncio.Protocol):
         self.answer: Answer | None = None
         self.idle_since = 0.0  # 0: never yet
         self.watched = inf  # when the deadlines will ask for it
-        self.drained: asyncio.Event | None = None
+        self.full = False  # it takes no more for now of what is sent
         self._head = b""  # what has come of a head that is not whole
         self._status = 0  # of a head that has come and was not read
         self._keep = False
@@ -104,12 +106,11 @@ class Connection(asyncio.Protocol):
 
     def ask(self, message: bytes) -> Answer:
         """Send a request. Nobody else's answer may be under way."""
-        self.answer = answer = Answer()
-        answer.connection = self
-        answer.waiting = self.pieces
+        self.answer = answer = Answer(self)
         self._due.extend(_ONE)
-        if self.transport is not None:
-            self.transport.write(message)
+        transport = self.transport
+        if transport is not None:
+            transport.write(message)
         else:  # closed in the moment it was opened
             answer.lost(None)
         return answer
@@ -150,22 +151,23 @@ class Connection(asyncio.Protocol):
             waiter.set_result(None)
 
     def _headed(self, answer: Answer, data: bytes) -> bool:
-        """Some of a head has come, or all of it; False when it cannot be read."""
-        head = self._head + data
-        status = self._status
+        """Some of a head has come, or all of it; False when there is nothing yet for who waits for it."""
+        head, status = self._head + data, self._status
         if not status:
             self._head = head
             if len(head) > MAX_HEAD:  # a header that does not end is not told by the parser
                 answer.fail("upstream_bad", f"the head of the upstream's answer is longer than {MAX_HEAD} bytes")
-            return len(head) <= MAX_HEAD
+            else:
+                answer.more_time()
+            return False
         self._head = b""
         self._status = 0
-        answer.names, answer.headers = names, headers = headers_of(head)
-        if len(head) > MAX_HEAD and sum(map(len, chain(*headers))) + 4 * len(headers) > MAX_HEAD:
+        answer.heading = found = heading(head, self.host.shapes)
+        if len(head) > MAX_HEAD and found.size() > MAX_HEAD:
             answer.fail("upstream_bad", "the upstream's answer is not HTTP: its head is too large")
             return False
         answer.status = status
-        if "content-encoding" in names:
+        if found.shape.compressed:
             answer.decode()
         return True
 
@@ -205,7 +207,6 @@ class Connection(asyncio.Protocol):
         host.connections -= 1
         host.next()
         self.parser = None  # it holds this object too
-        self.resume_writing()
 
     def watch(self, seconds: float) -> None:
         """The deadlines are to ask for it by then. Once they will, they need not be told again before they do."""
@@ -225,22 +226,23 @@ class Connection(asyncio.Protocol):
             self.close()
 
     def pause_writing(self) -> None:
-        self.drained = asyncio.Event()
+        self.full = True
 
     def resume_writing(self) -> None:
-        if self.drained is not None:
-            self.drained.set()
-            self.drained = None
+        self.full = False
+        if self.answer is not None:
+            self.answer.more_time()
 
     def leave(self, keep: bool) -> None:
         """Nothing more will come: back to the others, to serve the next request, or closed."""
         self.answer = None
-        host, limits = self.host, self.pool.limits
-        if not keep or len(host.free) >= limits.kept or self.pool.closed:
+        host, pool = self.host, self.pool
+        free, limits = host.free, pool.limits
+        if not keep or pool.closed or len(free) >= limits.kept:
             self.close()
             return
         self.idle_since = now = self.loop.time()
-        host.free.append(self)
+        free.append(self)
         if now + limits.keep_alive < self.watched:
             self.watch(limits.keep_alive)
         if host.queue:
@@ -256,29 +258,42 @@ class Connection(asyncio.Protocol):
 class Answer:
     """An upstream's answer: its head at once, its body as it comes. Read it to its end, or close it."""
 
-    connection: Connection
-    waiting: list[bytes]
-    """What has come and was not taken: the connection's own list, until it serves the next."""
-    # What few answers change, and what they change late, is found in the class until they do.
-    status = 0
-    """0: its head is not there yet."""
-    names: list[str] = []
-    """Of its headers."""
-    headers: Headers = []
-    done = False
-    """All of it has come."""
-    held = 0
-    """Bytes that have come and were not taken, in chunks and compressed as they may be."""
-    inflate: Inflate | None = None
-    """Where the body is compressed."""
-    paused = False
-    """The upstream is not listened to."""
-    waiter: asyncio.Future[None] | None = None
-    _error: TransportError | None = None
-    _patience = 0.0
-    _late = inf
-    _end = inf
-    _total = 0.0
+    __slots__ = (
+        "_end",
+        "_error",
+        "_late",
+        "_patience",
+        "_total",
+        "connection",
+        "done",
+        "heading",
+        "held",
+        "inflate",
+        "paused",
+        "status",
+        "waiter",
+        "waiting",
+    )
+
+    _late: float  # when whoever waits has waited long enough
+    _total: float  # what all of it may take, where that is bounded
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.waiting = connection.pieces
+        """What has come and was not taken: the connection's own list, until it serves the next."""
+        self.status = self.held = 0
+        """0: its head is not there yet. `held`: bytes that have come and were not taken, in chunks and compressed as
+        they may be."""
+        self.heading: Heading = NONE
+        self.done = self.paused = False
+        """All of it has come; the upstream is not listened to."""
+        self.inflate: Inflate | None = None
+        """Where the body is compressed."""
+        self.waiter: asyncio.Future[None] | None = None
+        self._error: TransportError | None = None
+        self._patience = 0.0
+        self._end = inf
 
     # What the connection tells.
 
@@ -341,9 +356,17 @@ class Answer:
         if now < self._late:  # what came meanwhile was in time, and there is time again
             self.connection.watch(self._late - now)
             return
-        what = "the upstream fell silent" if self.status else "the upstream did not answer"
+        what = (
+            "fell silent" if self.status else "did not take the request" if self.connection.full else "did not answer"
+        )
         over = now >= self._end
-        self.fail("timeout", too_long(self._total) if over else f"{what} within {self._patience:g} seconds")
+        self.fail(
+            "timeout", too_long(self._total) if over else f"the upstream {what} within {self._patience:g} seconds"
+        )
+
+    def more_time(self) -> None:
+        """Something happened that whoever waits need not know: it may take as long again."""
+        self._late = min(self.connection.loop.time() + self._patience, self._end)
 
     # What the reader asks.
 
@@ -352,11 +375,20 @@ class Answer:
         """A byte of it has come."""
         return self.status > 0 or self.connection.in_head
 
+    @property
+    def headers(self) -> Headers:
+        return list(self.heading)
+
     def header(self, name: str) -> str:
-        try:
-            return self.headers[self.names.index(name)][1]
-        except ValueError:
-            return ""
+        return self.heading.header(name)
+
+    def unheard(self) -> bool:
+        """Whether it may be asked for again, of one that has ended before its head came: not one byte of it came on a
+        connection that had been idle, and may have been closed then. Raises the error that it ended with else."""
+        assert self._error is not None
+        if self._error.kind != "closed" or self.began or not self.connection.idle_since:
+            raise self._error
+        return True
 
     def within(self, seconds: float, total: float) -> None:
         """Give it up when the rest of it takes longer; `total` is what all of it may take."""
@@ -388,6 +420,10 @@ class Answer:
         """The whole body, of at most `limit` bytes."""
         if not self.done:
             await self._all(limit, self.connection.pool.limits.idle if timeout is None else timeout)
+        return self.whole(limit)
+
+    def whole(self, limit: int) -> bytes:
+        """The same, of one that is done."""
         body = b"".join(self.waiting)
         if len(body) > limit:
             raise self._too_long(limit)
@@ -432,13 +468,17 @@ class Answer:
         return data
 
     def coming(self, seconds: float) -> asyncio.Future[None]:
-        """Done when more of it has come, or nothing more will. Raises the error that it ended with."""
+        """Done when more of it has come than some of its head, or nothing more will. Raises the error that it ended
+        with."""
         if self._error is not None:
             raise self._error
         connection = self.connection
         loop = connection.loop
         self._patience = seconds
-        self._late = late = min(loop.time() + seconds, self._end)
+        late = loop.time() + seconds
+        if late > self._end:
+            late = self._end
+        self._late = late
         if late < connection.watched:
             self._watch()
         self.waiter = waiter = loop.create_future()

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import TransportError
-from .client import Address, Headers, Limits
+from .client import Address, Headers, Limits, Post
 from .connection import HIGH_WATER, Answer, Connection, Host
 from .deadlines import Deadlines
 from .wire import request_head
@@ -62,22 +62,20 @@ class Pool:
             connection = host.free.pop() if host.free else await self._another(host)
             answer = connection.ask(message)
             try:
-                if connection.drained is not None:
-                    await asyncio.wait_for(connection.drained.wait(), timeout)
-                while not answer.status:
-                    await answer.coming(timeout)
-            except TransportError as error:
-                if not connection.idle_since or answer.began or error.kind != "closed":
-                    raise
-                continue  # it had been closed while it was idle
-            except TimeoutError:
-                answer.close()
-                what = f"the upstream did not take the request within {timeout:g} seconds"
-                raise TransportError("timeout", what) from None
+                await answer.coming(timeout)
+                if answer.status:
+                    return answer
+                answer.unheard()  # else it raises
             except BaseException:
                 answer.close()
                 raise
-            return answer
+
+    def begin(self, post: Post, body: bytes) -> Answer | None:
+        """Send a request on a connection that is free, and give the answer that will come; None where there is none."""
+        host = self._hosts.get(post.address)
+        if host is None or not host.free:
+            return None
+        return host.free.pop().ask(b"%bcontent-length: %d\r\n\r\n%b" % (post.head, len(body), body))
 
     def _new(self, address: Address) -> Host:
         if self.loop is None:

@@ -15,7 +15,8 @@ import aiohttp
 from yarl import URL
 
 from ..errors import TransportError
-from .client import MAX_HEAD, Address, Answer, Headers, Limits, too_long
+from .client import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, too_long
+from .heading import listed
 from .http import Pool
 from .proxies import Proxies
 
@@ -27,7 +28,7 @@ class _Answer:
 
     def __init__(self, answer: aiohttp.ClientResponse, limits: Limits) -> None:
         self.status = answer.status
-        self.headers: Headers = [(name.lower(), value) for name, value in answer.headers.items()]
+        self.heading = listed(answer.raw_headers)
         self._answer = answer
         self._limits = limits
         self._loop = asyncio.get_running_loop()
@@ -35,8 +36,15 @@ class _Answer:
         self._total = 0.0
         self._error: TransportError | None = None
 
+    @property
+    def headers(self) -> Headers:
+        return list(self.heading)
+
     def header(self, name: str) -> str:
-        return next((value for known, value in self.headers if known == name), "")
+        return self.heading.header(name)
+
+    def whole(self, limit: int) -> bytes:
+        raise NotImplementedError("it never says that it is done")
 
     async def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
         while True:
@@ -115,6 +123,11 @@ class Proxied:
     @limits.setter
     def limits(self, limits: Limits) -> None:
         self._own.limits = limits
+
+    def begin(self, post: Post, body: bytes) -> Begun | None:
+        if self._everywhere or self._proxies.of(post.address) is not None:
+            return None
+        return self._own.begin(post, body)
 
     async def request(
         self,

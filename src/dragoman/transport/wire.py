@@ -1,25 +1,16 @@
-"""Bytes of HTTP that are no state of a connection: heads of requests and of answers, compressed bodies."""
+"""Bytes of HTTP that are no state of a connection: heads of requests, compressed bodies. Heads of answers are in
+`heading.py`."""
 
 from __future__ import annotations
 
-import re
 import zlib
-from contextlib import suppress
 from functools import lru_cache
-from typing import Any
-
-import httptools
 
 from ..errors import TransportError
-from .client import Address, Headers
+from .client import Address, Post
 
 MAX_INFLATED = 16 * 1024 * 1024
 """What one piece of a compressed body may become."""
-
-
-_FINAL = (b"HTTP/1.1 2", b"HTTP/1.1 4", b"HTTP/1.1 5", b"HTTP/1.1 3")
-_NAMES = re.compile(r"\r\n([^:\s]+):")
-_VALUES = re.compile(r"\r\n[^:\s]+:[ \t]*([^\r\n]*)")
 
 
 class TooLarge(Exception):
@@ -58,42 +49,6 @@ def lower(name: bytes) -> str:
     return name.decode("latin-1").lower()
 
 
-def headers_of(head: bytes) -> tuple[list[str], Headers]:
-    """The names of an answer's headers, and the headers. `head` is one that the parser takes, with all before it and
-    some behind it.
-
-    Two searches in C instead of two calls of the parser for every header, of which upstreams send twenty and more.
-    """
-    if head.startswith(_FINAL):
-        text = head[: head.find(b"\r\n\r\n")].decode("latin-1")
-        names = _NAMES.findall(text.lower())
-        if len(names) == text.count("\n"):
-            return names, list(zip(names, _VALUES.findall(text), strict=False))
-    return _Told(head).headers
-
-
-class _Told:
-    """Headers as the parser tells them: of heads behind interim ones, and of odd ones."""
-
-    def __init__(self, head: bytes) -> None:
-        self._found: Headers = []
-        self._final = False
-        self._parser: Any = httptools.HttpResponseParser(self)
-        with suppress(httptools.HttpParserError):  # who asks knows what it thinks of the rest
-            self._parser.feed_data(head)
-        self._parser = None  # it holds this object too
-        self.headers = [name for name, _ in self._found], self._found
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._final:  # behind a body nobody looks for them
-            self._found.append((lower(name), value.decode("latin-1")))
-
-    def on_headers_complete(self) -> None:
-        self._final = self._parser.get_status_code() >= 200
-        if not self._final:
-            self._found.clear()
-
-
 @lru_cache(maxsize=128)
 def request_head(address: Address, method: str, target: str, headers: tuple[tuple[str, str], ...]) -> bytes:
     """The head of a request up to its length: the same for most requests to one upstream."""
@@ -107,6 +62,11 @@ def request_head(address: Address, method: str, target: str, headers: tuple[tupl
     if any(c in target for c in "\r\n ") or any(c in address.host for c in "\r\n /"):
         raise TransportError("connect", f"{target[:80]!r} is no path")
     return ("\r\n".join(lines) + "\r\n").encode("latin-1", "replace")
+
+
+def prepared(address: Address, target: str, headers: tuple[tuple[str, str], ...]) -> Post:
+    """What stays the same from one POST to the next. TransportError where it cannot be sent."""
+    return Post(address, target, headers, request_head(address, "POST", target, headers))
 
 
 def why(error: Exception | None) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from bench import payloads
 
 from dragoman.gateway.config import Config, Upstream
 from dragoman.gateway.headers import homeward, onward, unheard
+from dragoman.transport.heading import Heading, listed
 
 from .loopback import Scripted, ask, through
 from .test_auth import PLACES
@@ -90,6 +90,10 @@ def test_headers_go_to_their_own_family(upstream: str, client: str, taken: set[s
     assert severities.get("anthropic-beta", "info") == "info"
 
 
+def heading(answer: list[tuple[str, str]]) -> Heading:
+    return listed([(name.encode(), value.encode()) for name, value in answer])
+
+
 ANSWER = [
     ("content-type", "application/json"),
     ("transfer-encoding", "chunked"),
@@ -102,13 +106,13 @@ ANSWER = [
 
 
 def test_what_the_upstream_says_reaches_its_own_family() -> None:
-    assert dict(homeward("openai-chat", "openai-responses", ANSWER, "ex", {})) == {
+    assert dict(homeward("openai-chat", "openai-responses", heading(ANSWER), "ex", [])) == {
         "x-ratelimit-remaining-requests": "9",
         "anthropic-ratelimit-tokens-remaining": "8",
         "openai-processing-ms": "7",
         "x-request-id": "theirs",
     }
-    assert dict(homeward("anthropic", "openai-chat", ANSWER, "ex", {})) == {
+    assert dict(homeward("anthropic", "openai-chat", heading(ANSWER), "ex", [])) == {
         "x-request-id": "theirs",
         "request-id": "theirs",
     }
@@ -120,17 +124,18 @@ def test_so_many_as_there_are_come_back_each_time(count: int) -> None:
         limits = [(f"x-ratelimit-{number}", value) for number in range(count)]
         answer = [("date", value), *limits, ("x-request-id", ""), ("request-id", f"r{value}")]
         own = [("content-type", "a/b"), ("x-request-id", f"r{value}")]
-        assert homeward("openai-chat", "openai-chat", answer, "ex", {}, own[0]) == [*own, *limits]
-        assert homeward("gemini", "openai-chat", answer, "ex", {}, own[0]) == own
+        assert homeward("openai-chat", "openai-chat", heading(answer), "ex", own[:1]) == [*own, *limits]
+        assert homeward("gemini", "openai-chat", heading(answer), "ex", own[:1]) == own
 
 
 def test_a_request_is_called_what_the_upstream_calls_it_else_as_the_client_does() -> None:
-    def called(answer: Any, asked: dict[str, str]) -> str:
-        return dict(homeward("openai-chat", "anthropic", answer, "ex", asked))["x-request-id"]
+    def called(answer: list[tuple[str, str]]) -> str:
+        return dict(homeward("openai-chat", "anthropic", heading(answer), "mine", []))["x-request-id"]
 
-    assert called([("request-id", "req_1")], {"x-request-id": "mine"}) == "req_1"
-    assert called([], {"x-request-id": "mine"}) == "mine"
-    assert called([], {}) == "ex"
+    assert called([("request-id", "req_1")]) == "req_1"
+    assert called([("x-request-id", ""), ("request-id", "req_1")]) == "req_1"
+    assert called([("request-id", "")]) == "mine"
+    assert called([]) == "mine"
 
 
 def test_all_of_it_through_a_gateway() -> None:

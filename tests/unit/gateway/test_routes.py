@@ -55,6 +55,6 @@ def test_names_are_forgotten_and_long_ones_are_not_remembered() -> None:
         assert routes.find(f"any-{number}", first)[1][0].model == f"any-{number}"
     long = "any-" + "x" * MAX_NAME
     assert routes.find(long, first)[1][0].model == long
-    assert len(routes._found) <= MAX_KNOWN and long not in routes._found
+    assert len(routes.found) <= MAX_KNOWN and long not in routes.found
     assert len(routes._places) <= MAX_KNOWN
     assert all(len(model) <= MAX_NAME for _, _, model in routes._places)

@@ -10,8 +10,10 @@ import pytest
 from dragoman.errors import ConfigError
 from dragoman.gateway import upstreams
 from dragoman.gateway.config import Route
+from dragoman.gateway.heads import Head, Heads
 from dragoman.gateway.routes import Choice
 from dragoman.gateway.sending import HOPS, INSTANCE, MAX_KNOWN, Sendings
+from dragoman.transport.heading import listed
 from dragoman.transport.upstream import Auth, Upstream
 
 ENVIRONMENT = {"KEY": "the upstream's own"}
@@ -40,8 +42,7 @@ def test_headers_are_those_of_this_very_client(dialect: str, auth: Auth, pass_ke
         wanted = upstreams.headers(place.upstream, ENVIRONMENT, client, asked, pass_key=pass_key)
         if url.startswith("http:"):
             wanted.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".strip()))
-        assert list(sending.headers(asked)) == wanted
-        assert sending.fixed is None or list(sending.fixed) == wanted
+        assert list(sending.post(asked).headers) == wanted
         assert sending.stream is bool(number % 2)
 
 
@@ -49,18 +50,16 @@ def test_a_token_is_the_one_of_now() -> None:
     place = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
     sending = Sendings({})[place, "code-assist", False]
     assert sending.google
-    told = [dict(sending.headers({}, token))["authorization"] for token in ("a", "b", "a")]
+    told = [dict(sending.post({}, token).headers)["authorization"] for token in ("a", "b", "a")]
     assert told == ["Bearer a", "Bearer b", "Bearer a"]
-    assert sending.fixed is None
 
 
 def test_headers_stay_as_they_are_only_where_nothing_varies() -> None:
     place, known = choice("anthropic", "auto", "https://example.test"), Sendings(ENVIRONMENT)
     still, varying = known[place, "openai-chat", False, "host"], known[place, "anthropic", False, "anthropic-beta"]
-    assert still.fixed is None
-    assert still.headers({"host": "a"}) == still.fixed == still.headers({"host": "b"})
-    assert [dict(varying.headers({"anthropic-beta": beta}))["anthropic-beta"] for beta in "aba"] == ["a", "b", "a"]
-    assert varying.fixed is None
+    assert still.post({"host": "a"}) is still.post({"host": "b"})
+    told = [dict(varying.post({"anthropic-beta": beta}).headers)["anthropic-beta"] for beta in "aba"]
+    assert told == ["a", "b", "a"]
 
 
 def test_what_is_remembered_is_bounded() -> None:
@@ -69,8 +68,8 @@ def test_what_is_remembered_is_bounded() -> None:
         known[place, "openai-chat", False, f"x-{number}"]
     sending = known[place, "openai-chat", False, "x-request-id"]
     for number in range(3 * MAX_KNOWN):
-        assert ("x-request-id", f"r{number}") in sending.headers({"x-request-id": f"r{number}"})
-    sending.headers({"x-request-id": "r" * 10_000})
+        assert ("x-request-id", f"r{number}") in sending.post({"x-request-id": f"r{number}"}).headers
+    sending.post({"x-request-id": "r" * 10_000})
     long = Choice("up", place.upstream, "m" * 10_000)
     assert known[long, "gemini", False].terms.model == "m" * 10_000
     assert known[place, "openai-chat", False, "n" * 10_000].kindred
@@ -80,23 +79,67 @@ def test_what_is_remembered_is_bounded() -> None:
     assert all("r" * 100 not in str(told) for told in sending._made)
 
 
+def known_head() -> Head:
+    lines, headers = [(b"content-length", b"1")], {"content-length": "1"}
+    found = Heads().learn(b"POST / HTTP/1.1\r\ncontent-length: 1", b"/", lines, headers, "/", "")
+    assert found is not None
+    return found
+
+
+def test_how_requests_with_a_known_head_are_sent_is_known() -> None:
+    places = [choice("anthropic", "auto", "https://example.test") for _ in range(2)]
+    known, heads = Sendings(ENVIRONMENT), [known_head() for _ in range(2)]
+    for place in places:
+        for stream in (False, True):
+            for beta, head in zip("ab", heads, strict=True):
+                asked = {"anthropic-beta": beta}
+                sending, post = known.find(place, "anthropic", stream, asked, head)
+                assert known.known[place, stream, head] == (sending, post)
+                assert (sending.choice, sending.stream) == (place, stream)
+                assert post is not None and post is sending.post(asked)
+                assert dict(post.headers)["anthropic-beta"] == beta
+                assert f"anthropic-beta: {beta}\r\n".encode() in post.head
+    assert len(known.known) == 8
+    assert known.find(places[0], "anthropic", False, {}, None)[1] is not None
+    assert len(known.known) == 8
+
+
+def test_what_is_known_by_heads_is_bounded() -> None:
+    place, known = choice("openai-chat", "auto", "https://example.test"), Sendings(ENVIRONMENT)
+    for _ in range(3 * MAX_KNOWN):
+        known.find(place, "openai-chat", False, {}, known_head())
+    assert 0 < len(known.known) <= MAX_KNOWN
+    known.known.clear()
+    known.find(Choice("up", place.upstream, "m" * 10_000), "openai-chat", False, {}, known_head())
+    assert known.known == {}
+
+
+def test_what_depends_on_the_hour_or_cannot_be_made_is_not_known() -> None:
+    google = Choice("up", Upstream("code-assist", "https://example.test"), "some-model")
+    keyless, odd = choice("openai-chat", "auto", "https://example.test"), choice("openai-chat", "none", "https://a b")
+    known = Sendings({})
+    for place in (google, keyless, odd):
+        sending, post = known.find(place, "openai-chat", False, {}, known_head())
+        assert (sending.choice, post) == (place, None)
+    assert known.known == {}
+
+
 def test_a_key_that_is_missing_is_missed_every_time() -> None:
     place, known = choice("openai-chat", "auto", "https://example.test"), Sendings({})
     sending = known[place, "openai-chat", False]
     for _ in range(2):
         with pytest.raises(ConfigError, match="KEY is empty"):
-            sending.headers({})
-        assert sending.fixed is None
+            sending.post({})
 
 
 class Saying:
     """An answer with a content type."""
 
     def __init__(self, kind: str) -> None:
-        self.headers = [("date", "now"), ("content-type", kind)]
+        self.heading = listed([(b"date", b"now"), (b"content-type", kind.encode())])
 
     def header(self, name: str) -> str:
-        return dict(self.headers).get(name, "")
+        return self.heading.header(name)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +164,7 @@ def test_an_answer_is_a_stream_or_not_whatever_was_asked_for(
     sending = Sendings({})[choice(dialect, "none", "http://127.0.0.1:9"), "anthropic", stream]
     answer: Any = Saying(kind)
     assert sending.streams(answer) is streams
-    if sending.kind in answer.headers:
+    if answer.heading.values[answer.heading.shape.kind] == sending.kind:
         assert streams is sending.stream
 
 

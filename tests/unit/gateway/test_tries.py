@@ -137,3 +137,43 @@ def test_a_stream_is_one_whatever_it_says_of_its_letters(kind: str) -> None:
     told = run(doing())
     assert told.status == 200
     assert b"event: message_stop" in told.body
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "openai-chat"])
+def test_a_connection_that_was_closed_while_it_was_idle_is_no_attempt(dialect: str) -> None:
+    async def gone(request: Incoming, reply: Reply) -> None:
+        reply.cut()
+
+    behind = Behind(GOOD, gone, GOOD)
+
+    async def doing() -> list[Any]:
+        async with between(behind) as front:
+            told = [await front.generate(dialect) for _ in range(2)]
+            return [(one.status, (await front.exchange(one))["attempts"]) for one in told]
+
+    assert run(doing()) == [(200, 1), (200, 1)]
+    assert len(behind.seen) == 3
+    assert behind.seen[1].body == behind.seen[2].body
+
+
+def test_a_client_that_leaves_takes_its_upstream_along_whether_or_not_the_connection_is_new() -> None:
+    left = asyncio.Event()
+
+    async def waiting(request: Incoming, reply: Reply) -> None:
+        try:
+            await asyncio.sleep(30)
+        finally:
+            left.set()
+
+    async def doing() -> None:
+        for steps in ((GOOD, waiting), (waiting,)):
+            left.clear()
+            async with between(Behind(*steps)) as front:
+                if len(steps) > 1:
+                    await front.generate("openai-chat")
+                _, writer = await front.open("/v1/chat/completions", asking("openai-chat"))
+                await asyncio.sleep(0.1)
+                writer.close()
+                await asyncio.wait_for(left.wait(), 5)
+
+    run(doing())

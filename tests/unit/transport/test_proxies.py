@@ -15,6 +15,7 @@ from dragoman.errors import ConfigError, TransportError
 from dragoman.transport.client import Address, Client, Limits
 from dragoman.transport.http import Pool
 from dragoman.transport.proxies import Proxies, client
+from dragoman.transport.wire import prepared
 
 pytest.importorskip("aiohttp", reason="the extra `proxy` is not installed")
 
@@ -142,6 +143,33 @@ def through(
 async def whole(asking: Client, address: Address) -> tuple[int, str, bytes]:
     async with await asking.request(address, "POST", "/a%2Fb?c=d", [("x-a", "b")], b"{}") as answer:
         return answer.status, answer.header("x-b"), await answer.read(1000)
+
+
+def test_only_upstreams_without_a_proxy_are_asked_at_once() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for _ in range(2):
+            await read_request(reader)
+            writer.write(plain(b"hello", "X-B: c"))
+            await writer.drain()
+
+    async def use(proxies: Proxies, *, everywhere: bool) -> Any:
+        async with serving(handler) as port:
+            asking, address = Proxied(Limits(), proxies, everywhere=everywhere), Address(False, "127.0.0.1", port)
+            try:
+                first = await whole(asking, address)
+                begun = asking.begin(prepared(address, "/", ()), b"{}")
+                if begun is not None:
+                    await begun.coming(5)
+                    return first, begun.status, begun.header("x-b"), begun.whole(10)
+                return first
+            finally:
+                asking.close()
+                if asking._closing is not None:
+                    await asking._closing
+
+    told = (200, "c", b"hello")
+    assert asyncio.run(use(Proxies({}), everywhere=True)) == told
+    assert asyncio.run(use(Proxies({"HTTP_PROXY": "http://p:1"}), everywhere=False)) == (told, *told)
 
 
 def test_an_upstream_is_asked_through_the_proxy() -> None:
