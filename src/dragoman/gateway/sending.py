@@ -17,7 +17,7 @@ from ..asking import pass_request, terms
 from ..codec.vault import Vault
 from ..dialects import get
 from ..errors import ConfigError, TransportError
-from ..translate import StreamTranslator, Translation, translate_response
+from ..translate import StreamTranslator, Translation, cross_response
 from ..transport.client import Answer, Post
 from ..transport.wire import prepared
 from .headers import plan
@@ -76,7 +76,7 @@ class Sending:
             alike = (None, self.stream)  # which is what silence means there
         self.said = alike
         """What the body may say about a stream; else we do."""
-        self._client, self._dialect, self._vault = client, upstream.dialect, vault
+        self._client, self._dialect, self._seals, self._vault = client, upstream.dialect, route.seals, vault
         self.terms = terms(
             source=client,
             target=upstream.dialect,
@@ -126,15 +126,7 @@ class Sending:
 
     def response(self, body: bytes, asked: Translation, created: int) -> Translation:
         """The upstream's answer to a request, for the client."""
-        return translate_response(
-            body,
-            source=self._dialect,
-            target=self._client,
-            answers=asked,
-            created=created,
-            seals=self.choice.route.seals,
-            vault=self._vault,
-        )
+        return cross_response(body, self._dialect, self._client, asked, None, created, self._seals, self._vault)
 
     def events(self, asked: Translation, created: int) -> StreamTranslator:
         """The same for a stream."""
@@ -143,7 +135,7 @@ class Sending:
             target=self._client,
             answers=asked,
             created=created,
-            seals=self.choice.route.seals,
+            seals=self._seals,
             vault=self._vault,
         )
 
