@@ -185,8 +185,6 @@ class Crossing(Struct, eq=False):
     """The ids of all calls in the history, each once; None: some have none, or the same."""
     host: Host | None = None
     """Where the upstream differs from its dialect; None: nothing is known of it."""
-    intact: bool = False
-    """The request is written as it was read, but for its turns."""
     suited: bool = False
     """Something was changed for the host's sake."""
     within: Path = ()

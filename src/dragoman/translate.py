@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Raw, Struct
 
 from . import profiles
-from .asking import Binary, cross_request, terms
 from .canon.losses import Loss, Severity
 from .canon.parts import Part
 from .canon.request import Request
@@ -27,6 +26,7 @@ from .crossing import Crossing, Resolver
 from .dialect import Dialect
 from .dialects import get
 from .errors import FaultError, WireError
+from .requests import Binary, cross_request, terms
 from .sealing import Strategy, check_strategy
 from .streaming import StreamTranslator
 from .translation import (

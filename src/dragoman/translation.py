@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -24,10 +23,8 @@ Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
 Found = Callable[[], tuple[Loss, ...]]
 """The losses, counted when someone asks for them."""
 
-_NONE: Mapping[str, Any] = MappingProxyType({})
 
-
-class Translation(Struct, eq=False):
+class Translation(Struct, eq=False, weakref=True):
     """A document in the target's dialect, and what was lost on the way."""
 
     body: bytes
@@ -50,9 +47,9 @@ class Translation(Struct, eq=False):
     """What was mended in the history of the source, with `repair="report"`."""
     headers: dict[str, str] = {}
     """Headers to send it with, beside those of every request: what the upstream wants for something in it."""
-    renamed: Mapping[str, tuple[str, str]] = _NONE
-    wrapped: Set[str] = frozenset()
-    stand_ins: Mapping[str, str] = _NONE
+    renamed: dict[str, tuple[str, str]] = {}
+    wrapped: set[str] = set()
+    stand_ins: dict[str, str] = {}
     """Functions offered in place of tools that the source's upstream runs itself: name -> what it stands for. Their
     calls come to a client that never declared them, and are reported as `call.stand_in`: whoever stands between must
     run them, or the client answers them as it answers any tool it does not know."""

@@ -79,7 +79,7 @@ class Arounds:
 
     def sight(self, body: bytes) -> Sighted | None:
         """What is known of a request that goes on from one that was seen, whoever that was for."""
-        for target in self._known:
+        for target in tuple(self._known):  # another thread may learn meanwhile
             found = self._look(body, target)
             if found is not None and found.looked.run is not None and found.looked.messages:
                 return found
@@ -158,9 +158,7 @@ def known_rim(request: Request, turns: tuple[Turn, ...], crossing: Crossing) -> 
     if around is None or crossing.host is not None:
         return None
     rim: Rim | None = around.written.get(crossing.model)
-    if rim is None or rim.profile is not crossing.profile:
-        return None
-    if not crossing.intact and not _untouched(request, around.request):
+    if rim is None or rim.profile is not crossing.profile or not _untouched(request, around.request):
         return None
     count = len(rim.lead)
     if turns[:count] != rim.lead or count == len(turns) or turns[count].role in SYSTEM:

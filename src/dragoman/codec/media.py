@@ -93,7 +93,7 @@ def unannounced(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 def _unannounced(turn: Turn) -> Turn:
     parts: list[Part] = []
     for part in turn.parts:
-        if type(part) is ToolResult:
+        if type(part) is ToolResult and part.parts:
             kept = [
                 one for one, after in zip(part.parts, (*part.parts[1:], None), strict=True) if not _says(one, after)
             ]

@@ -56,8 +56,9 @@ class Kinds(dict[tuple[bool, ...], Named]):
         self._fields = fields
 
     def __missing__(self, silent: tuple[bool, ...]) -> Named:
-        told = iter(silent)
-        named = [(at, tuple([name for name in names if not next(told)])) for at, names in self._fields]
+        places = [(at, name) for at, names in self._fields for name in names]
+        told = [place for place, quiet in zip(places, silent, strict=True) if not quiet]
+        named = [(at, tuple([name for where, name in told if where == at])) for at, _ in self._fields]
         self[silent] = found = tuple([(at, names) for at, names in named if names])
         return found
 

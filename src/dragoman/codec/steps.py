@@ -10,7 +10,7 @@ from .gist import gist
 
 def arrange(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
     """The turns with every result next to the calls it answers. Returns `turns` itself when nothing has to move."""
-    return turns if crossing.intact or gist(turns, crossing).arranged else _rearranged(turns, crossing)
+    return turns if gist(turns, crossing).arranged else _rearranged(turns, crossing)
 
 
 def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:

@@ -29,7 +29,7 @@ MAX_HEADER = 2000
 class Tape:
     """The bytes that came, or went: the beginning, and the last pieces of a long one."""
 
-    __slots__ = ("_held", "head", "size", "tail")
+    __slots__ = ("head", "size", "tail")
 
     def __init__(self) -> None:
         self.head: list[bytes] = []

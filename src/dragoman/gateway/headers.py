@@ -95,7 +95,11 @@ def homeward(client: str, upstream: str, answer: Heading, called: str, out: Head
     A request keeps the name that the upstream gave it, since that is the one its makers know; else it is `called` as
     the client or the gateway does.
     """
-    taken, ids = _understood(client, upstream, answer.shape)
+    notes = answer.shape.notes
+    found = notes.get((client, upstream))
+    if found is None:
+        found = notes[client, upstream] = _understood(client, upstream, answer.shape)
+    taken, ids = found
     for place in ids:
         if name := answer.value(place):
             called = name
@@ -108,10 +112,9 @@ def homeward(client: str, upstream: str, answer: Heading, called: str, out: Head
     return out
 
 
-@lru_cache(maxsize=512)
 def _understood(client: str, upstream: str, shape: Shape) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
     """Of an answer's headers, those that the client understands with their places, and the places of those that say
-    what the request is called, the most telling first. Upstreams send the same names again and again."""
+    what the request is called, the most telling first."""
     kindred = family(client) == family(upstream)
     names = list(enumerate(shape.names, 1))
     ids = sorted([(_IDS[name], place) for place, name in names if name in _IDS])

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from ..asking import Head, cross_request, look, seen
 from ..canon.events import Fault, FaultKind
 from ..canon.request import Sighted
 from ..codec import jsontext
 from ..codec.vault import Vault
 from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
+from ..requests import Head, cross_request, look, seen
 from ..translation import Translation
 from ..transport.client import Answer, Client, Post, too_long
 from ..transport.google import Tokens
@@ -364,10 +364,15 @@ class Relay:
                     raise TransportError("timeout", too_long(bounds.total))
             answer = pool.begin(post, asked.body)
             if answer is not None:
+                answer.within(left, bounds.total)
                 await answer.coming(first)
-            if answer is None or (not answer.status and answer.unheard()):
+                if not answer.status:
+                    answer.unheard()
+                    answer = None
+            if answer is None:
+                within = left, bounds.total
                 answer = await pool.request(
-                    post.address, "POST", post.target, post.headers, asked.body, first_byte=first
+                    post.address, "POST", post.target, post.headers, asked.body, first_byte=first, within=within
                 )
             now = monotonic()
             exchange.answer_after = now - self._began
@@ -375,8 +380,6 @@ class Relay:
             exchange.answer_headers = self._heading = heading = answer.heading
             if exchange.tries:  # what was said then is of no more interest
                 exchange.answered = exchange.told = None
-            if not answer.done:
-                answer.within(self._end - now, bounds.total)
             if status >= 300:
                 return await self._fault(sending.choice, answer)
             streams = sending.stream

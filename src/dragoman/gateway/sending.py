@@ -12,11 +12,11 @@ from operator import itemgetter
 from typing import Any
 
 from .. import hosts
-from ..asking import Head as Looked
-from ..asking import pass_request, terms
 from ..codec.vault import Vault
 from ..dialects import get
 from ..errors import ConfigError, TransportError
+from ..requests import Head as Looked
+from ..requests import pass_request, terms
 from ..translate import StreamTranslator, Translation, cross_response
 from ..transport.client import Answer, Post
 from ..transport.wire import prepared
@@ -30,7 +30,9 @@ HOPS = "dragoman-hops"
 INSTANCE = os.urandom(8).hex()
 """This one. Workers inherit it."""
 MAX_KNOWN = 200
-"""Kinds of requests that are remembered, and headers for each."""
+"""Kinds of requests that are remembered,"""
+MAX_POSTS = 32
+"""and headers for each."""
 MAX_LENGTH = 4096
 """Letters in the headers of one that is."""
 _STREAMS = ("text/event-stream", "application/x-ndjson")
@@ -115,7 +117,7 @@ class Sending:
                 made.append((HOPS, f"{asked.get(HOPS, '')} {INSTANCE}".lstrip()))
             found = prepared(self.address, self.target, tuple(made))
             if self._varying is None or sum(map(len, self._varying(asked))) <= MAX_LENGTH:
-                if len(self._made) >= MAX_KNOWN:
+                if len(self._made) >= MAX_POSTS:
                     self._made.clear()
                 self._made[told] = found
         return found

@@ -118,7 +118,7 @@ class _Client(asyncio.Protocol):
     def __init__(self, server: Server) -> None:
         self.transport: asyncio.Transport | None = None
         self.full: asyncio.Future[None] | None = None
-        self.keep_alive = not server.draining
+        self.keep_alive = True
         """There may be another request after the one that is being answered."""
         self._server = server
         self._heads = server.heads.known
@@ -160,6 +160,7 @@ class _Client(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
         self._server.clients.add(self)
+        self.keep_alive = not self._server.draining
         self._server.deadlines.expect(self, self._server.bounds.head_seconds)
 
     def connection_lost(self, error: Exception | None) -> None:

@@ -97,9 +97,9 @@ class Begun(Answer, Protocol):
     def coming(self, seconds: float) -> Awaitable[None]:
         """Done when its head has come, or nothing more will. Raises the error that it ended with."""
 
-    def unheard(self) -> bool:
-        """Whether it may be asked for again, of one that has ended before its head came. Raises the error that it
-        ended with where it may not."""
+    def unheard(self) -> None:
+        """Of one that has ended before its head came: raises the error that it ended with, unless it may be asked for
+        again."""
 
 
 class Client(Protocol):
@@ -120,8 +120,10 @@ class Client(Protocol):
         body: bytes = b"",
         *,
         first_byte: float | None = None,
+        within: tuple[float, float] | None = None,
     ) -> Answer:
-        """Send a request; gives the answer once its head is there."""
+        """Send a request; gives the answer once its head is there. `within`: what all of the answer may take, as
+        `Answer.within` has it."""
 
     def close(self) -> None:
         """Close what is idle; answers under way go on."""

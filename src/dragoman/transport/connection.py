@@ -19,7 +19,7 @@ import httptools
 
 from ..errors import TransportError
 from .client import MAX_HEAD, Address, Headers, too_long
-from .heading import NONE, Heading, Known, heading
+from .heading import NONE, Heading, Shapes
 from .wire import Broken, Inflate, TooLarge, why
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ HIGH_WATER = 256 * 1024
 """Bytes of an answer held for a slow reader before the upstream is no longer listened to."""
 _ONE = (None, None)
 """What the parser may tell of one answer: that it begins, and that it ends."""
+AT_ONCE = 5.0
+"""Seconds within which a connection that was closed while it was idle says so. Later the upstream may have worked on
+what it was asked."""
 
 
 class Host:
@@ -44,8 +47,7 @@ class Host:
         self.free: list[Connection] = []
         """Those that serve nobody: open, and not for too long. The last that came back goes first."""
         self.queue: deque[asyncio.Future[None]] = deque()
-        self.shapes: Known = []
-        """Of the heads that it has sent lately."""
+        self.shapes = Shapes()
 
     def next(self) -> None:
         """A place is free: for the first who waits, if somebody does."""
@@ -145,7 +147,7 @@ class Connection(asyncio.Protocol):
             self.pieces.clear()
             if answer.paused:
                 answer.resume()
-            self.leave(self._keep)
+            self.leave(self._keep and not self.full)  # what it has not taken would stand before the next request
         waiter = answer.waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
@@ -162,7 +164,7 @@ class Connection(asyncio.Protocol):
             return False
         self._head = b""
         self._status = 0
-        answer.heading = found = heading(head, self.host.shapes)
+        answer.heading = found = self.host.shapes.read(head)
         if len(head) > MAX_HEAD and found.size() > MAX_HEAD:
             answer.fail("upstream_bad", "the upstream's answer is not HTTP: its head is too large")
             return False
@@ -382,13 +384,19 @@ class Answer:
     def header(self, name: str) -> str:
         return self.heading.header(name)
 
-    def unheard(self) -> bool:
-        """Whether it may be asked for again, of one that has ended before its head came: not one byte of it came on a
-        connection that had been idle, and may have been closed then. Raises the error that it ended with else."""
+    def unheard(self) -> None:
+        """Of an answer that has ended before its head came: raises the error that it ended with, unless it may be asked
+        for again. So it is where not one byte of it came on a connection that had been idle, and was closed meanwhile,
+        which shows at once. Then so may all the others be: the next one asked is new."""
         assert self._error is not None
-        if self._error.kind != "closed" or self.began or not self.connection.idle_since:
+        connection = self.connection
+        asked = self._late - self._patience
+        if self._error.kind != "closed" or self.began or not connection.idle_since:
             raise self._error
-        return True
+        if connection.loop.time() > asked + AT_ONCE:
+            raise self._error
+        for one in connection.host.free.copy():
+            one.close()
 
     def within(self, seconds: float, total: float) -> None:
         """Give it up when the rest of it takes longer; `total` is what all of it may take."""

@@ -15,10 +15,14 @@ import httptools
 from msgspec import Struct
 
 MAX_SHAPES = 32
-"""Shapes that are known of one upstream: whole answers, streams and each kind of fault have their own. One that has
-more is not worth it."""
+"""Shapes that are known of one upstream: whole answers, streams and each kind of fault have their own."""
 MAX_LENGTH = 8192
-"""Bytes in a head whose shape is remembered."""
+"""Bytes in a head whose shape is remembered,"""
+MAX_LINES = 64
+"""and headers: to make an expression for more takes too long."""
+SELDOM = 100
+"""One in so many heads takes the place of a shape, where there is none free. To learn one takes longer than to read it,
+and an upstream may send others each time."""
 
 _FINAL = (b"HTTP/1.1 2", b"HTTP/1.1 4", b"HTTP/1.1 5", b"HTTP/1.1 3")
 _STATUS = len(b"HTTP/1.1 200")
@@ -28,7 +32,7 @@ _line = re.compile(rb"([^:\s]+):[ \t]*([^\r\n]*)").match
 class Shape:
     """The headers of heads that differ in their values only."""
 
-    __slots__ = ("compressed", "kind", "names", "places")
+    __slots__ = ("compressed", "kind", "names", "notes", "places")
 
     def __init__(self, names: Iterable[bytes]) -> None:
         self.names = [name.decode("latin-1").lower() for name in names]
@@ -37,10 +41,8 @@ class Shape:
         self.kind = self.places.get("content-type", 0)
         """Where the content type is; 0: there is none."""
         self.compressed = "content-encoding" in self.places
-
-
-Known = list[tuple[Callable[[bytes], "re.Match[bytes] | None"], int, Shape]]
-"""The shapes of one upstream: what finds the values in a head, the lines of one, and the shape."""
+        self.notes: dict[tuple[str, str], Any] = {}
+        """What others have found out about such heads. It goes with the shape."""
 
 
 class Heading(Struct, frozen=True, eq=False):
@@ -67,28 +69,53 @@ class Heading(Struct, frozen=True, eq=False):
         return sum(map(len, self.shape.names)) + sum(map(len, self.values[1:])) + 4 * len(self.shape.names)
 
 
-def heading(head: bytes, known: Known) -> Heading:
-    """A head that the parser takes, with all before it and some behind it. `known` are the upstream's shapes."""
-    for match, lines, shape in known:
-        found = match(head)
-        if found is not None and head.count(b"\n", 0, found.end()) == lines:  # none ends in another way
-            return Heading(shape, found.groups())
-    return _learned(head, known)
+class Shapes:
+    """The shapes of one upstream's heads, those that it sent lately first."""
 
+    __slots__ = ("_known", "_missed")
 
-def _learned(head: bytes, known: Known) -> Heading:
-    end = head.find(b"\r\n\r\n")
-    lines = head[:end].split(b"\r\n")
-    found = [(line[1], line[2]) for line in map(_line, lines[1:]) if line is not None]
-    if not head.startswith(_FINAL) or not len(found) == len(lines) - 1 == head.count(b"\n", 0, end):
-        return listed(_Told(head).headers)
-    told = listed(found)
-    if end <= MAX_LENGTH and len(known) < MAX_SHAPES:
-        # Possessive throughout: what does not fit is found out in one go too.
-        names = b"".join([rb"\r\n%b:[ \t]*+([^\r]*+)" % re.escape(name) for name, _ in found])
-        match = re.compile(rb"%b([^\r]*+)%b\r\n\r\n" % (re.escape(head[:_STATUS]), names)).match
-        known.append((match, len(lines) + 1, told.shape))
-    return told
+    def __init__(self) -> None:
+        self._known: list[tuple[Callable[[bytes], re.Match[bytes] | None], int, Shape]] = []
+        # What finds the values in a head, the lines of one, and the shape.
+        self._missed = 0
+
+    def read(self, head: bytes) -> Heading:
+        """A head that the parser takes, with all before it and some behind it."""
+        known = self._known
+        for one in known:
+            match, lines, shape = one
+            found = match(head)
+            if found is not None and head.count(b"\n", 0, found.end()) == lines:  # none ends in another way
+                if one is not known[0]:
+                    known.remove(one)
+                    known.insert(0, one)
+                return Heading(shape, found.groups())
+        return self._learned(head)
+
+    def _learned(self, head: bytes) -> Heading:
+        end = head.find(b"\r\n\r\n")
+        lines = head[:end].split(b"\r\n")
+        found = [(line[1], line[2]) for line in map(_line, lines[1:]) if line is not None]
+        if not head.startswith(_FINAL) or not len(found) == len(lines) - 1 == head.count(b"\n", 0, end):
+            return listed(_Told(head).headers)
+        told = listed(found)
+        if end <= MAX_LENGTH and len(found) <= MAX_LINES and self._takes_another():
+            # Possessive throughout: what does not fit is found out in one go too.
+            names = b"".join([rb"\r\n%b:[ \t]*+([^\r]*+)" % re.escape(name) for name, _ in found])
+            match = re.compile(rb"%b([^\r]*+)%b\r\n\r\n" % (re.escape(head[:_STATUS]), names)).match
+            self._known.insert(0, (match, len(lines) + 1, told.shape))
+        return told
+
+    def _takes_another(self) -> bool:
+        if len(self._known) == MAX_SHAPES:
+            self._missed += 1
+            if self._missed % SELDOM:
+                return False
+            self._known.pop()
+        return True
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 def listed(headers: Iterable[tuple[bytes, bytes]]) -> Heading:

@@ -47,8 +47,10 @@ class Pool:
         body: bytes = b"",
         *,
         first_byte: float | None = None,
+        within: tuple[float, float] | None = None,
     ) -> Answer:
-        """Send a request; gives the answer once its head is there."""
+        """Send a request; gives the answer once its head is there. `within`: what all of the answer may take, as
+        `Answer.within` has it."""
         message = request_head(address, method, target, tuple(headers))
         if body or method in ("POST", "PUT", "PATCH"):
             message = b"%bcontent-length: %d\r\n\r\n%b" % (message, len(body), body)
@@ -58,14 +60,17 @@ class Pool:
         host = self._hosts.get(address)
         if host is None:
             host = self._new(address)
+        began = self.loop.time()
         while True:
             connection = host.free.pop() if host.free else await self._another(host)
             answer = connection.ask(message)
+            if within is not None:
+                answer.within(within[0] - (self.loop.time() - began), within[1])
             try:
                 await answer.coming(timeout)
                 if answer.status:
                     return answer
-                answer.unheard()  # else it raises
+                answer.unheard()
             except BaseException:
                 answer.close()
                 raise

@@ -138,10 +138,11 @@ class Proxied:
         body: bytes = b"",
         *,
         first_byte: float | None = None,
+        within: tuple[float, float] | None = None,
     ) -> Answer:
         proxy = self._proxies.of(address)
         if proxy is None and not self._everywhere:
-            return await self._own.request(address, method, target, headers, body, first_byte=first_byte)
+            return await self._own.request(address, method, target, headers, body, first_byte=first_byte, within=within)
         seconds = self.limits.first_byte if first_byte is None else first_byte
         host = f"[{address.host}]" if ":" in address.host else address.host
         where = f"{host}:{address.port}" + (f" by the proxy {URL(proxy).host}" if proxy else "")
@@ -163,7 +164,10 @@ class Proxied:
             raise TransportError("closed", f"the upstream closed the connection before it answered: {error}") from None
         except (aiohttp.ClientError, ValueError) as error:
             raise TransportError("upstream_bad", f"the upstream's answer is not HTTP: {error}") from None
-        return _Answer(found, self.limits)
+        answer = _Answer(found, self.limits)
+        if within is not None:
+            answer.within(*within)
+        return answer
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

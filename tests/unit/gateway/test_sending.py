@@ -12,7 +12,7 @@ from dragoman.gateway import upstreams
 from dragoman.gateway.config import Route
 from dragoman.gateway.heads import Head, Heads
 from dragoman.gateway.routes import Choice
-from dragoman.gateway.sending import HOPS, INSTANCE, MAX_KNOWN, Sendings
+from dragoman.gateway.sending import HOPS, INSTANCE, MAX_KNOWN, MAX_POSTS, Sendings
 from dragoman.transport.heading import listed
 from dragoman.transport.upstream import Auth, Upstream
 
@@ -74,7 +74,7 @@ def test_what_is_remembered_is_bounded() -> None:
     assert known[long, "gemini", False].terms.model == "m" * 10_000
     assert known[place, "openai-chat", False, "n" * 10_000].kindred
     assert len(known) <= MAX_KNOWN
-    assert len(sending._made) <= MAX_KNOWN
+    assert len(sending._made) <= MAX_POSTS
     assert all(kind[0] is place and len(kind[-1]) < 100 for kind in known)
     assert all("r" * 100 not in str(told) for told in sending._made)
 

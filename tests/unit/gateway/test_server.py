@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from dragoman.gateway.server import Bounds, Gone, Incoming, Reply, Server
+from dragoman.gateway.server import Bounds, Gone, Incoming, Reply, Server, _Client
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Any]]
 
@@ -272,6 +273,17 @@ def test_an_answer_that_is_given_while_draining_says_that_it_is_the_last() -> No
         return said
 
     assert b"\r\nconnection: close\r\n\r\ndone" in asyncio.run(inner())
+
+
+def test_a_connection_that_comes_in_the_moment_of_draining_serves_one_request() -> None:
+    async def inner() -> bool:
+        server = Server(echo)
+        client = _Client(server)
+        server.draining = True  # after it was accepted, and before it is made
+        client.connection_made(Mock())
+        return client.keep_alive
+
+    assert not asyncio.run(inner())
 
 
 def test_draining_lets_requests_finish() -> None:

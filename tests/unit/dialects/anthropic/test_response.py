@@ -354,3 +354,13 @@ def test_a_zero_that_nobody_counted_is_said_to_be_invented(figures: dict[str, An
     told = dragoman.translate_response(body, source="openai-chat", target="anthropic")
     assert told.json()["usage"] == {"input_tokens": figures.get("prompt_tokens") or 0, "output_tokens": 0}
     assert [(loss.code, loss.path) for loss in told.losses] == [("usage.invented", "/usage")]
+
+
+def test_fields_of_other_kinds_are_lost_in_one_order() -> None:
+    block = {"signature": "s", "thinking": "READY", "type": "text"}
+    answer = {"id": "m", "type": "message", "role": "assistant", "model": "c", "content": [block, {"type": "text"}]}
+    found = dragoman.translate_response(answer, source="anthropic", target="gemini").losses
+    assert [loss.path for loss in found if loss.path.startswith("/content/0/")] == [
+        "/content/0/thinking",
+        "/content/0/signature",
+    ]

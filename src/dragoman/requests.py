@@ -10,7 +10,8 @@ from msgspec import Struct
 from . import hosts, profiles
 from .canon.losses import Severity
 from .canon.repairs import Repair
-from .canon.request import Request, Sighted
+from .canon.request import Around, Request, Sighted
+from .canon.turns import Gist
 from .codec import jsontext
 from .codec.gist import gist, sound
 from .codec.hosted import aim, cross
@@ -73,10 +74,6 @@ class Terms(Struct, frozen=True, eq=False):
     resolver: Resolver | None
     host: str | None
     stand_ins: bool
-    easy: bool
-    """To a history in which nothing is unusual nothing is to be done,"""
-    free: bool
-    """whether or not the sides take turns in it."""
 
 
 def terms(
@@ -101,10 +98,8 @@ def terms(
         check_strategy(seals, vault)
     if vault is not None and not keeps(seals, reader, writer):
         vault = None
-    easy = binary == "native" and (repair is None or repair == "report")
-    free = repair is None or not reader.demands.alternate
     chosen = (model, tolerance, binary, repair, seals, vault, resolver, host, stand_ins)
-    return Terms(source, target, reader, writer, *chosen, easy, free)
+    return Terms(source, target, reader, writer, *chosen)
 
 
 def cross_request(body: Body, terms: Terms, sighted: Sighted | None = None) -> Translation:
@@ -124,14 +119,20 @@ def cross_request(body: Body, terms: Terms, sighted: Sighted | None = None) -> T
         request = _sealed(request, terms, crossing)
         known = gist(request.turns, crossing)
     crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
-    around = crossing.around
     repairs: tuple[Repair, ...] = ()
-    usual = known.usual and terms.easy and (terms.free or known.alternates)
-    if usual and around is not None and around.plain and request.tools is around.request.tools:
-        crossing.called, crossing.intact, sent = known.calls, True, request
+    if known.usual and _passes(request, known, terms, crossing.around):
+        crossing.called, sent = known.calls, request
     else:
         request, sent, repairs = _prepared(request, terms, crossing)
     return _translated(writer.write_request(sent, crossing), request, terms, crossing, repairs)
+
+
+def _passes(request: Request, known: Gist, terms: Terms, around: Around | None) -> bool:
+    """Whether no stage has anything to do with a request whose history is usual."""
+    if around is None or not around.plain or request.tools is not around.request.tools or terms.binary != "native":
+        return False
+    repair = terms.repair
+    return repair is None or (repair == "report" and (known.alternates or not terms.reader.demands.alternate))
 
 
 def _crossing(terms: Terms, facts: Host | None) -> Crossing:

@@ -1,0 +1,85 @@
+"""A plug-in may change a request before one of our writers writes it: nothing that is remembered hides that."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from dragoman import Translation, dialects, translate_request, translate_response
+from dragoman.canon import Request, Text
+from dragoman.canon.turns import Turn
+from dragoman.codec.steps import arrange
+from dragoman.crossing import Crossing
+from dragoman.dialects import openai_chat
+
+TALK: list[dict[str, Any]] = [
+    {"role": "user", "content": "hi " * 100},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]},
+]
+
+
+@pytest.fixture
+def plug(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Request, Crossing], bytes]], None]:
+    def plugged(write: Callable[[Request, Crossing], bytes]) -> None:
+        house = msgspec.structs.replace(openai_chat.DIALECT, name="house", write_request=write)
+        monkeypatch.setattr(dialects, "_plugged", lambda name: house)
+        dialects.get.cache_clear()
+
+    return plugged
+
+
+def sent(messages: list[dict[str, Any]]) -> Translation:
+    tools = [{"name": "f", "input_schema": {"type": "object", "properties": {}}}]
+    asked = {"model": "m", "max_tokens": 9, "tools": tools, "messages": messages}
+    return translate_request(asked, source="anthropic", target="house")
+
+
+def test_settings_that_hang_on_the_turns(plug: Callable[[Any], None]) -> None:
+    def write(request: Request, crossing: Crossing) -> bytes:
+        if any(turn.role == "tool" for turn in request.turns):
+            settings = msgspec.structs.replace(request.settings, temperature=0.0)
+            request = msgspec.structs.replace(request, settings=settings)
+        return openai_chat.DIALECT.write_request(request, crossing)
+
+    plug(write)
+    assert [sent(TALK[:count]).json().get("temperature") for count in (1, 3, 3, 1)] == [None, 0.0, 0.0, None]
+
+
+def test_turns_that_are_put_between(plug: Callable[[Any], None]) -> None:
+    def write(request: Request, crossing: Crossing) -> bytes:
+        turns: list[Turn] = []
+        for turn in request.turns:
+            turns += [Turn("user", (Text("(a result)"),)), turn] if turn.role == "tool" else [turn]
+        arranged = arrange(tuple(turns), crossing)
+        return openai_chat.DIALECT.write_request(msgspec.structs.replace(request, turns=arranged), crossing)
+
+    plug(write)
+    for _ in range(3):
+        done = sent(TALK)
+        assert [one["role"] for one in done.json()["messages"]] == ["user", "assistant", "tool", "user"]
+        assert [loss.code for loss in done.losses] == ["result.moved"]
+
+
+def test_translations_can_be_kept_anywhere() -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    answer = {
+        "id": "c", "object": "chat.completion", "created": 1, "model": "m",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    }  # fmt: skip
+    for done in (
+        translate_request(body, source="openai-chat", target="openai-chat"),
+        translate_request(body, source="openai-chat", target="anthropic"),
+        translate_response(answer, source="openai-chat", target="anthropic"),
+    ):
+        for same in (copy.deepcopy(done), pickle.loads(pickle.dumps(done))):
+            assert (same.body, same.losses, same.renamed, same.wrapped) == (done.body, done.losses, {}, set())
+        assert weakref.ref(done)() is done
+        assert msgspec.json.encode([done.renamed, done.stand_ins]) == b"[{},{}]"
