@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 import httptools
@@ -23,6 +23,7 @@ from msgspec import Struct
 from ..transport.deadlines import Deadlines
 from ..transport.wire import lower
 from .heads import LENGTH, MAX_DIGITS, Head, Heads, joined, method, parted
+from .incoming import Incoming
 from .replies import Gone, Reply
 
 __all__ = ["Bounds", "Gone", "Handler", "Incoming", "Reply", "Server"]
@@ -49,33 +50,6 @@ class Bounds(Struct, frozen=True):
     """Between two requests on one connection."""
     drain_seconds: float = 60.0
     """A client that takes nothing for so long is let go."""
-
-
-class Incoming(Struct, eq=False):
-    """One request of a client."""
-
-    method: str
-    path: str
-    """As it was sent: not decoded."""
-    query: str
-    headers: Mapping[str, str]
-    """Names in lower case; of several with one name the values are joined. Those of a known head are the same for all
-    its requests, and say nothing of the body's length."""
-    body: bytes
-    known: Head | None = None
-    """Its head, where others have come with the same."""
-    keep_alive: bool = True
-    """The client may ask more on this connection."""
-    chunks: bool = True
-    """It understands a body in chunks."""
-    refusal: tuple[int, str] | None = None
-    """Why the server itself refuses the request, for the handler to say in the client's words."""
-
-    def told(self) -> Mapping[str, str]:
-        """All its headers, that of the length too."""
-        if self.known is None or self.headers is not self.known.headers:
-            return self.headers
-        return {**self.headers, "content-length": f"{len(self.body)}"}
 
 
 class _Client(asyncio.Protocol):

@@ -278,8 +278,9 @@ def test_an_answer_that_is_given_while_draining_says_that_it_is_the_last() -> No
 def test_a_connection_that_comes_in_the_moment_of_draining_serves_one_request() -> None:
     async def inner() -> bool:
         server = Server(echo)
+        await server.start("127.0.0.1", 0)
         client = _Client(server)
-        server.draining = True  # after it was accepted, and before it is made
+        await server.stop(1)  # after it was accepted, and before it is made
         client.connection_made(Mock())
         return client.keep_alive
 
