@@ -51,10 +51,6 @@ class Reply:
     def ended(self) -> bool:
         return self.status != 0 and not self._open
 
-    @property
-    def gone(self) -> bool:
-        return self._client.transport is None
-
     def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
         """A whole answer, in one write."""
         self.status = status
