@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -26,13 +26,14 @@ TALK: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def plug(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Request, Crossing], bytes]], None]:
+def plug(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[Request, Crossing], bytes]], None]]:
     def plugged(write: Callable[[Request, Crossing], bytes]) -> None:
         house = msgspec.structs.replace(openai_chat.DIALECT, name="house", write_request=write)
         monkeypatch.setattr(dialects, "_plugged", lambda name: house)
         dialects.get.cache_clear()
 
-    return plugged
+    yield plugged
+    dialects.get.cache_clear()
 
 
 def sent(messages: list[dict[str, Any]]) -> Translation:

@@ -14,7 +14,7 @@ GROUP = "dragoman.dialects"
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
     """The built-in dialects."""
-    import pkgutil  # and four more modules, which the import of the package can do without
+    import pkgutil  # and two more modules, which the import of the package can do without
 
     return tuple(sorted([module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__) if module.ispkg]))
 

@@ -20,13 +20,14 @@ from ..transport.proxies import client
 from .breaker import Breakers
 from .clients import from_page, key_in, keys
 from .config import Bounds, Config
+from .desk import Desk
 from .earlier import Keeping, recall
 from .earlier import asked as refers
 from .exchanges import Exchange, Exchanges
 from .looks import Looks, nothing
 from .paths import Call, match, nearest
 from .peers import Peers
-from .relay import Desk, Refused, Relay, fault_reply, unknown_path
+from .relay import Refused, Relay, fault_reply, unknown_path
 from .reports import report, summary
 from .routes import Routes
 from .sending import Sendings

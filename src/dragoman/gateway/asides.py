@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..canon.events import Fault
 from ..dialects import get
@@ -12,9 +12,7 @@ from ..errors import ConfigError, TransportError
 from ..transport.heading import Heading
 from . import upstreams
 from .config import Upstream
-
-if TYPE_CHECKING:
-    from .relay import Desk
+from .desk import Desk
 
 PATIENCE = 30.0
 LARGEST = 16 * 1024 * 1024

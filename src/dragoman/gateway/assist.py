@@ -19,9 +19,9 @@ from ..canon.events import Fault
 from ..codec import jsontext
 from ..transport.http import Headers
 from .asides import ask
+from .desk import Desk
 from .paths import Call
 from .refusal import Refused
-from .relay import Desk
 from .server import Incoming
 
 PROJECT = "dragoman"

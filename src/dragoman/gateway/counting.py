@@ -19,10 +19,10 @@ from ..transport.http import Headers
 from . import stage, upstreams
 from .asides import Told, ask
 from .config import REHEARSAL, Route, Upstream
+from .desk import Desk
 from .earlier import Earlier
 from .paths import Call
 from .refusal import fault_reply, no_model
-from .relay import Desk
 from .routes import Choice
 
 ESTIMATED: Headers = [("content-type", "application/json"), ("dragoman-estimate", "true")]

@@ -16,8 +16,8 @@ from ..codec import jsontext
 from . import upstreams
 from .asides import Told, ask
 from .config import REHEARSAL, Upstream
+from .desk import Desk
 from .models import Model
-from .relay import Desk
 
 SECONDS = 4.0
 FRESH = 300.0

@@ -14,12 +14,12 @@ from ..codec import jsontext
 from ..transport.http import Headers
 from . import assist, models, page, responses
 from .counting import count
+from .desk import Desk
 from .earlier import asked as refers
 from .earlier import recall
 from .listing import Listing
 from .paths import PLACES, Call, Verb, methods, nearest
 from .refusal import Refused, fault_reply
-from .relay import Desk
 from .server import Incoming
 from .stored import Stored
 

@@ -12,39 +12,35 @@ from __future__ import annotations
 import asyncio
 import re
 import traceback
-from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
 
 from ..canon.events import Fault, FaultKind
 from ..canon.request import Sighted
 from ..codec import jsontext
-from ..codec.vault import Vault
 from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ..requests import Head, cross_request, look, seen
 from ..translation import Translation
-from ..transport.client import Answer, Client, Post, too_long
-from ..transport.google import Tokens
+from ..transport.client import Answer, Post, too_long
 from ..transport.heading import NONE
-from ..transport.projects import Projects
 from ..transport.retry import RETRIED, no_answer, until, wait
 from . import headers, reshape, stage, upstreams
 from .asides import Told
 from .asides import ask as aside
-from .breaker import FAILURES, Breaker, Breakers
-from .config import REHEARSAL, Config, Route
-from .exchanges import Exchange, Exchanges, Tape, Try, compact, compact_repairs
+from .breaker import FAILURES, Breaker
+from .config import REHEARSAL, Route
+from .desk import Desk
+from .exchanges import Exchange, Tape, Try, compact, compact_repairs
 from .framing import media_type
 from .passing import Passing
 from .paths import Call
 from .pouring import Pouring, Translator
 from .refusal import Refused, fault_reply, looped, no_model, resting, unheld, unknown_path, untranslated
-from .routes import Choice, Routes
-from .sending import HOPS, INSTANCE, Sending, Sendings
+from .routes import Choice
+from .sending import HOPS, INSTANCE, Sending
 from .server import Gone, Incoming, Reply
 from .taped import Taped
 
@@ -60,27 +56,7 @@ ELSEWHERE: frozenset[FaultKind] = RETRIED | {
 _ERROR = re.compile(rb'\s*\{\s*"error"\s*:\s*[{"]')
 _STREAMED = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
 
-__all__ = ["Desk", "Refused", "Relay", "fault_reply", "unknown_path"]
-
-
-class Desk(Struct, frozen=True):
-    """What every exchange needs."""
-
-    config: Config
-    routes: Routes
-    pool: Client
-    vault: Vault
-    environment: Mapping[str, str]
-    draw: Callable[[list[int]], int]
-    now: Callable[[], float]
-    tokens: Tokens
-    """Google's access tokens."""
-    breakers: Breakers
-    projects: Projects
-    """Of Google's accounts."""
-    sendings: Sendings
-    exchanges: Exchanges
-    """What went through lately."""
+__all__ = ["Refused", "Relay", "fault_reply", "unknown_path"]
 
 
 class Relay:
@@ -370,7 +346,7 @@ class Relay:
                     answer.unheard()
                     answer = None
             if answer is None:
-                within = left, bounds.total
+                within = self._end - monotonic(), bounds.total
                 answer = await pool.request(
                     post.address, "POST", post.target, post.headers, asked.body, first_byte=first, within=within
                 )
@@ -391,7 +367,9 @@ class Relay:
                 fault = await self._pouring.pour(answer, translator, answered, told)
                 exchange.losses += translator.losses
                 return fault
-            body = answer.whole(bounds.answer) if answer.done else await answer.read(bounds.answer, bounds.idle)
+            body = answer.whole(bounds.answer)
+            if body is None:
+                body = await answer.read(bounds.answer, bounds.idle)
             exchange.answered = body
         except TransportError as error:
             fault = no_answer(error)

@@ -19,11 +19,11 @@ from ..codec import jsontext
 from ..transport.http import Headers
 from .asides import ask
 from .config import Upstream
+from .desk import Desk
 from .earlier import asked, chain, with_id
 from .headers import homeward
 from .paths import Call
 from .refusal import Refused
-from .relay import Desk
 from .server import Incoming
 from .stored import Conversation, Kept, Stored
 

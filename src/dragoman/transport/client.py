@@ -66,8 +66,8 @@ class Answer(Protocol):
     def header(self, name: str) -> str:
         """The first header of a name, "" where there is none."""
 
-    def whole(self, limit: int) -> bytes:
-        """The same as `read`, of one that is done."""
+    def whole(self, limit: int) -> bytes | None:
+        """The same as `read`, if all of it has come and it says so; else it is to be read."""
 
     def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
         """The body as it comes: everything that has come by now in one piece."""

@@ -8,7 +8,7 @@ verification, back-pressure, time-outs, bounds on heads. What it leaves out: pro
 A connection that was idle may have been closed by the other side just when it was used again. If not one byte of an
 answer came on a used connection, the request is sent once more on a new one; in no other case is anything sent twice.
 
-Here is the pool; what happens on one connection is in `connection.py`.
+Here is the pool; what happens on one connection is in `connection.py` and `answer.py`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import TransportError
+from .answer import HIGH_WATER, Answer
 from .client import Address, Headers, Limits, Post
-from .connection import HIGH_WATER, Answer, Connection, Host
+from .connection import Connection, Host
 from .deadlines import Deadlines
 from .wire import request_head
 

@@ -165,7 +165,8 @@ def test_a_client_that_leaves_takes_its_upstream_along_whether_or_not_the_connec
         finally:
             left.set()
 
-    async def doing() -> None:
+    async def doing() -> list[bool]:
+        found = []
         for steps in ((GOOD, waiting), (waiting,)):
             left.clear()
             async with between(Behind(*steps)) as front:
@@ -174,6 +175,7 @@ def test_a_client_that_leaves_takes_its_upstream_along_whether_or_not_the_connec
                 _, writer = await front.open("/v1/chat/completions", asking("openai-chat"))
                 await asyncio.sleep(0.1)
                 writer.close()
-                await asyncio.wait_for(left.wait(), 5)
+                found.append(await asyncio.wait_for(left.wait(), 5))
+        return found
 
-    run(doing())
+    assert run(doing()) == [True, True]

@@ -12,7 +12,8 @@ import httptools
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.connection import Answer, Connection
+from dragoman.transport.answer import Answer
+from dragoman.transport.connection import Connection
 from dragoman.transport.heading import Shapes
 from dragoman.transport.http import Address, Limits, Pool
 from dragoman.transport.wire import prepared

@@ -1,0 +1,37 @@
+"""What every exchange needs, in one place: another one with each configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from ..codec.vault import Vault
+from ..transport.client import Client
+from ..transport.google import Tokens
+from ..transport.projects import Projects
+from .breaker import Breakers
+from .config import Config
+from .exchanges import Exchanges
+from .routes import Routes
+from .sending import Sendings
+
+
+class Desk(Struct, frozen=True):
+    """What every exchange needs."""
+
+    config: Config
+    routes: Routes
+    pool: Client
+    vault: Vault
+    environment: Mapping[str, str]
+    draw: Callable[[list[int]], int]
+    now: Callable[[], float]
+    tokens: Tokens
+    """Google's access tokens."""
+    breakers: Breakers
+    projects: Projects
+    """Of Google's accounts."""
+    sendings: Sendings
+    exchanges: Exchanges
+    """What went through lately."""
