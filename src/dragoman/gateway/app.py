@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import traceback
 from collections.abc import Awaitable, Iterator, Mapping
@@ -18,12 +19,13 @@ from ..transport.google import Tokens
 from ..transport.projects import Projects
 from ..transport.proxies import client
 from .breaker import Breakers
-from .clients import from_page, key_in, keys
+from .clients import from_page, key_in
 from .config import Bounds, Config
 from .desk import Desk
 from .earlier import Keeping, recall
 from .earlier import asked as refers
 from .exchanges import Exchange, Exchanges
+from .identity import Identities
 from .looks import Looks, nothing
 from .paths import Call, match, nearest
 from .peers import Peers
@@ -46,10 +48,18 @@ _OTHERWISE = frozenset({"ollama", "openai-responses"})
 class Gateway:
     """Serves every client endpoint. Give `handle` to a Server."""
 
-    def __init__(self, config: Config, environment: Mapping[str, str], stored: Stored | None = None) -> None:
-        """`stored` keeps responses and conversations; without one they are kept in memory."""
+    def __init__(
+        self,
+        config: Config,
+        environment: Mapping[str, str],
+        stored: Stored | None = None,
+        secret: bytes = b"",
+    ) -> None:
+        """`stored` keeps responses and conversations; without one they are kept in memory. `secret` is the
+        installation's (`store/secret.py`); without one the gateway draws a secret of its own."""
         bounds = config.bounds
-        self._keys = keys(config.listen, environment)
+        self._secret = secret or os.urandom(32)
+        self._identities = Identities(config, environment, self._secret)
         self._stored = stored if stored is not None else MemoryStored(bounds.stored_bytes)
         self._looks = Looks(self._stored)
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
@@ -84,7 +94,7 @@ class Gateway:
 
     def reload(self, config: Config) -> None:
         """A new configuration for exchanges to come; those under way go on with theirs."""
-        self._keys = keys(config.listen, self._desk.environment)
+        self._identities = Identities(config, self._desk.environment, self._secret)
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
         self._looks.listing.forget()
@@ -102,7 +112,8 @@ class Gateway:
         """Serve a request. No coroutine of its own: each costs with every step of those below it."""
         known = request.known
         if known is not None and known.rests is self._admission:
-            return self._generate(known.note, request, reply)
+            call, request.owner = known.note
+            return self._generate(call, request, reply)
         return self._handle(request, reply)
 
     async def _handle(self, request: Incoming, reply: Reply) -> None:
@@ -133,7 +144,7 @@ class Gateway:
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
                 if request.known is not None and not paged and "key=" not in request.query:
-                    request.known.note, request.known.rests = call, self._admission
+                    request.known.note, request.known.rests = (call, request.owner), self._admission
                 await self._generate(call, request, reply)
                 return
             try:
@@ -147,12 +158,14 @@ class Gateway:
         """Whether the client is served; if not, it has been told."""
         if "key=" in request.query and call.dialect in ("gemini", "code-assist") and not client_key(request.headers):
             request.headers = {**request.told(), "x-goog-api-key": key_in(request.query)}
-        if self._keys is None or call.verb in ("health", "ready", "home"):
+        if call.verb in ("health", "ready", "home"):
             return True
-        refusal = self._keys.refusal(client_key(request.headers))
-        if refusal is not None:
-            reply.send(*fault_reply(call.dialect or "openai-chat", refusal))
-        return refusal is None
+        client = self._identities.client(request.headers)
+        if isinstance(client, Fault):
+            reply.send(*fault_reply(call.dialect or "openai-chat", client))
+            return False
+        request.owner, request.admin = client
+        return True
 
     async def _generate(self, call: Call, request: Incoming, reply: Reply) -> None:
         dialect = call.dialect

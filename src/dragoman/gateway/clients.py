@@ -1,4 +1,4 @@
-"""Who may ask: clients that show a key, where keys are wanted, and web pages that are not from somewhere else.
+"""Which web pages may ask: those that are not from somewhere else. Which keys may is in `identity.py`.
 
 A browser sends what any page tells it to, also to a gateway on its own machine. So requests that come from a page are
 taken only from pages on loopback, and from those that the configuration names.
@@ -6,14 +6,10 @@ taken only from pages on loopback, and from those that the configuration names.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Mapping
-from typing import Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from ..canon.events import Fault
-from ..errors import ConfigError
 from .config import Listen
 
 Headers = list[tuple[str, str]]
@@ -22,49 +18,6 @@ _ALLOWED = "GET, POST, DELETE, OPTIONS"
 _EXPOSED = (
     "dragoman-exchange, dragoman-losses, dragoman-repairs, dragoman-estimate, x-request-id, request-id, retry-after"
 )
-
-
-class Keys(Protocol):
-    """Knows which keys open the gateway."""
-
-    def refusal(self, key: str) -> Fault | None:
-        """Why a client that shows this key ("" for none) is not served; None when it is. Who is served with a head is
-        served with the same again, until the configuration is read anew: it is not asked each time."""
-        ...
-
-
-class ListedKeys:
-    """Those are served who show one of some keys. Only their digests are kept."""
-
-    def __init__(self, keys: list[str]) -> None:
-        self._digests = [_digest(key) for key in keys]
-
-    def refusal(self, key: str) -> Fault | None:
-        if not key:
-            return Fault("auth", "no key was sent; this gateway wants one, as any dialect sends it", 401)
-        shown = _digest(key)
-        # All are compared, so that the time it takes tells nothing.
-        if any([hmac.compare_digest(shown, known) for known in self._digests]):  # noqa: C419
-            return None
-        return Fault("auth", "the key is not one of this gateway's", 401)
-
-
-def _digest(key: str) -> bytes:
-    # The standard library's own hash: what OpenSSL's cost for a few bytes is mostly their making.
-    return hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=32).digest()
-
-
-def keys(listen: Listen, environment: Mapping[str, str]) -> Keys | None:
-    """The keys of a configuration, None when it wants none: everybody who can connect is served.
-
-    ConfigError when it wants some and there are none: nobody is let in by mistake.
-    """
-    if not listen.key_env:
-        return None
-    found = environment.get(listen.key_env, "").replace(",", " ").split()
-    if not found:
-        raise ConfigError("key", "", problem=f"listen.key_env: the variable {listen.key_env} is empty")
-    return ListedKeys(found)
 
 
 def key_in(query: str) -> str:

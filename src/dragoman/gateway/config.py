@@ -45,6 +45,8 @@ class Listen(_Part, frozen=True):
     """Seconds that exchanges under way have then."""
     key_env: str = ""
     """Variable with the keys that clients must show, one after the other; "" lets everybody in who can connect."""
+    admin_key_env: str = ""
+    """Variable with the keys of administrators, one after the other: they see what is kept for all clients."""
     origins: tuple[str, ...] = ()
     """Web pages from elsewhere that may ask (`https://host`, or * for all); those on loopback always may."""
 
@@ -225,6 +227,8 @@ def advice(config: Config, environment: Mapping[str, str]) -> list[str]:
         seen.setdefault(route.match, i)
     if config.listen.key_env and not environment.get(config.listen.key_env):
         found.append(f"listen.key_env: the variable {config.listen.key_env} is empty: no client has a key")
+    if config.listen.admin_key_env and not environment.get(config.listen.admin_key_env):
+        found.append(f"listen.admin_key_env: the variable {config.listen.admin_key_env} is empty: nobody is admin")
     return found
 
 

@@ -28,6 +28,11 @@ class Incoming(Struct, eq=False):
     """It understands a body in chunks."""
     refusal: tuple[int, str] | None = None
     """Why the server itself refuses the request, for the handler to say in the client's words."""
+    owner: str = ""
+    """Hex digest that says who the client is (`identity.py`); "" until the client is admitted. Whatever is kept for a
+    client is kept under this name."""
+    admin: bool = False
+    """The client showed an admin key."""
 
     def told(self) -> Mapping[str, str]:
         """All its headers, that of the length too."""

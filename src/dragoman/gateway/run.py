@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError
+from ..store.secret import installation_secret
 from .app import Gateway
 from .config import Config
 from .peers import Peers
@@ -44,9 +45,10 @@ MAX_PAUSE = 10.0
 def serve(load: Load, environment: Mapping[str, str], announce: Announce) -> int:
     """Serve until told to stop. `load` gives the configuration, again on SIGHUP; `announce` is told the port."""
     config = load()
+    secret = installation_secret(environment, _say)  # once for all workers, also where it cannot be kept
     if config.listen.processes <= 1:
-        return _run(_serve(load, environment, announce))
-    return _Supervisor(load, environment, config).run(announce)
+        return _run(_serve(load, environment, announce, secret))
+    return _Supervisor(load, environment, config, secret).run(announce)
 
 
 def _run(serving: Any) -> int:
@@ -60,10 +62,10 @@ def _run(serving: Any) -> int:
     return int(runner(serving))
 
 
-async def _serve(load: Load, environment: Mapping[str, str], announce: Announce) -> int:
+async def _serve(load: Load, environment: Mapping[str, str], announce: Announce, secret: bytes) -> int:
     """One process that serves alone."""
     config = load()
-    gateway = Gateway(config, environment)
+    gateway = Gateway(config, environment, secret=secret)
     server = Server(gateway.handle, _bounds(config))
     port = await server.start(config.listen.host, config.listen.port)
     loop = asyncio.get_running_loop()
@@ -75,10 +77,13 @@ async def _serve(load: Load, environment: Mapping[str, str], announce: Announce)
     return await _until_stopped(gateway, server, stop)
 
 
-async def _work(load: Load, environment: Mapping[str, str], port: int, folder: Path, ready: int, alive: int) -> int:
-    """One worker among several. `ready` is told when it listens; when `alive` ends, its supervisor has."""
-    config = load()
-    gateway = Gateway(config, environment)
+async def _work(
+    load: Load, environment: Mapping[str, str], secret: bytes, place: tuple[int, Path], ready: int, alive: int
+) -> int:
+    """One worker among several, on the port and with the folder of `place`. `ready` is told when it listens; when
+    `alive` ends, its supervisor has."""
+    config, (port, folder) = load(), place
+    gateway = Gateway(config, environment, secret=secret)
     peers = gateway.peers = Peers(folder)
     await peers.start(gateway.told)
     server = Server(gateway.handle, _bounds(config))
@@ -195,10 +200,11 @@ def _say(words: str) -> None:
 class _Supervisor:
     """Starts workers, starts the dead again, and hands signals on. It serves nobody itself."""
 
-    def __init__(self, load: Load, environment: Mapping[str, str], config: Config) -> None:
+    def __init__(self, load: Load, environment: Mapping[str, str], config: Config, secret: bytes) -> None:
         self._load = load
         self._environment = environment
         self._config = config
+        self._secret = secret
         self._workers: dict[int, float] = {}  # process: when it was started
         self._port = 0
         self._folder = Path()
@@ -248,7 +254,8 @@ class _Supervisor:
                     signal.signal(number, signal.SIG_DFL)
                 for end in (heard, self._alive[1], self._wake, self._poke):
                     os.close(end)
-                status = _run(_work(self._load, self._environment, self._port, self._folder, told, self._alive[0]))
+                place = self._port, self._folder
+                status = _run(_work(self._load, self._environment, self._secret, place, told, self._alive[0]))
             finally:
                 # The process ends here, whatever happened: what is above belongs to the supervisor.
                 error = sys.exc_info()[1]

@@ -13,6 +13,7 @@ import msgspec
 
 from ..errors import ConfigError
 from . import Entry
+from .secret import data_folder
 
 VERSION = 1
 WAIT = 10.0
@@ -39,8 +40,7 @@ def usual_file(environment: Mapping[str, str]) -> Path:
     chosen = environment.get("DRAGOMAN_STORE")
     if chosen:
         return Path(chosen).expanduser()
-    base = environment.get("XDG_DATA_HOME") or os.path.join(environment.get("HOME") or "~", ".local", "share")
-    return Path(base).expanduser() / "dragoman" / "store.sqlite3"
+    return data_folder(environment) / "store.sqlite3"
 
 
 class SqliteStore:

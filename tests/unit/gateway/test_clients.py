@@ -9,8 +9,8 @@ from bench import payloads
 
 from dragoman.dialects import names
 from dragoman.errors import ConfigError
-from dragoman.gateway.clients import keys
 from dragoman.gateway.config import Config, Listen
+from dragoman.gateway.identity import Identities
 
 from .loopback import Told, ask, through
 from .test_auth import PLACES, SHOWN
@@ -58,8 +58,7 @@ def test_a_key_opens_everything_else_too_and_health_needs_none() -> None:
 
 def test_a_gateway_that_wants_keys_and_has_none_does_not_start() -> None:
     with pytest.raises(ConfigError, match="the variable KEYS is empty"):
-        keys(Listen(key_env="KEYS"), {"KEYS": " "})
-    assert keys(Listen(), {}) is None
+        Identities(Config(listen=Listen(key_env="KEYS")), {"KEYS": " "}, bytes(32))
 
 
 def open_to(*origins: str) -> Any:

@@ -1,0 +1,101 @@
+"""Who a client is: by its key, by the installation, by the key that it passes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from dragoman.canon.events import Fault
+from dragoman.errors import ConfigError
+from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
+from dragoman.gateway.identity import Client, Identities
+from dragoman.gateway.server import Incoming, Reply
+
+from .rig import Behind, between, path_of, run, whole
+
+SECRET = bytes(range(32))
+KEYS = {"KEYS": "first-key second-key", "ADMIN": "admin-key"}
+LOCKED = Config(listen=Listen(key_env="KEYS", admin_key_env="ADMIN"))
+PASSED = Config(upstreams={"a": Upstream("openai-chat", "http://127.0.0.1:1", auth="client")})
+ROUTED = Config(
+    upstreams={"a": Upstream("openai-chat", "http://127.0.0.1:1")},
+    routes=(Route("*", (Target("a"),), client_key=True),),
+)
+
+
+def known(config: Config, headers: Mapping[str, str], secret: bytes = SECRET) -> Client:
+    found = Identities(config, KEYS, secret).client(headers)
+    assert not isinstance(found, Fault)
+    return found
+
+
+def test_each_key_is_an_owner_in_whichever_header_it_is_shown() -> None:
+    first, second = known(LOCKED, {"x-api-key": "first-key"}), known(LOCKED, {"x-api-key": "second-key"})
+    assert first.owner != second.owner
+    assert known(LOCKED, {"authorization": "Bearer first-key"}) == first
+    assert known(LOCKED, {"x-goog-api-key": "first-key"}) == first
+    assert bytes.fromhex(first.owner)
+    assert not first.admin
+
+
+def test_the_owner_depends_on_the_installation() -> None:
+    shown = {"x-api-key": "first-key"}
+    assert known(LOCKED, shown).owner != known(LOCKED, shown, bytes(32)).owner
+    assert known(Config(), {}).owner != known(Config(), {}, bytes(32)).owner
+
+
+def test_an_admin_key_is_admitted_and_has_an_owner_of_its_own() -> None:
+    admin = known(LOCKED, {"x-api-key": "admin-key"})
+    assert admin.admin
+    assert admin.owner not in (known(LOCKED, {"x-api-key": key}).owner for key in ("first-key", "second-key"))
+    unlocked = Config(listen=Listen(admin_key_env="ADMIN"))
+    assert known(unlocked, {"x-api-key": "admin-key"}).admin
+    assert not known(unlocked, {"x-api-key": "other"}).admin
+
+
+def test_without_keys_all_are_one_owner_whatever_they_show() -> None:
+    assert known(Config(), {}) == known(Config(), {"x-api-key": "any"}) == known(Config(), {"x-api-key": "other"})
+
+
+@pytest.mark.parametrize("config", [PASSED, ROUTED])
+def test_a_key_that_is_passed_on_is_part_of_who_the_client_is(config: Config) -> None:
+    one, other = known(config, {"authorization": "Bearer one"}), known(config, {"authorization": "Bearer other"})
+    assert len({one, other, known(config, {})}) == 3
+    assert known(config, {"x-api-key": "one"}) == one
+    # Within one dialect every key header goes on: all of them say who asks.
+    assert known(config, {"x-api-key": "one", "authorization": "Basic abc"}) != one
+    assert known(config, {"authorization": "Basic abc"}) != known(config, {"authorization": "Basic abd"})
+
+
+def test_an_empty_variable_with_admin_keys_is_a_mistake() -> None:
+    with pytest.raises(ConfigError, match=r"listen\.admin_key_env: the variable NONE is empty"):
+        Identities(Config(listen=Listen(admin_key_env="NONE")), {}, SECRET)
+
+
+def test_every_admitted_request_has_its_owner_also_when_its_head_is_known() -> None:
+    """The same head again takes a shorter way, and a reload forgets what was known."""
+
+    async def inner() -> None:
+        seen: list[tuple[str, bool]] = []
+        async with between(Behind(whole("openai-chat")), upstream={"auth": "client"}) as front:
+            made = front.gateway._generate
+
+            async def generate(call: Any, request: Incoming, reply: Reply) -> None:
+                known = request.known
+                seen.append((request.owner, known is not None and known.note is not None))
+                await made(call, request, reply)
+
+            front.gateway._generate = generate  # type: ignore[method-assign]
+            body = b'{"model": "m", "messages": [{"role": "user", "content": "hi"}]}'
+            for key in ("one", "one", "one", "other"):
+                await front.ask(path_of("openai-chat"), body, {"authorization": f"Bearer {key}"})
+            front.gateway.reload(front.gateway.config)
+            await front.ask(path_of("openai-chat"), body, {"authorization": "Bearer one"})
+        owners = [owner for owner, _ in seen]
+        assert owners[0] == owners[1] == owners[2] == owners[4] != owners[3]
+        assert "" not in owners
+        assert seen[2][1]
+
+    run(inner())
