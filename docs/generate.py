@@ -89,6 +89,10 @@ def gates() -> str:
         "What model families take and refuse: the rows of `profiles.json`, each with source and date. Later rows win.",
         "[How to add your own](../how-to/model-gates.md).",
         "",
+        "Models that are listed where an upstream has no list of its own:",
+        "",
+        *[f"- {dialect}: {', '.join(profiles.names(dialect))}" for dialect in names() if profiles.names(dialect)],
+        "",
         "| Dialects | Models | Facts | Source | Date |",
         "|---|---|---|---|---|",
     ]

@@ -108,7 +108,8 @@ class Host(Struct, frozen=True):
     fields: dict[str, bool | str] = {}
     """Fields of a request: False: refused or without effect; a word: what it is called here; True: taken after all.
     `messages[].name` stands for a field of every message, `tools[].custom` for a kind of tool, `content[].image_url`
-    for a kind of part, `response_format.json_schema` for a kind of format."""
+    for a kind of part, `response_format.json_schema` for a kind of format, `include[].reasoning.encrypted_content` for
+    a word in a list of words."""
     roles: dict[str, str] = {}
     """Roles of messages that go by another name."""
     id_pattern: str = ""

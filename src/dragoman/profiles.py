@@ -29,6 +29,8 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     facts: dict[str, Any]
     source: str
     date: str
+    names: tuple[str, ...] = ()
+    """Models of the row that can be asked for by these names, for lists where the upstream has none."""
 
 
 class Loaded:
@@ -125,6 +127,11 @@ def lookup(dialect: str, model: str) -> Profile:
         if dialect in dialects and pattern.match(model):
             facts.update(known)
     return msgspec.convert(facts, Profile) if facts else DEFAULT_PROFILE
+
+
+def names(dialect: str) -> tuple[str, ...]:
+    """Models that are known to be served in `dialect`, those of later rows first, each once."""
+    return tuple(dict.fromkeys([name for row in reversed(rows()) if dialect in row.dialects for name in row.names]))
 
 
 def _forget() -> None:

@@ -250,3 +250,43 @@ def test_no_gate_is_left_open(effort: str) -> None:
         done = dragoman.translate_request(body, source=source, target=target, model=model)
         found = [str(one) for one in dragoman.lint(done.body, dialect=target, model=model) if one.severity == "error"]
         assert not found or "tool.refused" in codes(done), (target, model, found)
+
+
+SEALED = "reasoning.encrypted_content"
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "sealed"),
+    [
+        ("some-model", {"reasoning_effort": "high"}, True),
+        ("some-model", {}, False),
+        ("grok-4.5", {"reasoning_effort": "high"}, True),
+        ("gpt-5.5", {}, True),
+        ("gpt-4o", {"reasoning_effort": "high"}, False),
+        ("gpt-4o", {}, False),
+        ("grok-3", {"reasoning_effort": "high"}, False),
+    ],
+)
+def test_sealed_reasoning_is_asked_for_beside_reasoning(model: str, asked: dict[str, Any], sealed: bool) -> None:
+    sent = to(
+        "openai-responses", {"messages": [{"role": "user", "content": "hi"}], **asked}, "openai-chat", model=model
+    )
+    assert (SEALED in sent.json().get("include", [])) is sealed
+    assert sealed or "reasoning" not in sent.json()
+
+
+def test_a_host_can_refuse_sealed_reasoning() -> None:
+    row = {
+        "names": ["plainhost"],
+        "dialects": ["openai-responses"],
+        "facts": {"fields": {f"include[].{SEALED}": False}},
+        "source": "a test",
+        "date": "2026-11",
+    }
+    chat = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "reasoning_effort": "high"}
+    own = {"model": "m", "input": "hi", "reasoning": {"effort": "high"}, "include": [SEALED, "x"]}
+    with dragoman.hosts.load([row]):
+        done = dragoman.translate_request(chat, source="openai-chat", target="openai-responses", host="plainhost")
+        assert ("reasoning" in done.json(), "include" in done.json(), lost(done)) == (True, False, set())
+        done = dragoman.translate_request(own, source="openai-responses", target="openai-responses", host="plainhost")
+        assert (done.json()["include"], lost(done)) == (["x"], {("field.dropped", "/include")})

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Raw
+
 from ..canon.losses import Severity
 from ..canon.parts import Path
 from ..canon.request import Settings
 from ..crossing import Crossing, Host
+from . import jsontext
 
 _CODES = {
     "frequency_penalty": "sampling.dropped",
@@ -63,6 +66,10 @@ def trim(
     for name, fact in host.fields.items():
         if fact is True:
             continue
+        if "[]." in name:
+            if fact is False and _without_word(out, name):
+                _report(name.partition("[].")[0], settings, host, crossing, noise, own)
+            continue
         holder, last = (out, name) if "." not in name else _holder(out, name)
         if last not in holder:
             continue
@@ -83,6 +90,18 @@ def _holder(out: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
     head, _, last = name.partition(".")
     below = out.get(head)
     return (below, last) if isinstance(below, dict) else ({}, last)
+
+
+def _without_word(out: dict[str, Any], name: str) -> bool:
+    """Take a word out of a list of words (`include[].WORD`); False where the list does not have the word. Lists of
+    anything else are the writer's own to change."""
+    head, _, word = name.partition("[].")
+    given = out.get(head)
+    words = jsontext.plain(given) if isinstance(given, Raw) else given
+    if not isinstance(words, list) or word not in words:
+        return False
+    out[head] = [one for one in words if one != word]
+    return True
 
 
 def _report(name: str, settings: Settings, host: Host, crossing: Crossing, noise: frozenset[str], own: bool) -> None:

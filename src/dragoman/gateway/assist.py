@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from .. import profiles
 from ..canon.events import Fault
 from ..codec import jsontext
 from ..transport.http import Headers
@@ -34,20 +35,6 @@ _TIER = {
     "isDefault": True,
     "hasOnboardedPreviously": True,
 }
-_MODELS = (
-    "gemini-3.1-pro-preview",
-    "gemini-3-pro-preview",
-    "gemini-3.8-flash",
-    "gemini-3.5-flash",
-    "gemini-3-flash-preview",
-    "gemini-3-flash",
-    "gemini-3.5-flash-lite",
-    "gemini-3.1-flash-lite",
-    "gemini-2.5-pro",
-    "gemini-2.5-flash",
-    "gemini-2.5-flash-lite",
-)
-"""Models that its clients ask for by themselves."""
 _RESET = "2100-01-01T00:00:00Z"
 
 Answer = tuple[int, Headers, bytes]
@@ -83,7 +70,7 @@ def _answer(desk: Desk, verb: str, asked: dict[str, Any]) -> dict[str, Any]:
         return {"name": name, "done": True, "response": done}
     if verb == "retrieveUserQuota":
         named = [name for name, _ in desk.routes.known()]
-        usual = [name for name in _MODELS if desk.routes.find(name, desk.draw)[1]]
+        usual = [name for name in profiles.names("code-assist") if desk.routes.find(name, desk.draw)[1]]
         buckets = [
             {"modelId": name, "tokenType": "REQUESTS", "remainingFraction": 1, "resetTime": _RESET}
             for name in dict.fromkeys([*usual, *named])

@@ -1,6 +1,8 @@
-"""Which models there are: those that the configuration names, and those that the upstreams say they have.
+"""Which models there are: those that the configuration names, and those that the upstreams list.
 
-Upstreams are asked all at once, for a short time, and not again for a while; one that does not answer lists nothing.
+Upstreams are asked all at once, for a short time, and not again for a while. Code Assist has no list to ask for, and a
+provider's own host may fail to answer: there the names of `profiles.json` are listed. Of any other host that does not
+answer nothing is known, and no model is listed.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from typing import Any
 
 import msgspec
 
+from .. import profiles
 from ..codec import jsontext
+from ..transport.upstream import own_host
 from . import upstreams
 from .asides import Told, ask
 from .config import REHEARSAL, Upstream
@@ -49,7 +53,7 @@ class Listing:
 
     async def all(self, desk: Desk, headers: Mapping[str, str], client: str) -> list[Model]:
         """Every model that can be named. `headers` are the client's, whose key some upstreams are asked with."""
-        asked = [(name, upstream) for name, upstream in desk.config.upstreams.items() if _asks(upstream)]
+        asked = [(name, upstream) for name, upstream in desk.config.upstreams.items() if upstream.list_models]
         answers = await asyncio.gather(*[self._of(desk, name, one, headers, client) for name, one in asked])
         found = {model.name: model for answer in answers for model in answer}
         for name, upstream in desk.routes.known():
@@ -64,7 +68,7 @@ class Listing:
         if not choices:
             return None
         upstream = choices[0].name
-        asks = _asks(choices[0].upstream)
+        asks = choices[0].upstream.list_models
         for model in await self._of(desk, upstream, choices[0].upstream, headers, client) if asks else ():
             if model.name in (name, choices[0].model, f"{upstream}/{choices[0].model}"):
                 return msgspec.structs.replace(model, name=name)
@@ -78,20 +82,37 @@ class Listing:
         until, known = self._kept.get(place, (0.0, ()))
         if until > desk.now():
             return known
-        path = _PLACES[upstream.dialect]
+        path = _PLACES.get(upstream.dialect)
+        if path is None:
+            return _from_profiles(desk, name, upstream)
         if upstream.dialect == "gemini" and upstream.project:
             path = "/v1beta1/publishers/google/models?pageSize=1000"
         told = await ask(desk, upstream, "GET", path, headers, client, seconds=SECONDS)
         good = isinstance(told, Told) and told.status == 200
         found = _read(desk, name, upstream, told.body) if isinstance(told, Told) and good else ()
+        if not good and own_host(upstream):
+            found = _from_profiles(desk, name, upstream)
         if len(self._kept) >= MOST:
             self._kept.clear()
         self._kept[place] = (desk.now() + (FRESH if good else STALE), found)
         return found
 
 
-def _asks(upstream: Upstream) -> bool:
-    return upstream.list_models and upstream.dialect in _PLACES
+def _from_profiles(desk: Desk, name: str, upstream: Upstream) -> tuple[Model, ...]:
+    """The models that are known by name in the upstream's dialect."""
+    return tuple(
+        [
+            Model(_public_name(desk, name, own), name, own, output=profiles.lookup(upstream.dialect, own).most_tokens)
+            for own in profiles.names(upstream.dialect)
+        ]
+    )
+
+
+def _public_name(desk: Desk, name: str, own: str) -> str:
+    """What clients call the model `own` of the upstream `name`."""
+    _, choices = desk.routes.find(own, desk.draw)
+    straight = bool(choices) and (choices[0].name, choices[0].model) == (name, own)
+    return own if straight else f"{name}/{own}"
 
 
 def _read(desk: Desk, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
@@ -111,11 +132,9 @@ def _model(desk: Desk, name: str, upstream: Upstream, row: dict[str, Any]) -> Mo
     if not isinstance(own, str) or (isinstance(methods, list) and "generateContent" not in methods):
         return None
     own = own.rpartition("models/")[2] if upstream.dialect == "gemini" else own
-    _, choices = desk.routes.find(own, desk.draw)
-    straight = bool(choices) and (choices[0].name, choices[0].model) == (name, own)
     title = next((row[key] for key in ("display_name", "displayName", "name") if isinstance(row.get(key), str)), own)
     return Model(
-        own if straight else f"{name}/{own}",
+        _public_name(desk, name, own),
         name,
         title,
         next((row[key] for key in _CONTEXT if isinstance(row.get(key), int)), None),

@@ -78,7 +78,7 @@ async def compact(desk: Desk, request: Incoming) -> Answer:
             request.body = jsontext.encode({**fields, "model": choice.model})
             return await _elsewhere(desk, request, choice.upstream, "", "/v1/responses/compact", COMPACTING)
     why = f"the upstream of {model!r} does not compact conversations; only those that speak {_NATIVE} do"
-    raise Refused(Fault("invalid_request", why, 400, "unsupported_value", "model"))
+    raise Refused(Fault("not_found", why, 404, "unsupported_value", "model"))
 
 
 async def conversations(desk: Desk, stored: Stored, call: Call, request: Incoming, now: int) -> Answer:

@@ -124,6 +124,12 @@ def addressed(upstream: Upstream) -> Upstream:
     return msgspec.structs.replace(upstream, base_url=base)
 
 
+def own_host(upstream: Upstream) -> bool:
+    """Whether the upstream is the host of the provider whose dialect it speaks, and no other."""
+    usual = _vertex(upstream) or _BASES.get(upstream.dialect, "")
+    return bool(usual) and urlsplit(addressed(upstream).base_url).hostname == urlsplit(usual).hostname
+
+
 def _vertex(upstream: Upstream) -> str:
     """Where Vertex listens: a place for each location, and one for all."""
     if upstream.dialect != "gemini" or not upstream.project:

@@ -58,7 +58,7 @@ def test_the_quota_names_the_models_that_are_served() -> None:
         assert {bucket["remainingFraction"] for bucket in buckets} == {1}
         return [bucket["modelId"] for bucket in buckets]
 
-    assert through(use, config) == ["gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite", "mine"]
+    assert through(use, config) == ["gemini-2.5-pro", "gemini-2.5-flash-lite", "gemini-2.5-flash", "mine"]
 
 
 def test_what_it_does_not_know_is_a_fault_of_its_dialect() -> None:

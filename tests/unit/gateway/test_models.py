@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from fnmatch import fnmatchcase
 from typing import Any
 
 import anthropic
@@ -12,6 +13,8 @@ import openai
 import pytest
 from google import genai
 
+from dragoman import profiles
+from dragoman.canon.events import Fault
 from dragoman.gateway import listing
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.server import Incoming, Reply
@@ -227,3 +230,50 @@ def test_codex_gets_a_catalogue_it_can_read() -> None:
 def test_vertex_lists_in_its_own_shape() -> None:
     told = through(lambda base: ask(base, "GET", "/v1beta1/publishers/google/models").json(), lambda places: Config())
     assert told["publisherModels"][0]["name"] == "publishers/google/models/rehearsal/rules"
+
+
+PLACES = {"openai-chat": "/v1/models", "anthropic": "/v1/models", "gemini": "/v1beta/models", "ollama": "/api/tags"}
+
+
+def named(told: Any) -> set[str]:
+    rows = told.get("data") or told["models"]
+    return {(row.get("id") or row["name"]).removeprefix("models/") for row in rows}
+
+
+@pytest.mark.parametrize("client", [*PLACES, "openrouter"])
+@pytest.mark.parametrize("claimed", [True, False])
+def test_code_assist_lists_the_models_of_the_profiles_and_of_the_configuration(client: str, claimed: bool) -> None:
+    path, headers = PLACES.get(client, "/api/v1/models"), {"anthropic-version": "1"} if client == "anthropic" else {}
+    models = ("gemini-*", "own-model") if claimed else ()
+    upstream = Scripted(lambda request: (404, [], b"{}"))
+    told = through(
+        lambda base: ask(base, "GET", path, headers=headers).json(),
+        lambda places: Config(upstreams={"assist": Upstream("code-assist", places[0], auth="none", models=models)}),
+        upstream,
+    )
+    before = "" if claimed else "assist/"
+    assert {f"{before}{name}" for name in profiles.names("code-assist")} <= named(told)
+    assert ("assist/own-model" in named(told)) is claimed
+    assert upstream.seen == []
+
+
+def test_a_provider_s_own_host_that_does_not_answer_lists_the_models_of_the_profiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def failing(*_: Any, **__: Any) -> Fault:
+        return Fault("upstream_bad", "no", 502)
+
+    monkeypatch.setattr(listing, "ask", failing)
+    rows = {
+        "anthropic": Upstream("anthropic", "https://api.anthropic.com", auth="none", models=("claude-*",)),
+        "elsewhere": Upstream("anthropic", "https://llm.example", auth="none"),
+        "quiet": Upstream("gemini", auth="none", list_models=False),
+    }
+    told = named(through(lambda base: ask(base, "GET", "/v1/models").json(), lambda places: Config(upstreams=rows)))
+    assert told == set(profiles.names("anthropic"))
+
+
+def test_every_name_of_a_profile_is_matched_by_its_row() -> None:
+    for row in profiles.rows():
+        for name in row.names:
+            assert any(fnmatchcase(name, pattern) for pattern in row.match), name

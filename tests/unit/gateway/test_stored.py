@@ -269,7 +269,7 @@ def test_compaction_is_refused_where_nobody_can_do_it() -> None:
         to("anthropic"),
         Story("anthropic"),
     )
-    assert told.status == 400
+    assert told.status == 404
     assert told.json()["error"]["param"] == "model"
 
 

@@ -503,9 +503,18 @@ def _write_rest(request: Request, out: dict[str, Any], crossing: Crossing) -> di
     if not own:
         # A client of another dialect expects no state on the server, and reasoning that it can bring back itself.
         out["store"] = False
-        if crossing.profile.reasoning:
+        if _may_seal(out, crossing):
             out["include"] = [ENCRYPTED, *out.get("include", ())]
     return out if request.extra is None else _restored(out, request)
+
+
+def _may_seal(out: dict[str, Any], crossing: Crossing) -> bool:
+    """Whether to ask for sealed reasoning. A model that does not reason answers 400 to that: an unknown one is asked
+    only beside `reasoning`, which models that are known to refuse it never get."""
+    fields = crossing.host.fields if crossing.host is not None else {}
+    if fields.get("include") is False or fields.get(f"include[].{ENCRYPTED}") is False:
+        return False
+    return crossing.profile.reasoning or "reasoning" in out
 
 
 def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:

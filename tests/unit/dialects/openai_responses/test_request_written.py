@@ -266,6 +266,7 @@ def test_settings_other_dialects_have() -> None:
         "metadata": {"k": "v"},
         "prompt_cache_key": "c",
         "store": False,
+        "include": ["reasoning.encrypted_content"],
     }
     assert {code for code, _ in lost(under)} >= {"model.invented", "cache.dropped", "user.dropped"}
 
