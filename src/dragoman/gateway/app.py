@@ -98,6 +98,7 @@ class Gateway:
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
         self._looks.listing.forget()
+        self._desk.breakers.forget_changed(self._desk.config.upstreams, config.upstreams)
         self._desk = msgspec.structs.replace(
             self._desk, config=config, routes=Routes(config), sendings=Sendings(self._desk.environment, self._vault)
         )

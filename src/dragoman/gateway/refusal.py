@@ -11,7 +11,6 @@ from ..canon.events import Fault
 from ..canon.losses import Loss
 from ..dialects import get
 from ..errors import LossError, RepairError, WireError
-from .breaker import Breaker
 from .config import REHEARSAL, Config
 
 
@@ -29,12 +28,6 @@ class Refused(Exception):
         """Status, headers and body for the client."""
         status, told, body = fault_reply(dialect, self.fault)
         return (self.status, told, self.body) if self.body else (status, told, body)
-
-
-def resting(name: str, breaker: Breaker, now: float) -> Fault:
-    wait = breaker.wait(now)
-    why = f"{name} is left alone for {wait:.0f} seconds after {breaker.failures} failures, the last: {breaker.last}"
-    return Fault("overloaded", why, 503, "upstream_resting", retry_after=max(1.0, round(wait)))
 
 
 def untranslated(error: WireError | LossError | RepairError) -> Fault:

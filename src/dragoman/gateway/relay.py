@@ -4,7 +4,8 @@ Tries the places that the route gives, one after the other, as long as no byte h
 the library's; here is what happens in between: waiting, retrying, giving up, and saying so in the client's dialect.
 
 Nearly every exchange goes straight through `run`, `_ask` and `_once`: the first place answers the first time. What
-happens when it does not is in `_again` (the same place) and at the end of `run` (the next one).
+happens when it does not is in `_again` (the same place) and at the end of `run` (the next one). After which faults
+that is done, `fault_table.py` says.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..canon.events import Fault, FaultKind
+from ..canon.events import Fault
 from ..canon.request import Sighted
 from ..codec import jsontext
 from ..dialects import get
@@ -26,19 +27,20 @@ from ..requests import Head, cross_request, look, seen
 from ..translation import Translation
 from ..transport.client import Answer, Post, too_long
 from ..transport.heading import NONE
-from ..transport.retry import RETRIED, no_answer, until, wait
+from ..transport.retry import no_answer, until, wait
 from . import headers, reshape, stage, upstreams
 from .asides import Told
 from .asides import ask as aside
-from .breaker import FAILURES, Breaker
 from .config import REHEARSAL, Route
 from .desk import Desk
 from .exchanges import Exchange, Tape, Try, compact, compact_repairs
+from .failover import Failover
+from .fault_table import TABLE, Origin
 from .framing import media_type
 from .passing import Passing
 from .paths import Call
 from .pouring import Pouring, Translator
-from .refusal import Refused, fault_reply, looped, no_model, resting, unheld, unknown_path, untranslated
+from .refusal import Refused, fault_reply, looped, no_model, unheld, unknown_path, untranslated
 from .routes import Choice
 from .sending import HOPS, INSTANCE, Sending
 from .server import Gone, Incoming, Reply
@@ -46,12 +48,6 @@ from .taped import Taped
 
 if TYPE_CHECKING:
     from .earlier import Earlier
-
-ELSEWHERE: frozenset[FaultKind] = RETRIED | {
-    *("auth", "billing", "permission", "not_found", "context_too_long", "too_large")
-}
-"""Faults after which another place may do better."""
-
 
 _ERROR = re.compile(rb'\s*\{\s*"error"\s*:\s*[{"]')
 _STREAMED = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
@@ -73,12 +69,13 @@ class Relay:
         "_head",
         "_heading",
         "_late",
+        "_origin",
         "_pouring",
         "_reply",
         "_request",
         "_sighted",
-        "_unfit",
         "_verbatim",
+        "_waited",
     )
 
     def __init__(
@@ -105,7 +102,8 @@ class Relay:
         self._head: Head | None = None
         self._sighted: Sighted | None = None  # what was seen before of a request that goes on
         self._verbatim: tuple[Fault, bytes, int] | None = None  # a fault as an upstream of the client's dialect said it
-        self._unfit: Fault | None = None  # of a place that cannot be asked without losing more than the route tolerates
+        self._origin: Origin = "upstream"  # of the last fault
+        self._waited = 0.0  # seconds in all
         self._late: Fault | None = None  # of an upstream that had all the time it may have
 
     async def run(self) -> None:
@@ -114,14 +112,24 @@ class Relay:
         if self._exchange.stream:
             self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers)
         told: Fault | None = None  # the first fault after which the client may ask again, or the first of all
+        passing = False  # the client may ask again after it
+        failover: Failover | None = None
         try:
+            if len(choices) > 1:
+                failover = Failover(choices, self._desk.breakers, self._request.headers, self._request.body)
+                choices = failover.ordered(self._exchange.tries)
             for choice in choices:
                 fault = await self._ask(choice)
                 if fault is None:
+                    if failover is not None and not self._exchange.error:
+                        failover.served()
                     return
-                if told is None or (fault.kind in RETRIED and told.kind not in RETRIED):
-                    told = fault
-                if self._reply.started or (fault.kind not in ELSEWHERE and fault is not self._unfit):
+                row = TABLE[self._origin, fault.kind]
+                if failover is not None:
+                    failover.failed(choice, fault, row)
+                if told is None or (row.retried and not passing):
+                    told, passing = fault, row.retried
+                if self._reply.started or not row.next_place:
                     break
         except Gone:
             raise
@@ -172,51 +180,50 @@ class Relay:
     # One place.
 
     async def _ask(self, choice: Choice) -> Fault | None:
-        """Ask one place, unless it is left alone; None when the client has its answer."""
+        """Ask one place; None when the client has its answer."""
         desk, exchange, upstream = self._desk, self._exchange, choice.upstream
-        breaker = desk.breakers[choice.name]
-        if breaker.failures and not breaker.admits(upstream, monotonic()):
-            return self._failed(choice, resting(choice.name, breaker, monotonic()))
         exchange.upstream = choice.name
         exchange.upstream_model = choice.model
         exchange.upstream_dialect = dialect = upstream.dialect
+        if dialect == REHEARSAL:
+            self._origin = "upstream"
+            return await self._rehearse(choice)
+        request, sendings, stream = self._request, desk.sendings, exchange.stream
+        sending, post = sendings.known.get((choice, stream, request.known)) or sendings.find(
+            choice, self._call.dialect, stream, request.headers, request.known
+        )
+        self._origin = sending.origin
         try:
-            if dialect == REHEARSAL:
-                return await self._rehearse(choice)
-            request, sendings, stream = self._request, desk.sendings, exchange.stream
-            sending, post = sendings.known.get((choice, stream, request.known)) or sendings.find(
-                choice, self._call.dialect, stream, request.headers, request.known
-            )
             asked = self._translated(sending)
             fault = await self._once(sending, asked, post)
             if fault is not None:
-                return await self._again(sending, asked, fault, breaker)
-            if breaker.failures:
-                breaker.passed()
-            return None
+                fault = await self._again(sending, asked, fault)
         except LossError as error:
-            self._unfit = untranslated(error)
-            return self._unfit
-        finally:
-            if breaker.failures:
-                breaker.spared()
+            self._origin = "place"
+            return self._failed(choice, untranslated(error))
+        if desk.breakers[choice.name].unwell and self._shows_well(fault):
+            desk.breakers[choice.name].passed()
+        return fault
 
-    async def _again(self, sending: Sending, asked: Translation, fault: Fault | None, breaker: Breaker) -> Fault | None:
+    def _shows_well(self, fault: Fault | None) -> bool:
+        """Whether an upstream has shown that it works: by a good answer, or by a fault that is not its own."""
+        if fault is None:
+            return not self._exchange.error  # a stream that broke off shows nothing
+        return self._origin in ("upstream", "client_key") and TABLE[self._origin, fault.kind].breaker == "ignored"
+
+    async def _again(self, sending: Sending, asked: Translation, fault: Fault | None) -> Fault | None:
         """Ask a place again that answered with a fault, as long as it may help; None when the client has its answer."""
         choice, reply, attempt = sending.choice, self._reply, 0
         while fault is not None:
             self._failed(choice, fault)
-            if fault.kind in FAILURES:
-                breaker.failed(choice.upstream, monotonic(), fault.message)
-            else:
-                breaker.passed()
             if reply.ended:
                 self._exchange.error = fault.message
                 return None
             seconds = self._pause(choice.route, fault, attempt)
             if seconds is not None:
+                self._waited += seconds
                 await asyncio.sleep(seconds)
-                if reply.started or not breaker.admits(choice.upstream, monotonic()):
+                if reply.started:
                     return fault
                 attempt += 1
             else:
@@ -225,16 +232,17 @@ class Relay:
                     return fault
                 asked, attempt = mended, 0
             fault = await self._once(sending, asked)
-        breaker.passed()
         return None
 
     def _pause(self, route: Route, fault: Fault, attempt: int) -> float | None:
         """Seconds until a place is asked again; None when it is not: once the client has a byte, when it had all its
-        time, after a fault that stays, and when the wait would be too long."""
-        if self._reply.started or fault is self._late or fault.kind not in RETRIED or attempt >= route.retries:
+        time, after a fault that stays, and when the exchange would wait too long in all."""
+        if self._reply.started or fault is self._late or attempt >= route.retries:
+            return None
+        if not TABLE[self._origin, fault.kind].retried:
             return None
         seconds = wait(fault, route.backoff, attempt)
-        if seconds > self._bounds.retry_wait or monotonic() + seconds >= self._end:
+        if self._waited + seconds > self._bounds.retry_wait or monotonic() + seconds >= self._end:
             return None
         return seconds
 
@@ -330,6 +338,7 @@ class Relay:
                     token = await self._token(sending, asked) if sending.google else ""
                     post = sending.post(self._request.headers, token)
                 except ConfigError as error:
+                    self._origin = "place"
                     return Fault("auth", f"the gateway has no key for {sending.choice.name}: {error}", 401)
             if asked.headers:
                 post = upstreams.beside(post, asked.headers)

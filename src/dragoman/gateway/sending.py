@@ -20,6 +20,7 @@ from ..requests import pass_request, terms
 from ..translate import StreamTranslator, Translation, cross_response
 from ..transport.client import Answer, Post
 from ..transport.wire import prepared
+from .fault_table import Origin
 from .headers import plan
 from .heads import Head
 from .routes import Choice
@@ -101,6 +102,8 @@ class Sending:
 
         self._environment = environment
         self._own = route.client_key or auth(upstream) == "client"
+        self.origin: Origin = "client_key" if self._own else "upstream"
+        """Of the faults that it answers with."""
         shown = KEYS if self._own else ()
         varying = [name for name in names if name in taken or name in shown or name == HOPS]
         self._varying = itemgetter(*varying) if varying else None

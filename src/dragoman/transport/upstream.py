@@ -40,9 +40,10 @@ class Upstream(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     stream: Literal["auto", "always", "never"] = "auto"
     """Some hosts only stream, some never do: clients get what they asked for all the same."""
     trip: Count = 5
-    """Failures in a row after which it is left alone; 0: never."""
+    """Failures in a row, of distinct requests that another place then served, after which it rests; 0: never."""
     rest: Seconds = 30.0
-    """Seconds that it is left alone. Then one request tries, and the others follow if it is served."""
+    """Seconds of its first rest, doubled with each further one. While it rests, the other places of a route are asked
+    before it. After the rest one request tries it, and the others follow if it is served."""
     credentials: str = ""
     """File with Google credentials, where they are not the application's default ones."""
     list_models: bool = True

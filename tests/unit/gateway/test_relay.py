@@ -1,4 +1,4 @@
-"""One exchange: fallbacks, retries, breakers, time-outs and bounds, each told in the client's dialect."""
+"""One exchange: fallbacks, retries, time-outs and bounds, each told in the client's dialect."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import msgspec
 import pytest
 from bench import payloads
 
-from dragoman.gateway.breaker import Breaker
-from dragoman.gateway.config import Bounds, Upstream, checked, one_upstream
+from dragoman.gateway.config import Bounds, checked, one_upstream
 from dragoman.gateway.relay import Relay
 from dragoman.gateway.server import Incoming, Reply
 
@@ -129,6 +128,30 @@ def test_an_upstream_that_wants_a_long_pause_is_not_waited_for() -> None:
     assert len(first.seen) == 1
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_wait_of_more_than_two_seconds_is_the_clients(dialect: str) -> None:
+    behind = Behind(failing(429, ("retry-after", "7")))
+    began = time.monotonic()
+    told = told_by(behind, dialect=dialect, route={"retries": 3})
+    assert (told.status, told.headers["retry-after"], len(behind.seen)) == (429, "7", 1)
+    assert time.monotonic() - began < 5
+
+
+def test_an_exchange_waits_two_seconds_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    behind = Behind(failing(503, ("retry-after", "1")))
+    waited: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        waited.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr("dragoman.gateway.relay.asyncio.sleep", noted)
+    told = told_by(behind, Behind(failing(503, ("retry-after", "1"))), route={"retries": 9})
+    assert (told.status, told.headers["retry-after"]) == (529, "1")
+    assert [one for one in waited if one >= 1] and sum(waited) <= Bounds().retry_wait == 2.0
+
+
 def test_a_date_to_retry_after_is_understood() -> None:
     date = formatdate(time.time() + 90, usegmt=True)
     told = told_by(Behind(failing(429, ("retry-after", date))), route={"retries": 2})
@@ -154,80 +177,6 @@ def test_what_an_upstream_of_the_same_dialect_says_is_not_touched() -> None:
     body = b'{"error": {"message": "odd", "type": "mine", "code": "own_code", "param": null, "more": [1]}}'
     told = told_by(Behind(failing(418, body=body)), dialect="openai-chat")
     assert (told.status, told.body) == (418, body)
-
-
-# Breakers.
-
-
-def test_an_upstream_that_keeps_failing_is_left_alone_and_then_probed() -> None:
-    behind = Behind(failing(500), failing(500), failing(500), GOOD)
-
-    async def doing() -> list[Any]:
-        async with between(behind, upstream={"trip": 2, "rest": 0.3}) as front:
-            seen: list[Any] = []
-            for _ in range(3):
-                seen.append((await front.generate("anthropic")).status)
-            resting = await front.generate("openai-chat")
-            seen += [resting.status, resting.headers["retry-after"], resting.json()["error"]["code"], len(behind.seen)]
-            ready = (await front.ask("/readyz")).json()
-            seen += [ready["ready"], ready["upstreams"]["a"]["state"], ready["upstreams"]["a"]["failures"]]
-            exchange = await front.exchange(resting)
-            seen += [exchange["attempts"], exchange["tries"][0]["upstream"]]
-            await asyncio.sleep(0.35)
-            seen.append((await front.generate("openai-chat")).status)  # the probe fails
-            seen.append((await front.generate("openai-chat")).status)
-            await asyncio.sleep(0.35)
-            seen.append((await front.generate("openai-chat")).status)  # the probe is served
-            seen.append((await front.ask("/readyz")).json()["upstreams"])
-            return seen
-
-    assert run(doing()) == [
-        *[500, 500, 529],
-        *[503, "1", "upstream_resting", 2],
-        *[True, "open", 2],
-        *[0, "a"],
-        *[500, 503, 200, {}],
-    ]
-
-
-def test_while_one_is_left_alone_the_next_serves() -> None:
-    first, second = Behind(failing(500)), Behind(GOOD)
-
-    async def doing() -> list[int]:
-        async with between(first, second, upstream={"trip": 1}) as front:
-            return [(await front.generate("anthropic")).status for _ in range(3)]
-
-    assert run(doing()) == [200, 200, 200]
-    assert [len(first.seen), len(second.seen)] == [1, 3]
-
-
-def test_too_many_requests_do_not_open_a_breaker() -> None:
-    behind = Behind(failing(429))
-
-    async def doing() -> None:
-        async with between(behind, upstream={"trip": 1}) as front:
-            for _ in range(3):
-                await front.generate("anthropic")
-
-    run(doing())
-    assert len(behind.seen) == 3
-
-
-def test_a_breaker_lets_one_probe_through_at_a_time() -> None:
-    upstream = Upstream("gemini", trip=2, rest=10)
-    breaker = Breaker()
-    breaker.failed(upstream, 0, "x")
-    assert breaker.admits(upstream, 1)
-    breaker.failed(upstream, 1, "x")
-    assert [breaker.admits(upstream, 5), breaker.state(upstream, 5), breaker.wait(5)] == [False, "open", 6]
-    assert [breaker.admits(upstream, 11), breaker.admits(upstream, 11)] == [True, False]
-    breaker.spared()
-    assert breaker.admits(upstream, 12)
-    breaker.failed(upstream, 12, "x")
-    assert [breaker.admits(upstream, 13), breaker.admits(upstream, 22)] == [False, True]
-    breaker.passed()
-    assert breaker.state(upstream, 22) == "closed"
-    assert Breaker().admits(Upstream("gemini", trip=0), 0)
 
 
 # Time-outs and bounds, in every dialect.
@@ -419,22 +368,6 @@ def test_seals_travel_as_the_route_says(strategy: str, back: bool) -> None:
 
     assert run(doing()).status == 200
     assert (signature.encode() in behind.seen[1].body) is back
-
-
-def test_a_new_configuration_keeps_what_is_known_of_upstreams() -> None:
-    behind = Behind(failing(500))
-
-    async def doing() -> list[Any]:
-        async with between(behind, upstream={"trip": 1, "rest": 60}) as front:
-            await front.generate("anthropic")
-            config = front.gateway.config
-            other = msgspec.structs.replace(config, bounds=Bounds(exchanges=1))
-            front.gateway.reload(other)
-            told = [(await front.generate("anthropic")).status for _ in range(3)]
-            listed = (await front.ask("/dragoman/exchanges")).json()["exchanges"]
-            return [told, len(listed), len(behind.seen)]
-
-    assert run(doing()) == [[529, 529, 529], 1, 1]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
