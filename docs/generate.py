@@ -13,12 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import msgspec
 
 from dragoman import hosts, profiles
 from dragoman.canon.codes import CODES
+from dragoman.canon.events import Fault, FaultKind
 from dragoman.canon.repairs import REPAIRS
 from dragoman.cli.main import main as command
+from dragoman.codec.faults import status_of_kind
 from dragoman.dialects import get, names
+from dragoman.gateway import fault_table
 from dragoman.linting import all_rules
 
 DOCS = Path(__file__).parent
@@ -38,6 +42,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "reference/rules.md", NOTE + rules()
     yield "reference/profiles.md", NOTE + gates()
     yield "reference/hosts.md", NOTE + upstreams()
+    yield "reference/faults.md", NOTE + faults()
     yield "reference/cli.md", NOTE + cli()
 
 
@@ -125,6 +130,46 @@ def _told(facts: dict[str, object]) -> str:
 
 def _cells(*texts: str) -> str:
     return "| " + " | ".join([text.replace("|", "\\|").replace("*", "\\*") for text in texts]) + " |"
+
+
+def faults() -> str:
+    out = [
+        "# Faults of the gateway",
+        "",
+        "What the gateway does with each class of fault: the rows of `gateway/fault_table.py`. A class is where a",
+        "fault comes from and its kind. Faults of an upstream are read by its dialect and written in the client's.",
+        "[When an upstream fails](../how-to/run-the-gateway.md#when-an-upstream-fails) says how often and how long.",
+        "",
+    ]
+    for origin in fault_table.ORIGINS:
+        out += [f"## {fault_table.TITLES[origin]}", "", "| Kind | Asked again | Next place | Breaker | Told as |"]
+        out.append("|---|---|---|---|---|")
+        for kind in fault_table.KINDS:
+            row = fault_table.TABLE[origin, kind]
+            again, other = ["yes" if one else "no" for one in (row.retried, row.next_place)]
+            out.append(_cells(kind, again, other, row.breaker, row.told_as))
+        out.append("")
+    out += [
+        "Breaker: `counted` is a failure of the upstream, once another place has served the same request. `rests`: the",
+        "upstream rests at once, where another place stands in for it. `ignored`: the breaker does not move.",
+        "",
+        "## Status and type in each dialect",
+        "",
+        _cells("Told as", *names()),
+        "|---" * (len(names()) + 1) + "|",
+    ]
+    for kind in fault_table.KINDS:
+        out.append(_cells(kind, *[_status_and_type(name, kind) for name in names()]))
+    return "\n".join(out) + "\n"
+
+
+def _status_and_type(dialect: str, kind: FaultKind) -> str:
+    body, status, _ = get(dialect).write_fault(Fault(kind, "message", status_of_kind(kind)))
+    error = msgspec.json.decode(body)["error"]
+    if isinstance(error, str):
+        return str(status)
+    words = [error.get("type"), error.get("code"), error.get("status"), error.get("metadata", {}).get("error_type")]
+    return " ".join([str(status), *[f"`{word}`" for word in words if isinstance(word, str)]])
 
 
 def cli() -> str:

@@ -24,6 +24,12 @@ Breaking = Literal["ignored", "counted", "rests"]
 rests at once, since no request can be served with its key."""
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
+TITLES: dict[Origin, str] = {
+    "upstream": "An upstream's answer or broken connection",
+    "client_key": "The same, where the client's own key was passed on",
+    "place": "A place that the gateway could not ask",
+    "gateway": "The gateway's own refusals",
+}
 KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 
