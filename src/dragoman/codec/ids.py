@@ -16,6 +16,7 @@ from ..canon.parts import Part, Path, ToolCall, ToolResult
 from ..canon.turns import Turn
 from ..crossing import Crossing
 from .gist import gist
+from .open_calls import OpenCalls
 from .seals import unpack_id
 
 _SHORT = 40
@@ -128,21 +129,24 @@ def apart(parts: tuple[Part, ...], crossing: Crossing) -> tuple[Part, ...]:
 class _Renumbering:
     """The ids given so far, and the calls of the open step that have no result yet."""
 
-    __slots__ = ("_apart", "_crossing", "_last", "_open", "_over")
+    __slots__ = ("_apart", "_crossing", "_last", "_open", "_over", "_step")
 
     def __init__(self, crossing: Crossing) -> None:
         self._crossing = crossing
         self._apart = Apart()
-        self._open: list[tuple[ToolCall, str]] = []  # calls as they came, and their new ids
+        self._open: OpenCalls[str] = OpenCalls()  # the new ids of the calls, by the old ones and by their names
+        self._step: list[tuple[ToolCall, str]] = []  # the calls of the step and their new ids, until a result comes
         self._last: dict[str, str] = {}  # the last id given for an original
         self._over = False  # the next call begins a step
 
     def turns(self, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
         out = []
-        for turn in turns:
+        for i, turn in enumerate(turns):
             if turn.role == "assistant":
                 out.append(self._asked(turn))
             elif turn.role == "tool":
+                if self._step:
+                    self._index(turns, i)
                 out.append(self._told(turn))
             else:
                 self._over = True
@@ -154,9 +158,9 @@ class _Renumbering:
         for part in turn.parts:
             if type(part) is ToolCall:
                 if self._over:
-                    self._open, self._over = [], False
+                    self._open, self._step, self._over = OpenCalls(), [], False
                 given = self._give(part)
-                self._open.append((part, given))
+                self._step.append((part, given))
                 if given != part.id:
                     part = msgspec.structs.replace(part, id=given)
             parts.append(part)
@@ -167,27 +171,44 @@ class _Renumbering:
         self._last[call.id] = given
         return given
 
+    def _index(self, turns: tuple[Turn, ...], begin: int) -> None:
+        """Find the calls of the step by their ids, and those that no result of the step names by their tools too."""
+        named: set[str] = set()
+        for turn in turns[begin : _step_end(turns, begin)]:
+            if turn.role == "tool":
+                named.update([part.call_id for part in turn.parts if type(part) is ToolResult])
+        for call, given in self._step:
+            keys = [("id", call.id)]
+            if not call.id or call.id not in named:
+                keys += [("name", call.name), ("name", "")]
+            self._open.add(given, keys)
+        self._step = []
+
     def _told(self, turn: Turn) -> Turn:
-        named = {part.call_id for part in turn.parts if type(part) is ToolResult and part.call_id}
         parts: list[Part] = []
         for part in turn.parts:
             if type(part) is ToolResult:
                 self._over = True
-                given = self._take(part, named)
+                given = self._take(part)
                 if given != part.call_id:
                     self._crossing.lose("call.id.rewritten" if part.call_id else "call.id.invented", part.at)
                     part = msgspec.structs.replace(part, call_id=given)
             parts.append(part)
         return _with_parts(turn, parts)
 
-    def _take(self, result: ToolResult, named: set[str]) -> str:
+    def _take(self, result: ToolResult) -> str:
         """The id of the open call that a result answers: by its id, else by its name and the order of the calls."""
         original = result.call_id
-        for place, (call, given) in enumerate(self._open):
-            if call.id == original if original else call.id not in named and result.name in ("", call.name):
-                del self._open[place]
-                return given
-        return self._last.get(original, original)
+        found = self._open.take(("id", original) if original else ("name", result.name))
+        return found if found is not None else self._last.get(original, original)
+
+
+def _step_end(turns: tuple[Turn, ...], begin: int) -> int:
+    """Where the next step begins: with the next call."""
+    for i in range(begin, len(turns)):
+        if turns[i].role == "assistant" and any(type(part) is ToolCall for part in turns[i].parts):
+            return i
+    return len(turns)
 
 
 def _with_parts(turn: Turn, parts: list[Part]) -> Turn:

@@ -15,6 +15,7 @@ def arrange(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
 
 def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
     out: list[Turn] = []
+    results: dict[int, list[Part]] = {}  # what comes into the tool turns of `out`, by their place
     step = -1  # where in `out` the results of the open step stand, once there are any
     open_ids: set[str] = set()
     for turn in turns:
@@ -31,13 +32,17 @@ def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]
         for part in turn.parts:
             mine.append(part) if isinstance(part, ToolResult) and part.call_id in open_ids else rest.append(part)
         if mine:
-            step = _place(out, mine, turn, step, crossing)
+            step = _place(out, results, mine, turn, step, crossing)
         if rest:
             out.append(Turn("tool", tuple(rest), at=turn.at))
+    for place, parts in results.items():
+        out[place] = Turn("tool", tuple(parts), at=out[place].at)
     return tuple(out)
 
 
-def _place(out: list[Turn], results: list[Part], turn: Turn, step: int, crossing: Crossing) -> int:
+def _place(
+    out: list[Turn], results: dict[int, list[Part]], mine: list[Part], turn: Turn, step: int, crossing: Crossing
+) -> int:
     """Put results into the open step's tool turn, making it if there is none yet."""
     if step < 0:
         step = len(out)
@@ -45,9 +50,10 @@ def _place(out: list[Turn], results: list[Part], turn: Turn, step: int, crossing
             step -= 1
         if step != len(out):
             crossing.lose("result.moved", turn.at)
-        out.insert(step, Turn("tool", tuple(results), at=turn.at))
+        out.insert(step, Turn("tool", (), at=turn.at))
+        results[step] = mine
         return step
     if step != len(out) - 1:
         crossing.lose("result.moved", turn.at)
-    out[step] = Turn("tool", out[step].parts + tuple(results), at=out[step].at)
+    results[step] += mine
     return step

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .build import build_document, build_nothing
+from .copies import UNFOLDING, TooManyCopies, allowance
 from .document import Document
 from .fast import clean
 from .layers import Job
@@ -33,12 +34,19 @@ def adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
 def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
     if clean(schema, subset):
         return schema, ()
-    deep = too_deep(schema)
-    job = Job(Document(None if deep else decode(schema), (*REFS, "ref") if subset.upper else REFS), subset)
-    if deep:
+    words = (*REFS, "ref") if subset.upper else REFS
+    if too_deep(schema):
+        job = Job(Document(None, words), subset)
         out = build_nothing(job, f"nested deeper than {MAX_NESTING} levels: not read")
     else:
-        out = build_document(job)
+        root = decode(schema)
+        for unfolding in UNFOLDING:
+            job = Job(Document(root, words), subset, allowance(len(schema)), unfolding)
+            try:
+                out = build_document(job)
+                break
+            except TooManyCopies:
+                continue  # each reference is followed less far, so that all are followed equally far
     written = encode(out)
     if not job.changes and (not job.touched or written == encode(job.document.root)):
         return schema, ()

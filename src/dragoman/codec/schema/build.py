@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
-from .layers import MAX_COPIES, MAX_DEPTH, Job, Layer, Layers, is_null
+from .copies import INNER, SMALL, weight
+from .layers import MAX_DEPTH, Job, Layer, Layers, is_null
 from .merge import Node, compose, drop
 from .root import empty_root, object_root
 from .rules import RULES, describe, refused
 from .subset import CUT, INVALID, REWRITTEN
-from .words import APPLIES, CONTAINERS, DELICATE, GROUPS, LISTS, MAPS, REFS, SCHEMAS
-
-_INNER = (*SCHEMAS, *LISTS, *MAPS, *REFS, "ref")
+from .words import APPLIES, CONTAINERS, DELICATE, GROUPS, LISTS, MAPS, SCHEMAS
 
 
 def build_document(job: Job) -> Any:
@@ -42,19 +41,25 @@ def _build(job: Job, layers: Layers, depth: int, root: bool = False) -> Any:
             return first.schema
         if isinstance(first.schema, bool) and job.booleans:
             return first.schema
-    if any(layer.copied for layer in layers):
-        job.copies += 1
-    if depth > MAX_DEPTH or (job.copies > MAX_COPIES and first.copied):
-        layers = tuple(_pruned(job, layer, 3 if depth > MAX_DEPTH else 0) for layer in layers)
+    for layer in layers:
+        if layer.copied:
+            job.copies.add(layer.schema, lasting=not layer.made)
+    if depth > MAX_DEPTH:
+        layers = tuple(_pruned(job, layer, 3) for layer in layers)
+    elif job.copies.too_many:
+        layers = tuple(_pruned(job, layer, 0) if layer.copied else layer for layer in layers)
     return _finish(job, compose(job, layers, root), depth)
 
 
 def _pruned(job: Job, layer: Layer, height: int) -> Layer:
     """A layer without its subschemas, if they reach further down than `height`."""
     schema = layer.schema
-    if not isinstance(schema, dict) or not _taller(job, schema, height):
+    if not isinstance(schema, dict):
         return layer
-    kept = {name: value for name, value in schema.items() if name not in _INNER}
+    long = [name for name, value in schema.items() if weight(name, value) > SMALL] if height == 0 else ()
+    if not long and not _taller(job, schema, height):
+        return layer
+    kept = {name: value for name, value in schema.items() if name not in INNER and name not in long}
     kinds = [APPLIES[name] for name in schema if APPLIES.get(name) in ("object", "array")]
     if "type" not in kept and kinds and job.subset.typed:
         kept["type"] = kinds[0]

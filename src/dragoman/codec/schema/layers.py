@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from .copies import UNFOLDING, Copies
 from .document import Document, pointer
 from .subset import CUT, INLINED, INVALID, REWRITTEN, Change, Path, Subset
 from .words import ALIASES, APPLIES, CONTAINERS, MAPS, TYPES
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 MAX_DEPTH: Final = 64
-MAX_COPIES: Final = 10_000
-MAX_TRAIL: Final = 100
+_MAX_CHAIN: Final = 100
 
 
 class Layer(NamedTuple):
@@ -44,7 +44,8 @@ class Lifted(NamedTuple):
 class Job:
     """One run of `adapt`: the subset, the document, and what was noted on the way."""
 
-    def __init__(self, document: Document, subset: Subset) -> None:
+    def __init__(self, document: Document, subset: Subset, allowed: int = 0, unfolding: int = UNFOLDING[0]) -> None:
+        """`allowed`: how many bytes may be written again. `unfolding`: how many references one inside the other."""
         self.document = document
         self.subset = subset
         self.changes: dict[Change, None] = {}
@@ -52,7 +53,8 @@ class Job:
         """Something is spelled otherwise, with no change worth a report."""
         self.widened = 0
         """How often a schema came to allow more than it did."""
-        self.copies = 0
+        self.copies = Copies(allowed, final=unfolding == UNFOLDING[-1])
+        self.unfolding = unfolding
         self.walks = walks(subset)
         self.container = "defs" if subset.upper else "$defs"
         self.ref_word = "ref" if subset.upper else "$ref"
@@ -278,11 +280,12 @@ def _follow(job: Job, layer: Layer, text: str, target: Path | None, at: Path) ->
     if target in layer.trail or (job.subset.refs == "keep" and _loops(job, layer)):
         name = str(target[-1]) if target else "#"
         return cut(job, layer, at, f"{text} is recursive", f"(recursive: {name})", target)
-    job.copies += 1
-    if job.copies > MAX_COPIES or len(layer.trail) > MAX_TRAIL:
+    found = job.document.find(target)
+    job.copies.add(found, lasting=True)
+    if job.copies.too_many or len(layer.trail) > job.unfolding:
         return cut(job, layer, at, f"{text} unfolds too far", f"($ref: {text})", target)
     job.report(INLINED, at, f"{text} written in place")
-    return Layer(job.document.find(target), target, (*layer.trail, target), True)
+    return Layer(found, target, (*layer.trail, target), True)
 
 
 def cut(job: Job, layer: Layer, at: Path, why: str, text: str, target: Path | None) -> Layer:
@@ -296,7 +299,7 @@ def cut(job: Job, layer: Layer, at: Path, why: str, text: str, target: Path | No
 
 
 def _kind(job: Job, target: Path) -> Any:
-    for _ in range(MAX_TRAIL):
+    for _ in range(_MAX_CHAIN):
         schema = job.document.find(target)
         if not isinstance(schema, dict):
             return None

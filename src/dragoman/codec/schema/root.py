@@ -110,7 +110,8 @@ def _merge_union(job: Job, node: Node, name: str) -> None:
 
 
 def _shape(job: Job, layers: Layers, depth: int) -> Shape | None:
-    job.copies += 1
+    for layer in layers:
+        job.copies.add(layer.schema, lasting=not layer.made)
     node = compose(job, tuple(layer._replace(copied=True) for layer in layers), flatten=True)
     if depth > MAX_DEPTH or not _is_object(node):
         return None

@@ -18,6 +18,7 @@ from ...codec import jsontext
 from ...codec.extras import restore
 from ...codec.ids import hashed, plain_id
 from ...codec.ids import send as send_id
+from ...codec.open_calls import OpenCalls
 from ...codec.recall import Begun, Written
 from ...crossing import Crossing
 from . import wire
@@ -73,8 +74,10 @@ class History:
         self._role = ""
         self._at: Path = ()
         self._open: dict[str, str] = {}  # calls of this step without result: id as the source spells it -> as sent
-        self._twins: list[tuple[str, str]] = []  # the same for calls that share their id with one in `_open`
-        self._answered: list[str] = []
+        self._twins: OpenCalls[tuple[str, str]] = (
+            OpenCalls()
+        )  # the same for calls that share their id with one in `_open`
+        self._answered: dict[str, None] = {}
         self._short: list[Block] = []  # messages that began as one text
         self._used: set[str] = set()
 
@@ -113,13 +116,13 @@ class History:
     def stands(self) -> tuple[list[Any], Any, Any]:
         *done, last = self.messages
         short = any(last is message for message in self._short)
-        state = (self._role, self._at, {**self._open}, [*self._answered], frozenset(self._used), short)
+        state = (self._role, self._at, {**self._open}, {**self._answered}, frozenset(self._used), short)
         spelled = [_spelled(message) if type(message) is dict else message for message in done]
         return spelled, {"role": last["role"], "content": [*last["content"]]}, state
 
     def resume(self, known: Begun) -> bool:
         last, self._role, self._at, still_open, answered, used, short = known.state
-        self._open, self._answered, self._used = {**still_open}, [*answered], {*used}
+        self._open, self._answered, self._used = {**still_open}, {**answered}, {*used}
         last = {"role": last["role"], "content": [*last["content"]]}
         self.messages = [known.text, last] if len(known.text) else [last]
         if short:
@@ -241,7 +244,7 @@ class History:
         answered = [block["tool_use_id"] for block in blocks]
         if len(set(answered)) != len(answered):
             return []
-        self._answered += answered
+        self._answered.update(dict.fromkeys(answered))
         self._open = {}
         return blocks
 
@@ -319,7 +322,7 @@ class History:
             sent = hashed(f"{sent}\x1f{len(self._used)}")
         self._used.add(sent)
         if call_id in self._open:
-            self._twins.append((call_id, sent))
+            self._twins.add((call_id, sent), (call_id,))
         else:
             self._open[call_id] = sent
         return sent
@@ -338,7 +341,7 @@ class History:
                 if sent != part.call_id:
                     self._crossing.lose("call.id.rewritten", part.at)
                 blocks.append(writer.result(part, sent))
-                self._answered.append(part.call_id)
+                self._answered[part.call_id] = None
             elif part.call_id in self._answered:
                 self._crossing.lose("result.duplicate", part.at)
             else:
@@ -351,11 +354,8 @@ class History:
 
     def _twin(self, call_id: str) -> str | None:
         """The id sent for the next of several calls of one step that share an id."""
-        for i, (original, sent) in enumerate(self._twins):
-            if original == call_id:
-                del self._twins[i]
-                return sent
-        return None
+        found = self._twins.take(call_id)
+        return None if found is None else found[1]
 
     def _orphan(self, result: ToolResult) -> list[Any]:
         self._crossing.lose("result.orphaned", result.at)
@@ -372,7 +372,7 @@ class History:
     def _unanswered(self) -> list[Block]:
         """Results for the calls that have none, which the upstream would refuse."""
         out: list[Block] = []
-        for call_id, sent in [*self._open.items(), *self._twins]:
+        for call_id, sent in [*self._open.items(), *self._twins.left()]:
             self._crossing.lose("result.invented", self._at, call_id)
             out.append({"type": "tool_result", "tool_use_id": sent, "content": NO_RESULT, "is_error": True})
         self._open.clear()
@@ -401,8 +401,10 @@ class History:
         """A system message stands directly after a user's, and before an assistant's or at the end."""
         if self._role == "system":
             return True
-        following = next((turn.role for turn in turns[i + 1 :] if turn.role not in _SYSTEM), "assistant")
-        return self._role == "user" and following == "assistant"
+        following = i + 1
+        while following < len(turns) and turns[following].role in _SYSTEM:
+            following += 1
+        return self._role == "user" and (following == len(turns) or turns[following].role == "assistant")
 
     def _place(self, role: str, blocks: list[Any], turn: Turn, at: Path) -> None:
         """Add blocks to the open message when it has the same role, else begin a new one."""

@@ -8,6 +8,7 @@ from typing import Any
 from ...canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult, plain_text
 from ...canon.turns import Turn
 from ...codec import jsontext
+from ...codec.open_calls import OpenCalls
 from ...codec.recall import Begun, Written
 from ...crossing import Crossing
 from . import wire
@@ -65,7 +66,7 @@ _WRITTEN = Written()
 class History:
     """The contents so far, and the calls that wait for their results."""
 
-    __slots__ = ("_answered", "_at", "_crossing", "_given", "_role", "_seals", "_waiting", "contents", "mine")
+    __slots__ = ("_answered", "_at", "_crossing", "_given", "_open", "_role", "_seals", "_waiting", "contents", "mine")
 
     def __init__(self, crossing: Crossing) -> None:
         self.contents: list[Any] = []
@@ -77,6 +78,7 @@ class History:
         self._role = ""
         self._at: Path = ()
         self._waiting: list[tuple[str, Any, Path]] = []  # id, the call as sent, its place
+        self._open: OpenCalls[Any] | None = None  # those of them without a result yet, once one came out of order
         self._answered: set[str] = set()
         self._given: list[Path] = []  # calls of plain turns that were given a dummy
 
@@ -200,10 +202,9 @@ class History:
             self._user(turn)
 
     def _model(self, turn: Turn, *, sealed: bool) -> None:
-        waiting = self._waiting
-        if waiting and self._role != "model":
+        if self._waiting and self._role != "model":
             self.settle()
-        crossing = self._crossing
+        waiting, crossing = self._waiting, self._crossing
         out: list[Any] = []
         for part in turn.parts:
             if type(part) is ToolCall:
@@ -248,7 +249,7 @@ class History:
         waiting, answered, crossing = self._waiting, self._answered, self._crossing
         siblings: list[Any] = []
         found: list[Any] = []
-        if len(turn.parts) == len(waiting):
+        if len(turn.parts) == len(waiting) and self._open is None:
             for part, (call_id, asked, _) in zip(turn.parts, waiting, strict=True):
                 if type(part) is not ToolResult or part.call_id != call_id:
                     break
@@ -265,7 +266,7 @@ class History:
     def _sorted(self, turn: Turn, siblings: list[Any]) -> list[Any]:
         """One result for each call, whatever order and number they came in."""
         crossing = self._crossing
-        order = {call_id: place for place, (call_id, _, _) in enumerate(self._waiting)}
+        order = {} if self.mine else {call_id: place for place, (call_id, _, _) in enumerate(self._waiting)}
         found: list[tuple[int, Any]] = []
         for part in turn.parts:
             if type(part) is not ToolResult:
@@ -286,25 +287,35 @@ class History:
 
     def _take(self, call_id: str) -> Any:
         """The waiting call with this id, as sent; None when there is none."""
-        for place, waiting in enumerate(self._waiting):
-            if waiting[0] == call_id:
-                self._answered.add(call_id)
-                return self._waiting.pop(place)[1]
-        return None
+        if self._open is None:
+            self._open = OpenCalls()
+            for waiting in self._waiting:
+                self._open.add(waiting, (waiting[0],))
+        found = self._open.take(call_id)
+        if found is None:
+            return None
+        self._answered.add(call_id)
+        if not self._open:
+            self._done()
+        return found[1]
+
+    def _done(self) -> None:
+        """No call waits any longer."""
+        self._waiting, self._open = [], None
 
     def _missing(self) -> list[tuple[str, Any]]:
         """Results for the calls that have none."""
         out = []
-        for call_id, asked, at in self._waiting:
+        for call_id, asked, at in self._waiting if self._open is None else self._open.left():
             self._crossing.lose("result.invented", at, call_id)
             out.append((call_id, write_missing(asked)))
-        self._waiting.clear()
+        self._done()
         return out
 
     def settle(self) -> None:
         """Something other than results follows, or nothing: the step is over."""
         if self.mine:
-            self._waiting.clear()
+            self._done()
         elif self._waiting:
             self._place("user", [written for _, written in self._missing()], Turn("tool", ()))
 

@@ -210,7 +210,7 @@ def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extr
     if not call.id or part.thought is not None or call.partialArgs is not None or call.willContinue is not None:
         extra = _read_call_extra(call, part, extra)
     out = ToolCall(call.id or ids.mint(at), call.name or "", arguments, seal=seal, extra=extra, at=at)
-    ids.waiting.append(out)
+    ids.waiting.add(out)
     return out
 
 

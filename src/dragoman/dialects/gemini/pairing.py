@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from ...canon.parts import Path, ToolCall
+from ...canon.parts import Path
 from ...codec import jsontext
 from ...codec.ids import hashed
+from ...codec.open_calls import UnansweredCalls
 from ...crossing import Crossing
 from . import wire
 from .marks import ID, NULL, own
@@ -21,26 +22,19 @@ class Ids:
         """`seed` tells one answer from another: a place alone would give the calls of two answers the same id."""
         self.crossing = crossing
         self._seed = seed
-        self.waiting: list[ToolCall] = []
+        self.waiting = UnansweredCalls(lambda call: own(call.extra, ID) is not None)
         """The calls of the last step that no result was found for yet."""
         self._made: dict[str | int, int] = {}
 
     def of_result(self, result: wire.Result, at: Path) -> tuple[str, Raw | None]:
         """The id of the call that a result answers, and the id's mark where the wire had another or none."""
         given = result.id
-        if given:
-            for place, call in enumerate(self.waiting):
-                if call.id == given:
-                    del self.waiting[place]
-                    return given, None
-        name = result.name or ""
-        for place, call in enumerate(self.waiting):
-            if call.name == name and not (given and own(call.extra, ID) is None):
-                del self.waiting[place]
-                return call.id, jsontext.raw(given) if given else NULL
-        if given:
+        if given and self.waiting.take(given) is not None:
             return given, None
-        return self.mint(at), NULL
+        call = self.waiting.take_named(result.name or "", without_id=bool(given))
+        if call is not None:
+            return call.id, jsontext.raw(given) if given else NULL
+        return (given, None) if given else (self.mint(at), NULL)
 
     def mint(self, at: Path) -> str:
         if self.crossing.target not in wire.KIN:

@@ -51,11 +51,8 @@ class _Said(Struct):
 def read_result(
     result: wire.Result, at: Path, ids: Ids, seal: Seal | None = None, extra: Extra | None = None
 ) -> ToolResult:
-    waiting = ids.waiting
     call_id = result.id
-    if call_id and waiting and waiting[0].id == call_id:
-        del waiting[0]
-    else:
+    if not call_id or not ids.waiting.answer_next(call_id):
         call_id, mark = ids.of_result(result, at)
         if mark is not None:
             extra = with_field(extra, ID, mark)

@@ -78,7 +78,7 @@ def read_call(call: wire.Call, at: Path, ids: Ids, unknown: Unknown) -> ToolCall
     if marks:
         extra = {wire.NAME: marks if extra is None else {**extra[wire.NAME], **marks}}
     out = ToolCall(call.id or ids.mint(at), function.name or "", arguments, extra=extra, at=at)
-    ids.waiting.append(out)
+    ids.waiting.add(out)
     return out
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from ...canon.parts import Path, ToolCall
+from ...canon.parts import Path
 from ...codec import jsontext
 from ...codec.ids import hashed
+from ...codec.open_calls import UnansweredCalls
 from ...crossing import Crossing
 from . import wire
 from .marks import ID, NULL, own
@@ -21,22 +22,18 @@ class Ids:
         """`seed` tells one answer from another: a place alone would give the calls of two answers the same id."""
         self.crossing = crossing
         self._seed = seed
-        self.waiting: list[ToolCall] = []
+        self.waiting = UnansweredCalls(lambda call: own(call.extra, ID) is not None)
         """The calls of the last step that no result was found for yet."""
         self._made = 0
 
     def of_result(self, given: str, name: str, at: Path) -> tuple[str, Raw | None]:
         """The id of the call that a result answers, and the id's mark where the wire had another or none."""
         waiting = self.waiting
-        if given:
-            for place, call in enumerate(waiting):
-                if call.id == given:
-                    del waiting[place]
-                    return given, None
-        for place, call in enumerate(waiting):
-            if (not name or call.name == name) and not (given and own(call.extra, ID) is None):
-                del waiting[place]
-                return call.id, jsontext.raw(given) if given else NULL
+        if given and (waiting.answer_next(given) or waiting.take(given) is not None):
+            return given, None
+        call = waiting.take_named(name or None, without_id=bool(given))
+        if call is not None:
+            return call.id, jsontext.raw(given) if given else NULL
         return (given, None) if given else (self.mint(at), NULL)
 
     def mint(self, at: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -51,15 +52,15 @@ def write_results_messages(
     """One message a result, one result a call (where `calls` are known: the host refuses anything else). Media, which a
     tool message cannot hold, and results without a call go into one user message after the last of them."""
     moved: list[Part] = []
-    open_ids = None if calls is None else [call.id for call in calls]
+    open_ids = None if calls is None else Counter([call.id for call in calls])
     answered: set[str] = set()
     for result in turn.parts:
         if not isinstance(result, ToolResult):
             crossing.lose("part.dropped", result.at)
             continue
         if open_ids is not None:
-            if result.call_id in open_ids:
-                open_ids.remove(result.call_id)
+            if open_ids[result.call_id]:
+                open_ids[result.call_id] -= 1
                 answered.add(result.call_id)
             elif result.call_id in answered:
                 crossing.lose("result.duplicate", result.at)
@@ -71,7 +72,7 @@ def write_results_messages(
                 continue
         messages.append(_write_result(result, moved, crossing))
     if open_ids and calls:
-        answer_for([call for call in calls if call.id in open_ids], messages, crossing)
+        answer_for([call for call in calls if open_ids[call.id]], messages, crossing)
     if moved:
         messages.append({"role": "user", "content": write_content(tuple(moved), crossing)})
 

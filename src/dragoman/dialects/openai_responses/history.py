@@ -233,7 +233,7 @@ def some_input(turns: tuple[Turn, ...], first: str | None, crossing: Crossing) -
 class Calls:
     """Who called, and who was answered: the server wants one output for each call, of its kind, under its own id."""
 
-    __slots__ = ("_begin", "_past", "_results", "again", "answered", "kinds", "turns")
+    __slots__ = ("_begin", "_last", "_past", "_results", "again", "answered", "kinds", "turns")
 
     def __init__(self, turns: tuple[Turn, ...]) -> None:
         self.turns = turns
@@ -243,6 +243,7 @@ class Calls:
         self._begin = 0  # which turns were not written before
         self._past: frozenset[str] = frozenset()  # the calls that those before them answer
         self._results: set[str] | None = None
+        self._last: dict[str, ToolResult] | None = None  # the last result of each call
 
     @property
     def results(self) -> set[str]:
@@ -277,12 +278,11 @@ class Calls:
 
     def too_early(self, result: ToolResult) -> None:
         """A result that no call stands before: one that comes later is not answered by it."""
-        for turn in reversed(self.turns):
-            for part in reversed(turn.parts) if turn.role == "tool" else ():
-                if type(part) is ToolResult and part.call_id == result.call_id:
-                    if part is result:
-                        self.results.discard(result.call_id)
-                    return
+        if self._last is None:
+            told = [part for turn in self.turns if turn.role == "tool" for part in turn.parts]
+            self._last = {part.call_id: part for part in told if type(part) is ToolResult}
+        if self._last.get(result.call_id) is result:
+            self.results.discard(result.call_id)
 
     def answer(self, parts: tuple[Part, ...], items: list[Any], crossing: Crossing) -> None:
         """Answer those calls of a step that nobody will answer."""

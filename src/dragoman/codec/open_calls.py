@@ -1,0 +1,110 @@
+"""Calls that wait for their results: the first one of an id or of a name is found without a search.
+
+Results may come in any order, and a history may hold thousands of them: a search through a list for each result would
+cost the square of their number.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
+from typing import Generic, TypeVar
+
+from ..canon.parts import ToolCall
+
+T = TypeVar("T")
+
+
+class OpenCalls(Generic[T]):
+    """Calls in the order they were made, each under any number of keys. A call that was taken is gone from all."""
+
+    __slots__ = ("_calls", "_count", "_places")
+
+    def __init__(self) -> None:
+        self._calls: dict[int, T] = {}
+        self._places: dict[Hashable, deque[int]] = {}
+        self._count = 0
+
+    def add(self, call: T, keys: Iterable[Hashable]) -> None:
+        """A call that waits, behind all others."""
+        self._calls[self._count] = call
+        for key in keys:
+            self._places.setdefault(key, deque()).append(self._count)
+        self._count += 1
+
+    def take(self, key: Hashable) -> T | None:
+        """The first call under a key, which waits no longer; None when there is none."""
+        places = self._places.get(key)
+        while places:
+            call = self._calls.pop(places.popleft(), None)
+            if call is not None:
+                return call
+        return None
+
+    def left(self) -> list[T]:
+        """The calls that still wait, in their order."""
+        return [*self._calls.values()]
+
+    def clear(self) -> None:
+        """No call waits any longer."""
+        self._calls, self._places, self._count = {}, {}, 0
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+
+class UnansweredCalls:
+    """The calls of one step, where a wire may leave out their ids: found by id, else by name and order.
+
+    Usually results come in the order of the calls: then no index is made.
+    """
+
+    __slots__ = ("_calls", "_index", "_without_id")
+
+    def __init__(self, without_id: Callable[[ToolCall], bool]) -> None:
+        """`without_id`: whether a call came without an id, so that its id was made here."""
+        self._without_id = without_id
+        self._calls: deque[ToolCall] = deque()
+        self._index: OpenCalls[ToolCall] | None = None
+
+    def add(self, call: ToolCall) -> None:
+        """A call that waits, behind all others."""
+        if self._index is None:
+            self._calls.append(call)
+        else:
+            self._enter(self._index, call)
+
+    def answer_next(self, call_id: str) -> bool:
+        """Take the call that waits longest, if it has this id and results came in order so far."""
+        calls = self._calls
+        if calls and calls[0].id == call_id:
+            calls.popleft()
+            return True
+        return False
+
+    def take(self, call_id: str) -> ToolCall | None:
+        """The first call with this id."""
+        return self._indexed().take(("id", call_id))
+
+    def take_named(self, name: str | None, *, without_id: bool = False) -> ToolCall | None:
+        """The first call of a tool (of any, where `name` is None), perhaps among those that came without an id."""
+        return self._indexed().take(("without id" if without_id else "name", name))
+
+    def clear(self) -> None:
+        """No call waits any longer."""
+        self._calls.clear()
+        self._index = None
+
+    def _indexed(self) -> OpenCalls[ToolCall]:
+        if self._index is None:
+            self._index = OpenCalls()
+            for call in self._calls:
+                self._enter(self._index, call)
+            self._calls.clear()
+        return self._index
+
+    def _enter(self, index: OpenCalls[ToolCall], call: ToolCall) -> None:
+        keys = [("id", call.id), ("name", call.name), ("name", None)]
+        if self._without_id(call):
+            keys += [("without id", call.name), ("without id", None)]
+        index.add(call, keys)

@@ -1,0 +1,83 @@
+"""How much of a schema may be written more than once: references in place, siblings in every branch of a union.
+
+Without a bound a schema of 2 KB whose definitions name each other becomes half a megabyte, and one long enum that is
+named a thousand times a thousand long enums. The bound follows the size of the schema, so the cost of a request follows
+the size of the request.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .text import Number
+from .words import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
+
+SMALL: Final = 200
+"""A keyword's value of at most so many bytes is still copied when nothing larger may be."""
+NODE: Final = 16
+"""What a copied schema costs besides its keywords."""
+UNFOLDING: Final = (100, 5, 3, 2, 1)
+"""How many references may be followed one inside the other: the most with which the copies stay within the bound."""
+
+_FLOOR: Final = 1024
+_FACTOR: Final = 4
+_LARGE: Final = 32 * 1024
+
+INNER: Final = frozenset({*SCHEMAS, *LISTS, *MAPS, *REFS, *CONTAINERS, "ref", "dependencies"})
+"""Keywords that hold schemas, or name one."""
+
+
+def allowance(size: int) -> int:
+    """How many bytes of copies a schema of so many bytes may have: much for small ones, once more for large ones."""
+    return _FLOOR + _FACTOR * min(size, _LARGE) + size
+
+
+class TooManyCopies(Exception):
+    """The copies of a schema are more than it may have."""
+
+
+class Copies:
+    """Counts the bytes that are written again."""
+
+    __slots__ = ("_allowed", "_bytes", "_final", "_weights")
+
+    def __init__(self, allowed: int, *, final: bool) -> None:
+        """`final`: too many are left out; else they raise TooManyCopies."""
+        self._bytes = 0
+        self._allowed = allowed
+        self._final = final
+        self._weights: dict[int, int] = {}
+
+    @property
+    def too_many(self) -> bool:
+        return self._bytes > self._allowed
+
+    def add(self, schema: Any, *, lasting: bool) -> None:
+        """Count a schema without the schemas inside it. `lasting`: it is part of the document, and stays there."""
+        size = self._weights.get(id(schema)) if lasting else None
+        if not isinstance(schema, dict):
+            size = NODE
+        elif size is None:
+            size = NODE + sum([len(name) + weight(name, value) for name, value in schema.items()])
+            if lasting:
+                self._weights[id(schema)] = size
+        self._bytes += size
+        if self._bytes > self._allowed and not self._final:
+            raise TooManyCopies
+
+
+def weight(name: str, value: Any) -> int:
+    """About how many bytes a keyword's value takes, without the schemas in it."""
+    if name not in INNER:
+        return _size(value)
+    return sum(map(len, value)) if isinstance(value, dict) else 0
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value) + 3
+    if isinstance(value, list):
+        return 2 + sum(map(_size, value))
+    if isinstance(value, dict):
+        return 2 + sum([len(name) + 4 + _size(item) for name, item in value.items()])
+    return len(value.text) + 1 if isinstance(value, Number) else 6

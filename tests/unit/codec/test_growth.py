@@ -1,0 +1,178 @@
+"""Cost and output follow the size of the input: lines that are run are counted, no clock is read.
+
+`make doubling` looks for costs that grow faster in every list and nesting a request can have, by CPU time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman.canon.parts import Text, ToolCall, ToolResult
+from dragoman.canon.turns import Turn
+from dragoman.codec.recall import forget_all
+from dragoman.crossing import Crossing
+from dragoman.dialects.openai_chat.results import write_results_messages
+
+DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
+
+
+def lines_run(work: Callable[[], object]) -> int:
+    """How many lines of Python a piece of work runs: the same number every time."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        if event == "line":
+            count += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def _anthropic(n: int, order: Callable[[list[Any]], list[Any]]) -> bytes:
+    calls = [{"type": "tool_use", "id": f"toolu_{n}_{i}", "name": "f", "input": {"n": i}} for i in range(n)]
+    results = [{"type": "tool_result", "tool_use_id": call["id"], "content": "done"} for call in calls]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": calls},
+        {"role": "user", "content": order(results)},
+    ]
+    return json.dumps({"model": "m", "max_tokens": 9, "messages": messages}).encode()
+
+
+def _gemini(n: int, order: Callable[[list[Any]], list[Any]], ids: bool = True) -> bytes:
+    named = [{"id": f"c{n}_{i}", "name": f"f{i}"} if ids else {"name": f"f{i}"} for i in range(n)]
+    calls = [{"functionCall": {**one, "args": {}}} for one in named]
+    results = order([{"functionResponse": {**one, "response": {"output": "done"}}} for one in named])
+    contents = [
+        {"role": "user", "parts": [{"text": "go"}]},
+        {"role": "model", "parts": calls},
+        *[{"role": "user", "parts": [result]} for result in results],
+    ]
+    return json.dumps({"contents": contents}).encode()
+
+
+def _ollama(n: int, order: Callable[[list[Any]], list[Any]]) -> bytes:
+    calls = [{"function": {"name": f"f{i}", "arguments": {}}} for i in range(n)]
+    results = [{"role": "tool", "tool_name": f"f{i}", "content": "done"} for i in range(n)]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        *order(results),
+    ]
+    return json.dumps({"model": "m", "messages": messages}).encode()
+
+
+def _reversed(results: list[Any]) -> list[Any]:
+    return results[::-1]
+
+
+def _twice(results: list[Any]) -> list[Any]:
+    return [*results, *results[::-1]]
+
+
+def _missing(results: list[Any]) -> list[Any]:
+    return results[1::2][::-1]
+
+
+@pytest.mark.parametrize("target", DIALECTS)
+@pytest.mark.parametrize("order", [_reversed, _twice, _missing])
+@pytest.mark.parametrize("source", ["anthropic", "gemini", "ollama"])
+def test_results_in_any_order_cost_as_much_each(source: str, order: Any, target: str) -> None:
+    make = {"anthropic": _anthropic, "gemini": _gemini, "ollama": _ollama}[source]
+    counts = []
+    for n in (50, 200):
+        body = make(n, order)
+        forget_all()
+        counts.append(lines_run(lambda body=body: dragoman.translate_request(body, source=source, target=target)))
+    assert counts[1] < 5 * counts[0]
+
+
+def test_results_without_ids_cost_as_much_each() -> None:
+    counts = []
+    for n in (50, 200):
+        body = _gemini(n, _reversed, ids=False)
+        counts.append(
+            lines_run(lambda body=body: dragoman.translate_request(body, source="gemini", target="anthropic"))
+        )
+    assert counts[1] < 5 * counts[0]
+
+
+class _Id(str):
+    """An id that counts how often it was compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        _Id.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_no_list_of_ids_is_searched_for_each_result() -> None:
+    ids = [_Id(f"call_{i}") for i in range(400)]
+    calls = [ToolCall(one, "f", "{}") for one in ids]
+    results = tuple([ToolResult(one, (Text("done"),)) for one in reversed(ids)])
+    _Id.compared = 0
+    write_results_messages(Turn("tool", results), calls, [], Crossing("anthropic", "openai-chat"))
+    assert _Id.compared < 10 * len(ids)
+
+
+def _circle(definitions: int, fan: int) -> dict[str, Any]:
+    """Definitions that name each other: a few levels of it are more than any model reads."""
+    named = {
+        f"d{i}": {
+            "type": "object",
+            "properties": {f"p{j}": {"$ref": f"#/$defs/d{(i + j + 1) % definitions}"} for j in range(fan)},
+        }
+        for i in range(definitions)
+    }
+    return {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": named}
+
+
+def _often(values: int, uses: int) -> dict[str, Any]:
+    """One long list of values that is named many times."""
+    named = {"e": {"type": "string", "enum": [f"value {i}" for i in range(values)]}}
+    return {
+        "type": "object",
+        "properties": {f"p{i}": {"$ref": "#/$defs/e"} for i in range(uses)},
+        "$defs": named,
+    }
+
+
+def _beside(values: int, branches: int) -> dict[str, Any]:
+    """A long list of values beside a union: where nothing may stand there, it goes into every branch."""
+    union = [{"minLength": i} for i in range(branches)]
+    inner = {"type": "string", "enum": [f"value {i}" for i in range(values)], "anyOf": union}
+    return {"type": "object", "properties": {"p": inner}}
+
+
+@pytest.mark.parametrize("target", DIALECTS)
+@pytest.mark.parametrize("schema", [_circle(12, 4), _circle(40, 8), _often(300, 300), _beside(300, 300)])
+def test_what_is_written_of_a_schema_follows_its_size(schema: dict[str, Any], target: str) -> None:
+    tool = {"name": "f", "description": "d", "input_schema": schema}
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
+    text = json.dumps(body).encode()
+    done = dragoman.translate_request(text, source="anthropic", target=target)
+    assert len(done.body) < 8 * len(text)
+
+
+def test_a_loss_says_which_reference_is_not_followed_any_further() -> None:
+    for schema in (_circle(12, 4), _often(300, 300)):
+        tool = {"name": "f", "description": "d", "input_schema": schema}
+        body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
+        done = dragoman.translate_request(json.dumps(body).encode(), source="anthropic", target="ollama")
+        assert any(loss.code == "schema.ref.cut" and "unfolds too far" in loss.detail for loss in done.losses)
