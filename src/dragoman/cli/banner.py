@@ -28,6 +28,8 @@ def lines(config: Config, port: int) -> Iterator[str]:
         yield f"Clients show a key of {listen.key_env}, below as $KEY, in whatever header their dialect has for one."
     elif listen.host not in _OPEN:
         yield "Everybody who can reach this address is served, with your keys; listen.key_env wants keys of clients."
+    if listen.admin_key_env:
+        yield f"Keys of {listen.admin_key_env} see the exchanges and responses of all clients."
     yield "Point clients at it:"
     yield from [f"  {client:<12}  {line}" for client, line in pointers(config, base)]
     yield f"Look at it in a browser: {base}/dragoman"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import traceback
 from collections.abc import Awaitable, Iterator, Mapping
 from time import monotonic, time
@@ -25,22 +26,29 @@ from .desk import Desk
 from .earlier import Keeping, recall
 from .earlier import asked as refers
 from .exchanges import Exchange, Exchanges
-from .identity import Identities
+from .identity import Identities, apart, local
 from .looks import Looks, nothing
 from .paths import Call, match, nearest
-from .peers import Peers
+from .peers import EVERYBODY, Peers
 from .relay import Refused, Relay, fault_reply, unknown_path
 from .reports import report, summary
 from .routes import Routes
 from .sending import Sendings
 from .server import Gone, Incoming, Reply
-from .stored import MemoryStored, Stored
+from .stored import ClientStored, MemoryStored, Stored
 from .timed import Timed
 from .upstreams import client_key
 from .vault import BoundedVault
 from .wrapped import Bodiless, WithHeaders
 
 _JSON = [("content-type", "application/json")]
+_KEPT = frozenset({"exchanges", "responses", "conversations"})
+"""Verbs that show what is kept for clients."""
+_NAME = re.compile(r"ex_[0-9a-f]{32}")
+_UNKNOWN = (
+    "without a key a client from elsewhere sees no list of exchanges, only one by its id; set listen.key_env for "
+    "clients that see their own, or listen.admin_key_env for one that sees all"
+)
 _OTHERWISE = frozenset({"ollama", "openai-responses"})
 """Dialects of which the gateway itself knows more than how to translate them."""
 
@@ -60,6 +68,7 @@ class Gateway:
         bounds = config.bounds
         self._secret = secret or os.urandom(32)
         self._identities = Identities(config, environment, self._secret)
+        self._apart = apart(config)
         self._stored = stored if stored is not None else MemoryStored(bounds.stored_bytes)
         self._looks = Looks(self._stored)
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
@@ -95,6 +104,7 @@ class Gateway:
     def reload(self, config: Config) -> None:
         """A new configuration for exchanges to come; those under way go on with theirs."""
         self._identities = Identities(config, self._desk.environment, self._secret)
+        self._apart = apart(config)
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
         self._looks.listing.forget()
@@ -178,9 +188,10 @@ class Gateway:
                 if dialect == "ollama":
                     outer = Timed(reply)
                 elif not _forgettable(request.body) and (known := refers(request.body)) is not None:
-                    earlier = await recall(self._stored, request.body, known)
+                    stored = ClientStored(self._stored, request.owner)
+                    earlier = await recall(stored, request.body, known, apart=self._apart)
                     if known.store:
-                        outer = keeping = Keeping(reply, exchange, known)
+                        outer = keeping = Keeping(reply, exchange, known, stored)
             relay = Relay(self._desk, call, request, outer, exchange, earlier)
             self._under_way += 1
             try:
@@ -189,7 +200,7 @@ class Gateway:
                     raise Refused(Fault("overloaded", why, 503, retry_after=1.0))
                 await relay.run()
                 if keeping is not None:
-                    await keeping.finish(self._stored)
+                    await keeping.finish()
             except Refused as refused:
                 exchange.error = refused.fault.message
                 relay.refuse(refused)
@@ -209,41 +220,54 @@ class Gateway:
     async def _look(self, call: Call, request: Incoming, reply: Reply) -> None:
         """Everything that is no exchange."""
         verb = call.verb
+        if verb in _KEPT and self._identities.no_keys and local(reply.peer(), request.headers):
+            request.admin = True  # without keys whoever sits at this machine sees everything
         if verb == "health":
             reply.send(200, _JSON, b'{"status":"ok"}')
         elif verb == "ready":
             unwell = self._desk.breakers.report(self._desk.config.upstreams, monotonic())
             _send(reply, 200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
         elif verb == "exchanges":
-            await self._show(call.rest, reply)
+            await self._show(call.rest, request, reply)
         else:
             try:
                 reply.send(*await self._looks.answer(self._desk, call, request))
             except Refused as refused:
                 reply.send(*refused.reply(call.dialect))
 
-    async def _show(self, name: str, reply: Reply) -> None:
-        """One exchange, or all: those that went through other workers too."""
-        others = await self.peers.ask(name) if self.peers is not None else []
+    async def _show(self, name: str, request: Incoming, reply: Reply) -> None:
+        """One exchange of a client, or all of them: those that went through other workers too."""
+        viewer = EVERYBODY if request.admin else request.owner
+        if not name and viewer == self._identities.nobody.owner:
+            _send(reply, 403, {"error": {"message": _UNKNOWN, "type": "permission_error"}})
+            return
+        if name and _NAME.fullmatch(name) is None:
+            _send(reply, 404, unknown_path(f"/dragoman/exchanges/{name}"))
+            return
+        others = await self.peers.ask(viewer, name) if self.peers is not None else []
         if not name:
-            listed = [jsontext.decode(said) for said in (self.told(""), *others)]
+            listed = [jsontext.decode(said) for said in (self.told(viewer, ""), *others)]
             found = sorted([one for some in listed for one in some], key=lambda one: one["began"], reverse=True)
             _send(reply, 200, {"exchanges": found})
             return
-        said = self.told(name) or next(iter(others), b"")
+        said = self.told(viewer, name) or next(iter(others), b"")
         if said:
             reply.send(200, _JSON, said)
         else:
             _send(reply, 404, unknown_path(f"/dragoman/exchanges/{name}"))
 
-    def told(self, name: str) -> bytes:
-        """What went through here, as JSON: one exchange by its name (b"" if it did not), or all for ""."""
+    def told(self, viewer: str, name: str) -> bytes:
+        """What went through here, as JSON: one exchange by its name (b"" if it did not), or all for "". `viewer` is the
+        owner whose exchanges they are, or EVERYBODY."""
         desk = self._desk
         keys = [desk.environment.get(upstream.key_env, "") for upstream in desk.config.upstreams.values()]
         if not name:
-            return jsontext.encode([summary(one, keys) for one in self._exchanges.all()])
+            seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
+            return jsontext.encode([summary(one, keys) for one in seen])
         found = self._exchanges.get(name)
-        return jsontext.encode(report(found, keys)) if found is not None else b""
+        if found is None or viewer not in (EVERYBODY, found.request.owner):
+            return b""
+        return jsontext.encode(report(found, keys))
 
 
 def _failed(dialect: str, error: Exception, reply: Reply) -> None:
@@ -258,7 +282,12 @@ def _failed(dialect: str, error: Exception, reply: Reply) -> None:
 def _forgettable(body: bytes) -> bool:
     """A request that neither refers to anything nor is to be kept, as far as a glance tells."""
     find = body.find
-    return find(b'"store":false') >= 0 and find(b'"previous_response_id"') < 0 and find(b'"conversation"') < 0
+    return (
+        find(b'"store":false') >= 0
+        and find(b'"previous_response_id"') < 0
+        and find(b'"conversation"') < 0
+        and find(b"\\u00") < 0  # the letters of a name may be escaped
+    )
 
 
 def _limits(bounds: Bounds) -> Limits:
@@ -270,9 +299,9 @@ def _send(reply: Reply, status: int, value: Any) -> None:
 
 
 def _names() -> Iterator[str]:
-    """Names for exchanges, drawn by the hundred: each by itself costs twice as much."""
+    """Names for exchanges that nobody guesses (128 bits), drawn by the hundred: each by itself costs twice as much."""
     while True:
-        yield from f"ex_{random.randbytes(800).hex('-', 8).replace('-', ' ex_')}".split()
+        yield from f"ex_{os.urandom(1600).hex('-', 16).replace('-', ' ex_')}".split()
 
 
 def _drawn(weights: list[int]) -> int:

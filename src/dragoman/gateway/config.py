@@ -228,6 +228,8 @@ def advice(config: Config, environment: Mapping[str, str]) -> list[str]:
         seen.setdefault(route.match, i)
     if config.listen.key_env and not environment.get(config.listen.key_env):
         found.append(f"listen.key_env: the variable {config.listen.key_env} is empty: no client has a key")
+    if config.listen.key_env and config.listen.key_env == config.listen.admin_key_env:
+        found.append("listen.admin_key_env: it is listen.key_env too, so every client sees what is kept for all")
     if config.listen.admin_key_env and not environment.get(config.listen.admin_key_env):
         found.append(f"listen.admin_key_env: the variable {config.listen.admin_key_env} is empty: nobody is admin")
     return found

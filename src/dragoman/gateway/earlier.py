@@ -21,7 +21,8 @@ from .exchanges import Exchange
 from .refusal import Refused
 from .routes import Choice
 from .server import Reply
-from .stored import Conversation, Kept, Stored
+from .stored import ClientStored, Conversation, Kept
+from .upstreams import auth
 from .wrapped import Wrapped
 
 _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
@@ -72,11 +73,16 @@ def asked(body: bytes) -> Asked | None:
 class Earlier:
     """The turns before a request's own. It is the library's resolver: what it does not know, it refuses."""
 
-    def __init__(self, body: bytes, known: Asked, named: dict[str, tuple[Raw, ...]], holder: str) -> None:
+    def __init__(
+        self, body: bytes, known: Asked, named: dict[str, tuple[Raw, ...]], holder: str, *, apart: bool
+    ) -> None:
+        """`holder` is the upstream that gave the response which the request goes on from, if that response is kept for
+        this client. `apart`: clients have identities of their own, so ids are not asked for on trust."""
         self._body = body
         self._known = known
         self._named = named
         self._holder = holder
+        self._apart = apart
 
     def __call__(self, name: str, /) -> Sequence[Mapping[str, Any]]:
         return [jsontext.plain(item) for item in self._items(name)]
@@ -93,15 +99,18 @@ class Earlier:
     def body_for(self, choice: Choice) -> bytes:
         """The request as it goes to a place: with the earlier turns in it where nobody else puts them in.
 
-        An upstream that speaks the dialect itself and gave the last answer has the turns before it, and one that is
-        asked for what was never kept here may.
+        An upstream that speaks the dialect itself and gave the last answer has the turns before it. One that is asked
+        for what was never kept here may have them too; where clients have identities of their own, such an id goes
+        only to an upstream that sees the client's own key: with the gateway's key it could be anybody's.
         """
         native = choice.upstream.dialect == _NATIVE
         if not (native or choice.upstream.dialect == REHEARSAL):
             return self._body
-        if native and (choice.name == self._holder or not all(name in self._named for name in self._names())):
-            return self._body
-        return self.whole()
+        own = {self._known.previous, *self._named} if self._holder else self._named.keys()
+        if native and not all(name in own for name in self._names()):
+            trusted = not self._apart or choice.route.client_key or auth(choice.upstream) == "client"
+            return self._body if trusted else self.whole()
+        return _unambiguous(self._body, self._known) if native and choice.name == self._holder else self.whole()
 
     def _names(self) -> list[str]:
         return [name for name in (self._known.talk, self._known.previous) if name]
@@ -116,15 +125,42 @@ class Earlier:
         return jsontext.encode(fields)
 
 
+def _unambiguous(body: bytes, known: Asked) -> bytes:
+    """The body with each reference written once, as it was read here: of a field that stands there twice an upstream
+    might take the other one, which nobody has looked at."""
+    if not known.talk and not ambiguous(body):
+        return body
+    fields = jsontext.fields(body)
+    if known.talk:
+        fields["conversation"] = jsontext.raw(known.talk)
+    return jsontext.encode(fields)
+
+
+def ambiguous(body: bytes) -> bool:
+    """Whether a reference may stand in a body twice, or with escaped letters in its name."""
+    count = body.count
+    return count(b'"previous_response_id"') > 1 or count(b'"conversation"') > 1 or b"\\u00" in body
+
+
+def _unread(body: bytes) -> bool:
+    """Whether a body that refers to nothing, as it is read here, may refer to something for an upstream."""
+    doubtful = ambiguous(body)
+    if not doubtful and not any(name in body for name in (b'"previous_response_id"', b'"conversation"')):
+        return False
+    fields = jsontext.fields(body)
+    found = [bytes(fields[name]) for name in ("previous_response_id", "conversation") if name in fields]
+    return bool(found) and (doubtful or found != [b"null"] * len(found))
+
+
 def _alone(item: Raw) -> bool:
     """Whether an item means anything to an upstream that did not write it: a thought without its seal does not."""
     return jsontext.kind(item) != "reasoning" or "encrypted_content" in jsontext.fields(item)
 
 
-async def recall(stored: Stored, body: bytes, known: Asked) -> Earlier | None:
-    """What a request refers to; None for most, which refer to nothing."""
+async def recall(stored: ClientStored, body: bytes, known: Asked, *, apart: bool) -> Earlier | None:
+    """What a request refers to; None for most, which refer to nothing. `apart`: clients have identities."""
     if not known.talk and not known.previous:
-        return None
+        return Earlier(body, known, {}, "", apart=apart) if apart and _unread(body) else None
     named: dict[str, tuple[Raw, ...]] = {}
     holder = ""
     talk = await stored.get(known.talk) if known.talk else None
@@ -134,10 +170,10 @@ async def recall(stored: Stored, body: bytes, known: Asked) -> Earlier | None:
         items, holder = await chain(stored, known.previous)
         if items is not None:
             named[known.previous] = items
-    return Earlier(body, known, named, holder)
+    return Earlier(body, known, named, holder, apart=apart)
 
 
-async def chain(stored: Stored, name: str) -> tuple[tuple[Raw, ...] | None, str]:
+async def chain(stored: ClientStored, name: str) -> tuple[tuple[Raw, ...] | None, str]:
     """All items up to a response, its own included, and who answered; None when one of them is forgotten."""
     pieces: list[tuple[Raw, ...]] = []
     seen: set[str] = set()
@@ -170,10 +206,11 @@ class Keeping(Wrapped):
     a name nobody is given a conversation. So a response that is kept gets a name that nobody guesses.
     """
 
-    __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_known", "_old", "_whole")
+    __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_known", "_old", "_stored", "_whole")
 
-    def __init__(self, inner: Reply, exchange: Exchange, known: Asked) -> None:
+    def __init__(self, inner: Reply, exchange: Exchange, known: Asked, stored: ClientStored) -> None:
         super().__init__(inner)
+        self._stored = stored
         self._known = known
         self._exchange = exchange
         self._fresh = f"resp_{os.urandom(16).hex()}"
@@ -221,10 +258,10 @@ class Keeping(Wrapped):
         if not self._final:
             self.inner.end()
 
-    async def finish(self, stored: Stored) -> None:
+    async def finish(self) -> None:
         """Keep the answer, and let go what was held back."""
         if self._final:
-            await keep(stored, self._known, self._final, self._exchange.upstream)
+            await keep(self._stored, self._known, self._final, self._exchange.upstream)
         if self._whole is not None:
             self.inner.send(200, self._whole, self._final)
         elif self._final:
@@ -245,7 +282,7 @@ def _last(frames: bytes) -> bytes:
         return b""
 
 
-async def keep(stored: Stored, known: Asked, response: bytes, upstream: str) -> None:
+async def keep(stored: ClientStored, known: Asked, response: bytes, upstream: str) -> None:
     try:
         name = msgspec.json.decode(response, type=_Output).id
     except msgspec.DecodeError:
@@ -256,10 +293,11 @@ async def keep(stored: Stored, known: Asked, response: bytes, upstream: str) -> 
         talk = await stored.get(known.talk)
         if isinstance(talk, Conversation):
             more = known.items + output(response)
-            items = [*talk.items, *[with_id(item, f"{name}_{i}").copy() for i, item in enumerate(more)]]
-            await stored.put(msgspec.structs.replace(talk, items=tuple(items)))
+            added = [with_id(item, f"{name}_{i}").copy() for i, item in enumerate(more)]
+            await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *added)))
     # Copies: an item that was read is a view of the whole request.
-    await stored.put(Kept(name, response, tuple([item.copy() for item in known.items]), known.previous, upstream))
+    items = tuple([item.copy() for item in known.items])
+    await stored.put(Kept(name, stored.owner, response, items, known.previous, upstream))
 
 
 def with_id(item: Raw, name: str) -> Raw:

@@ -9,12 +9,18 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
+from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 
 from ..canon.events import Fault
 from ..errors import ConfigError
 from .config import Config
 from .upstreams import KEYS, auth, client_key
+
+_FORWARDED = frozenset(
+    {"cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"}
+)
+"""Headers by which a proxy tells that it asks for somebody else."""
 
 
 class Client(NamedTuple):
@@ -37,7 +43,8 @@ class Identities:
         self._keys = [_digest(key) for key in listed(listen.key_env, environment, "key_env")]
         self._open = not listen.key_env
         self._passed = passes_client_keys(config)
-        self._nobody = Client(self._owner("no key", ""))
+        self.nobody = Client(self._owner("no key", ""))
+        """Who shows no key that counts. All of them are one client."""
         self.no_keys = self._open and not listen.admin_key_env
         """Neither clients nor administrators have keys here."""
 
@@ -59,7 +66,7 @@ class Identities:
             return Fault("auth", "no key was sent; this gateway wants one, as any dialect sends it", 401)
         # An upstream that gets the client's key gets all of them within one dialect.
         passed = sorted({_bare(headers[name]) for name in KEYS if name in headers}) if self._passed else ()
-        return Client(self._owner("passed", "\n".join(passed))) if passed else self._nobody
+        return Client(self._owner("passed", "\n".join(passed))) if passed else self.nobody
 
     def _owner(self, kind: str, key: str) -> str:
         keyed = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=16, key=self._secret, person=kind.encode())
@@ -82,6 +89,21 @@ def passes_client_keys(config: Config) -> bool:
     return any(route.client_key for route in config.routes) or any(
         auth(upstream) == "client" for upstream in config.upstreams.values()
     )
+
+
+def local(peer: str, headers: Mapping[str, str]) -> bool:
+    """Whether a request comes from this machine: from loopback, and not by way of a proxy on this machine."""
+    try:
+        address = ip_address(peer.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return (mapped or address).is_loopback and _FORWARDED.isdisjoint(headers)
+
+
+def apart(config: Config) -> bool:
+    """Whether clients have identities of their own; else all of them are one."""
+    return bool(config.listen.key_env or config.listen.admin_key_env) or passes_client_keys(config)
 
 
 def _bare(value: str) -> str:

@@ -17,11 +17,12 @@ from .counting import count
 from .desk import Desk
 from .earlier import asked as refers
 from .earlier import recall
+from .identity import apart
 from .listing import Listing
 from .paths import PLACES, Call, Verb, methods, nearest
 from .refusal import Refused, fault_reply
 from .server import Incoming
-from .stored import Stored
+from .stored import ClientStored, Stored
 
 Answer = tuple[int, Headers, bytes]
 _JSON: Headers = [("content-type", "application/json")]
@@ -114,17 +115,24 @@ class Looks:
 
     async def _count(self, desk: Desk, call: Call, request: Incoming) -> Answer:
         known = refers(request.body) if call.dialect == "openai-responses" else None
-        earlier = await recall(self._stored, request.body, known) if known is not None else None
+        earlier = None
+        if known is not None:
+            stored = ClientStored(self._stored, request.owner)
+            earlier = await recall(stored, request.body, known, apart=apart(desk.config))
         return await count(desk, call, request.headers, request.body, earlier)
 
     async def _responses(self, desk: Desk, call: Call, request: Incoming) -> Answer:
-        return await responses.responses(desk, self._stored, call, request)
+        return await responses.responses(desk, self._seen(request), call, request)
 
     async def _conversations(self, desk: Desk, call: Call, request: Incoming) -> Answer:
-        return await responses.conversations(desk, self._stored, call, request, int(desk.now()))
+        return await responses.conversations(desk, self._seen(request), call, request, int(desk.now()))
 
     async def _compact(self, desk: Desk, call: Call, request: Incoming) -> Answer:
-        return await responses.compact(desk, request)
+        return await responses.compact(desk, ClientStored(self._stored, request.owner), request)
+
+    def _seen(self, request: Incoming) -> ClientStored:
+        """What the client may look at. To go on from an entry takes the identity that it is kept for."""
+        return ClientStored(self._stored, request.owner, every=request.admin)
 
 
 def _told(value: Any) -> Answer:

@@ -14,8 +14,12 @@ from pathlib import Path
 SECONDS = 2.0
 """A worker that does not answer so soon is left out."""
 
-Tell = Callable[[str], bytes]
-"""What this worker knows: of one exchange by its name, of all for "" (JSON; b"" for nothing)."""
+EVERYBODY = "*"
+"""Stands for all owners, where exchanges are asked for."""
+
+Tell = Callable[[str, str], bytes]
+"""What this worker knows for an owner, or for EVERYBODY: of one exchange by its name, of all for "" (JSON; b"" for
+nothing)."""
 
 
 class Peers:
@@ -28,8 +32,8 @@ class Peers:
 
     async def start(self, tell: Tell) -> None:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            name = (await reader.readline()).decode("utf-8", "replace").strip()
-            writer.write(tell(name))
+            viewer, _, name = (await reader.readline()).decode("utf-8", "replace").rstrip("\n").partition(" ")
+            writer.write(tell(viewer, name))
             writer.close()
 
         self._server = await asyncio.start_unix_server(answer, self._own)
@@ -39,18 +43,18 @@ class Peers:
             self._server.close()
         self._own.unlink(missing_ok=True)
 
-    async def ask(self, name: str) -> list[bytes]:
-        """What the others say."""
+    async def ask(self, viewer: str, name: str) -> list[bytes]:
+        """What the others say to an owner, or to EVERYBODY."""
         others = [place for place in sorted(self._folder.iterdir()) if place != self._own]
-        return [said for said in await asyncio.gather(*[_asked(place, name) for place in others]) if said]
+        return [said for said in await asyncio.gather(*[_asked(place, viewer, name) for place in others]) if said]
 
 
-async def _asked(place: Path, name: str) -> bytes:
+async def _asked(place: Path, viewer: str, name: str) -> bytes:
     try:
         async with asyncio.timeout(SECONDS):
             reader, writer = await asyncio.open_unix_connection(place)
             try:
-                writer.write(f"{name}\n".encode())
+                writer.write(f"{viewer} {name}\n".encode())
                 return await reader.read()
             finally:
                 writer.close()

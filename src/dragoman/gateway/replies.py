@@ -51,6 +51,12 @@ class Reply:
     def ended(self) -> bool:
         return self.status != 0 and not self._open
 
+    def peer(self) -> str:
+        """The address of whoever is at the other end of the connection; "" when it is not known."""
+        transport = self._client.transport
+        found = transport.get_extra_info("peername") if transport is not None else None
+        return str(found[0]) if isinstance(found, tuple) and found else ""
+
     def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
         """A whole answer, in one write."""
         self.status = status

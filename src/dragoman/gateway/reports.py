@@ -14,6 +14,7 @@ from ..canon.response import Usage
 from ..crossing import Crossing
 from ..dialects import get, names
 from ..errors import WireError
+from ..transport.redaction import query_secrets, redacted_query
 from .exchanges import Exchange, Tape, as_tape
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
@@ -57,7 +58,7 @@ def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
     hidden, request = _hidden(exchange, secrets), exchange.request
     out = {
         **summary(exchange),
-        "path": f"{request.path}?{request.query}" if request.query else request.path,
+        "path": f"{request.path}?{redacted_query(request.query)}" if request.query else request.path,
         "upstream_dialect": exchange.upstream_dialect,
         "tries": [one._asdict() for one in exchange.tries],
         "error": exchange.error,
@@ -186,10 +187,7 @@ def secrets_of(exchange: Exchange) -> set[str]:
     """The keys that the client sent: nothing that is shown may repeat them."""
     found = {value for name, value in exchange.request.headers.items() if name in _SECRET_HEADERS}
     found |= {value.partition(" ")[2] for value in found}
-    for pair in exchange.request.query.split("&"):
-        name, _, value = pair.partition("=")
-        if name in ("key", "api_key", "apikey", "access_token"):
-            found.add(value)
+    found |= query_secrets(exchange.request.query)
     return {value for value in found if len(value) >= 4}
 
 

@@ -1,7 +1,9 @@
 """The Responses endpoints beside `create`: what is kept under an id, conversations, and what only an upstream can do.
 
 What is kept here is answered here, over whatever upstream it was made. What is not may be kept by an upstream that
-speaks the dialect itself: then it is asked, and its answer goes to the client as it is.
+speaks the dialect itself: then it is asked, and its answer goes to the client as it is. Where clients have identities
+of their own, an upstream is not asked for an id that is not kept for the client: under the gateway's key it would show
+everybody's.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 import msgspec
 from msgspec import Raw
@@ -18,17 +20,21 @@ from ..canon.events import Fault
 from ..codec import jsontext
 from ..transport.http import Headers
 from .asides import ask
-from .config import Upstream
+from .config import Config, Upstream
 from .desk import Desk
-from .earlier import asked, chain, with_id
+from .earlier import asked, chain, recall, with_id
 from .headers import homeward
+from .identity import apart
 from .paths import Call
 from .refusal import Refused
 from .server import Incoming
-from .stored import Conversation, Kept, Stored
+from .stored import ClientStored, Conversation, Kept
+from .upstreams import auth
 
 _NATIVE = "openai-responses"
 _JSON: Headers = [("content-type", "application/json")]
+_RESPONSE = frozenset({("GET", ""), ("DELETE", ""), ("POST", "cancel"), ("GET", "input_items")})
+"""What clients may do with a response."""
 PAGE = 20
 LARGEST_PAGE = 100
 COMPACTING = 600.0
@@ -37,51 +43,55 @@ COMPACTING = 600.0
 Answer = tuple[int, Headers, bytes]
 
 
-async def responses(desk: Desk, stored: Stored, call: Call, request: Incoming) -> Answer:
+async def responses(desk: Desk, stored: ClientStored, call: Call, request: Incoming) -> Answer:
     """`/v1/responses/ID`, with GET, DELETE, `cancel` and `input_items`."""
     name, _, rest = call.rest.partition("/")
     kept = await stored.get(name)
     what = (request.method, rest)
     if not name:
         raise Refused(Fault("not_found", "a response is named by its id: /v1/responses/ID", 404))
+    if what not in _RESPONSE:
+        raise Refused(Fault("not_found", f"there is nothing at {request.method} {request.path}", 404))
     if not isinstance(kept, Kept):
-        return await _elsewhere(desk, request, _native(desk.config.upstreams), f"no response {name!r} is kept")
-    owner = desk.config.upstreams.get(kept.upstream)
-    if owner is not None and owner.dialect == _NATIVE:  # it may have gone on there, in the background
-        if request.method == "DELETE":
-            await stored.drop(name)
-        return await _elsewhere(desk, request, owner, "")
+        missing = f"no response {name!r} is kept"
+        return await _elsewhere(desk, request, _askable(desk.config, request), missing, f"/v1/responses/{_path(call)}")
+    holder = desk.config.upstreams.get(kept.upstream)
+    if holder is not None and holder.dialect == _NATIVE:  # it may have gone on there, in the background
+        if what == ("DELETE", ""):
+            await stored.drop(kept)
+        return await _elsewhere(desk, request, holder, "", f"/v1/responses/{_path(call)}")
     if what == ("GET", ""):
         if parse_qs(request.query).get("stream") == ["true"]:
             raise Refused(Fault("invalid_request", "only a response in the background can be streamed again", 400))
         return 200, _JSON, kept.response
     if what == ("DELETE", ""):
-        await stored.drop(name)
+        await stored.drop(kept)
         return _answer({"id": name, "object": "response", "deleted": True})
     if what == ("POST", "cancel"):
         why = f"the response {name!r} was not asked for in the background: there is nothing to cancel"
         raise Refused(Fault("invalid_request", why, 400))
-    if what == ("GET", "input_items"):
-        before, _ = await chain(stored, kept.previous) if kept.previous else ((), "")
-        items = [*(before or ()), *kept.input]
-        return _answer(_page([with_id(item, f"{name}_{i}") for i, item in enumerate(items)], request.query))
-    raise Refused(Fault("not_found", f"there is nothing at {request.method} {request.path}", 404))
+    before, _ = await chain(stored, kept.previous) if kept.previous else ((), "")
+    items = [*(before or ()), *kept.input]
+    return _answer(_page([with_id(item, f"{name}_{i}") for i, item in enumerate(items)], request.query))
 
 
-async def compact(desk: Desk, request: Incoming) -> Answer:
+async def compact(desk: Desk, stored: ClientStored, request: Incoming) -> Answer:
     """`/v1/responses/compact`: sealed by whoever compacts, so only an upstream of the dialect can."""
     fields = _fields(request.body)
     model = jsontext.plain(fields["model"]) if "model" in fields else ""
     _, choices = desk.routes.find(model, desk.draw) if isinstance(model, str) and model else (None, [])
     for choice in choices:
         if choice.upstream.dialect == _NATIVE:
-            request.body = jsontext.encode({**fields, "model": choice.model})
+            known = asked(request.body)
+            earlier = await recall(stored, request.body, known, apart=apart(desk.config)) if known is not None else None
+            body = _fields(earlier.body_for(choice)) if earlier is not None else fields
+            request.body = jsontext.encode({**body, "model": choice.model})
             return await _elsewhere(desk, request, choice.upstream, "", "/v1/responses/compact", COMPACTING)
     why = f"the upstream of {model!r} does not compact conversations; only those that speak {_NATIVE} do"
     raise Refused(Fault("not_found", why, 404, "unsupported_value", "model"))
 
 
-async def conversations(desk: Desk, stored: Stored, call: Call, request: Incoming, now: int) -> Answer:
+async def conversations(desk: Desk, stored: ClientStored, call: Call, request: Incoming, now: int) -> Answer:
     """`/v1/conversations`, one of them, and its items."""
     name, _, rest = call.rest.partition("/")
     method = request.method
@@ -90,18 +100,21 @@ async def conversations(desk: Desk, stored: Stored, call: Call, request: Incomin
             raise Refused(Fault("not_found", "a conversation is named by its id: /v1/conversations/ID", 404))
         fields = _fields(request.body) if request.body else {}
         name = f"conv_{os.urandom(16).hex()}"
-        talk = Conversation(name, now, fields.get("metadata", jsontext.raw({})).copy(), _new(name, fields, "items"))
+        metadata = fields.get("metadata", jsontext.raw({})).copy()
+        talk = Conversation(name, stored.owner, now, metadata, _new(name, fields, "items"))
         await stored.put(talk)
         return _answer(_shown(talk))
+    part, _, item = rest.partition("/")
+    if part not in ("", "items") or "/" in item:
+        raise Refused(Fault("not_found", f"there is nothing at {request.path}", 404))
     found = await stored.get(name)
     if not isinstance(found, Conversation):
-        return await _elsewhere(desk, request, _native(desk.config.upstreams), f"no conversation {name!r} is kept")
-    if rest == "items" or rest.startswith("items/"):
-        return await _items(stored, found, request, rest.partition("/")[2])
-    if rest:
-        raise Refused(Fault("not_found", f"there is nothing at {request.path}", 404))
+        missing, place = f"no conversation {name!r} is kept", f"/v1/conversations/{_path(call)}"
+        return await _elsewhere(desk, request, _askable(desk.config, request), missing, place)
+    if part:
+        return await _items(stored, found, request, item)
     if method == "DELETE":
-        await stored.drop(name)
+        await stored.drop(found)
         return _answer({"id": name, "object": "conversation.deleted", "deleted": True})
     if method == "POST":
         fields = _fields(request.body)
@@ -110,7 +123,7 @@ async def conversations(desk: Desk, stored: Stored, call: Call, request: Incomin
     return _answer(_shown(found))
 
 
-async def _items(stored: Stored, talk: Conversation, request: Incoming, name: str) -> Answer:
+async def _items(stored: ClientStored, talk: Conversation, request: Incoming, name: str) -> Answer:
     if not name and request.method == "POST":
         more = _new(talk.id, _fields(request.body), "items")
         await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *more)))
@@ -132,7 +145,7 @@ def _new(name: str, fields: Mapping[str, Raw], key: str) -> tuple[Raw, ...]:
     known = asked(jsontext.encode({"input": fields.get(key)}))
     if known is None or not all(jsontext.is_object(item) for item in known.items):
         raise Refused(Fault("invalid_request", f"{key} is not a list of items", 400, param=key))
-    return tuple([with_id(item, f"x_{os.urandom(12).hex()}").copy() for item in known.items])
+    return tuple([with_id(item, f"x_{os.urandom(16).hex()}").copy() for item in known.items])
 
 
 def _id(item: Raw) -> Any:
@@ -173,18 +186,29 @@ def _answer(value: Any) -> Answer:
     return 200, _JSON, jsontext.encode(value)
 
 
-def _native(upstreams: Mapping[str, Upstream]) -> Upstream | None:
-    return next((upstream for upstream in upstreams.values() if upstream.dialect == _NATIVE), None)
+def _askable(config: Config, request: Incoming) -> Upstream | None:
+    """The upstream that is asked for an id which is not kept for the client; None where that may be somebody else's."""
+    native = [upstream for upstream in config.upstreams.values() if upstream.dialect == _NATIVE]
+    if apart(config) and not request.admin:
+        native = [upstream for upstream in native if auth(upstream) == "client"]
+    return native[0] if native else None
+
+
+def _path(call: Call) -> str:
+    """What the address names behind `responses/` or `conversations/`, for an upstream's address."""
+    names = call.rest.split("/")
+    if any(name in ("", ".", "..") for name in names):
+        raise Refused(Fault("not_found", "an id is neither empty nor . or ..", 404))
+    return "/".join([quote(name, safe="") for name in names])
 
 
 async def _elsewhere(
-    desk: Desk, request: Incoming, upstream: Upstream | None, missing: str, path: str = "", seconds: float = 30.0
+    desk: Desk, request: Incoming, upstream: Upstream | None, missing: str, path: str, seconds: float = 30.0
 ) -> Answer:
     """The answer of an upstream that speaks the dialect; when there is none, that the thing is missing."""
     if upstream is None:
         raise Refused(Fault("not_found", f"{missing}; what was asked with store false is not", 404))
-    place = path or "/v1/" + request.path[max(request.path.find(word) for word in ("responses/", "conversations/")) :]
-    place += f"?{request.query}" if request.query else ""
+    place = f"{path}?{request.query}" if request.query else path
     told = await ask(desk, upstream, request.method, place, request.headers, _NATIVE, request.body, seconds)
     if isinstance(told, Fault):
         raise Refused(told)

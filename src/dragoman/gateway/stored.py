@@ -1,6 +1,7 @@
-"""What the gateway keeps for clients of the Responses dialect: responses and conversations, under their ids.
+"""What the gateway keeps for clients of the Responses dialect: responses and conversations, under owner and id.
 
 `Stored` is the interface; `MemoryStored` keeps the latest, bounded by number and by bytes, while the process lives.
+`ClientStored` is what one client sees of a store. For everybody else an entry does not exist.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ class Kept(Struct, frozen=True):
     """A response, as the client got it, and what it had asked."""
 
     id: str
+    owner: str
+    """Digest of the client that it is kept for (`identity.py`)."""
     response: bytes
     input: tuple[Raw, ...]
     """The items of this request alone; those before it are behind `previous` or in the conversation."""
@@ -32,6 +35,8 @@ class Conversation(Struct, frozen=True):
     """A conversation that clients add to."""
 
     id: str
+    owner: str
+    """Digest of the client that it is kept for (`identity.py`)."""
     created: int
     metadata: Raw
     items: tuple[Raw, ...] = ()
@@ -43,15 +48,45 @@ class Conversation(Struct, frozen=True):
 
 
 class Stored(Protocol):
-    """Keeps responses and conversations. What was put is found from the moment `put` has returned."""
+    """Keeps responses and conversations. What was put is found from the moment `put` has returned.
+
+    Two owners may have entries with one id: upstreams are free to give an id twice.
+    """
 
     async def put(self, one: Kept | Conversation) -> None: ...
 
-    async def get(self, name: str) -> Kept | Conversation | None: ...
+    async def get(self, owner: str, name: str) -> Kept | Conversation | None: ...
 
-    async def drop(self, name: str) -> bool:
+    async def drop(self, owner: str, name: str) -> bool:
         """Forget one; False when it was not there."""
         ...
+
+    async def owners(self, name: str) -> list[str]:
+        """All who have an entry with this id."""
+        ...
+
+
+class ClientStored:
+    """What one client sees of a store: its own entries; with `every`, those of all owners behind its own."""
+
+    def __init__(self, stored: Stored, owner: str, *, every: bool = False) -> None:
+        self.owner = owner
+        self._stored = stored
+        self._every = every
+
+    async def put(self, one: Kept | Conversation) -> None:
+        """Keep a new entry of this client, or a changed one of its owner."""
+        await self._stored.put(one)
+
+    async def get(self, name: str) -> Kept | Conversation | None:
+        found = await self._stored.get(self.owner, name)
+        if found is None and self._every:
+            for owner in await self._stored.owners(name):
+                found = found or await self._stored.get(owner, name)
+        return found
+
+    async def drop(self, one: Kept | Conversation) -> None:
+        await self._stored.drop(one.owner, one.id)
 
 
 class MemoryStored:
@@ -61,23 +96,26 @@ class MemoryStored:
         self._most = most
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._kept: OrderedDict[str, Kept | Conversation] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], Kept | Conversation] = OrderedDict()
 
     async def put(self, one: Kept | Conversation) -> None:
-        await self.drop(one.id)
-        self._kept[one.id] = one
+        await self.drop(one.owner, one.id)
+        self._kept[one.owner, one.id] = one
         self._bytes += one.size
         while self._kept and (len(self._kept) > self._most or self._bytes > self._most_bytes):
             self._bytes -= self._kept.popitem(last=False)[1].size
 
-    async def get(self, name: str) -> Kept | Conversation | None:
-        found = self._kept.get(name)
+    async def get(self, owner: str, name: str) -> Kept | Conversation | None:
+        found = self._kept.get((owner, name))
         if found is not None:
-            self._kept.move_to_end(name)
+            self._kept.move_to_end((owner, name))
         return found
 
-    async def drop(self, name: str) -> bool:
-        found = self._kept.pop(name, None)
+    async def drop(self, owner: str, name: str) -> bool:
+        found = self._kept.pop((owner, name), None)
         if found is not None:
             self._bytes -= found.size
         return found is not None
+
+    async def owners(self, name: str) -> list[str]:
+        return [owner for owner, known in self._kept if known == name]

@@ -207,7 +207,7 @@ def test_exchanges_share_nothing_that_is_added_to() -> None:
 def test_no_two_exchanges_have_one_name() -> None:
     drawn = list(islice(_names(), 1000)) + list(islice(_names(), 1000))
     assert len(set(drawn)) == 2000
-    assert all(re.fullmatch("ex_[0-9a-f]{16}", name) for name in drawn)
+    assert all(re.fullmatch("ex_[0-9a-f]{32}", name) for name in drawn)
 
 
 def test_a_tape_keeps_the_beginning_and_the_end() -> None:

@@ -314,12 +314,12 @@ def test_the_memory_is_bounded_and_forgets_the_oldest() -> None:
     async def inner() -> list[bool]:
         stored = MemoryStored(most=3, most_bytes=3000)
         for i in range(4):
-            await stored.put(Kept(f"resp_{i}", b"x" * 100, (Raw(b"{}"),)))
-        await stored.get("resp_1")
-        await stored.put(Conversation("conv_1", 1, Raw(b"{}"), (Raw(b"x" * 2400),)))
-        known = [await stored.get(name) is not None for name in ("resp_0", "resp_1", "resp_2", "resp_3", "conv_1")]
-        await stored.put(Kept("resp_huge", b"x" * 4000, ()))
-        return [*known, await stored.get("conv_1") is not None, await stored.drop("resp_huge")]
+            await stored.put(Kept(f"resp_{i}", "o", b"x" * 100, (Raw(b"{}"),)))
+        await stored.get("o", "resp_1")
+        await stored.put(Conversation("conv_1", "o", 1, Raw(b"{}"), (Raw(b"x" * 2400),)))
+        known = [await stored.get("o", name) is not None for name in ("resp_0", "resp_1", "resp_2", "resp_3", "conv_1")]
+        await stored.put(Kept("resp_huge", "o", b"x" * 4000, ()))
+        return [*known, await stored.get("o", "conv_1") is not None, await stored.drop("o", "resp_huge")]
 
     assert asyncio.run(inner()) == [False, True, False, False, True, False, False]
 
@@ -331,10 +331,10 @@ class Broken(MemoryStored):
         super().__init__()
         self._reads = reads
 
-    async def get(self, name: str) -> Kept | Conversation | None:
+    async def get(self, owner: str, name: str) -> Kept | Conversation | None:
         if not self._reads:
             raise OSError("the store is gone")
-        return await super().get(name)
+        return await super().get(owner, name)
 
     async def put(self, one: Kept | Conversation) -> None:
         raise OSError("the store is gone")

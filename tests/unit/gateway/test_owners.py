@@ -1,0 +1,396 @@
+"""Two clients with keys of their own: neither sees, continues, changes or deletes what is kept for the other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench import payloads
+
+from dragoman.gateway.app import Gateway
+from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
+from dragoman.gateway.identity import local
+from dragoman.gateway.peers import Peers
+from dragoman.gateway.server import Server
+
+from .loopback import Scripted, Told, ask, through
+
+KEYS = {"KEYS": "first second", "ADMIN": "boss", "THEIRS": "the-gateway-key"}
+FIRST, SECOND = {"authorization": "Bearer first"}, {"authorization": "Bearer second"}
+ADMIN = {"authorization": "Bearer boss"}
+LISTEN = Listen(key_env="KEYS", admin_key_env="ADMIN")
+
+
+def locked(dialect: str = "openai-chat", **more: Any) -> Callable[[list[str]], Config]:
+    def config(places: list[str]) -> Config:
+        upstream = Upstream(dialect, places[0], **{"key_env": "THEIRS", **more})
+        return Config(listen=LISTEN, upstreams={"u": upstream}, routes=(Route("*", (Target("u"),)),))
+
+    return config
+
+
+def answering(dialect: str) -> Scripted:
+    return Scripted(lambda request: (200, [], payloads.response(dialect)))
+
+
+def respond(base: str, who: dict[str, str], **more: Any) -> Told:
+    return ask(base, "POST", "/v1/responses", {"model": "m", "input": "a secret question", **more}, who)
+
+
+def unlike(told: Told, unknown: Told, name: str, other: str) -> None:
+    """Somebody else's entry looks like one that never was."""
+    assert (told.status, told.body.replace(name.encode(), b"X")) == (
+        unknown.status,
+        unknown.body.replace(other.encode(), b"X"),
+    )
+
+
+def test_exchanges_are_seen_by_their_client_and_by_the_administrator() -> None:
+    def use(base: str) -> None:
+        made = ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), FIRST)
+        name = made.headers["dragoman-exchange"]
+        listed = {
+            who: [one["id"] for one in ask(base, "GET", "/dragoman/exchanges", headers=shown).json()["exchanges"]]
+            for who, shown in (("first", FIRST), ("second", SECOND), ("admin", ADMIN))
+        }
+        assert listed == {"first": [name], "second": [], "admin": [name]}
+        place = f"/dragoman/exchanges/{name}"
+        assert ask(base, "GET", place, headers=FIRST).status == 200
+        assert ask(base, "GET", place, headers=ADMIN).status == 200
+        none = "ex_" + "0" * 32
+        unlike(
+            ask(base, "GET", place, headers=SECOND),
+            ask(base, "GET", f"/dragoman/exchanges/{none}", headers=SECOND),
+            name,
+            none,
+        )
+        assert ask(base, "GET", place).status == 401
+
+    through(use, locked(), answering("openai-chat"), environment=KEYS)
+
+
+def test_other_workers_show_only_what_is_the_clients() -> None:
+    async def inner() -> None:
+        config = checked(Config(listen=LISTEN), "test")
+        with tempfile.TemporaryDirectory() as folder:
+            workers = [Gateway(config, KEYS, secret=bytes(32)) for _ in range(2)]
+            servers = [Server(one.handle) for one in workers]
+            bases = [f"http://127.0.0.1:{await one.start('127.0.0.1', 0)}" for one in servers]
+            all_peers = []
+            for i, one in enumerate(workers):
+                peers = one.peers = Peers(Path(folder))
+                peers._own = Path(folder) / str(i)
+                await peers.start(one.told)
+                all_peers.append(peers)
+
+            def use() -> None:
+                body = payloads.request("openai-chat")
+                name = ask(bases[0], "POST", "/v1/chat/completions", body, FIRST).headers["dragoman-exchange"]
+                for shown, seen in ((FIRST, True), (SECOND, False), (ADMIN, True)):
+                    listed = ask(bases[1], "GET", "/dragoman/exchanges", headers=shown).json()["exchanges"]
+                    assert [one["id"] for one in listed] == [name] * seen
+                    told = ask(bases[1], "GET", f"/dragoman/exchanges/{name}", headers=shown)
+                    assert told.status == (200 if seen else 404)
+
+            try:
+                await asyncio.to_thread(use)
+            finally:
+                for peers in all_peers:
+                    peers.stop()
+                for server in servers:
+                    await server.stop(1)
+
+    asyncio.run(inner())
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic", "openai-responses"])
+def test_a_response_exists_for_its_client_alone(dialect: str) -> None:
+    upstream = answering(dialect)
+
+    def use(base: str) -> None:
+        name = respond(base, FIRST).json()["id"]
+        asked = len(upstream.seen)
+        none = "resp_none"
+        for method, rest in (("GET", ""), ("DELETE", ""), ("POST", "/cancel"), ("GET", "/input_items")):
+            told = ask(base, method, f"/v1/responses/{name}{rest}", headers=SECOND)
+            assert told.status == 404
+            unlike(told, ask(base, method, f"/v1/responses/{none}{rest}", headers=SECOND), name, none)
+        on = respond(base, SECOND, previous_response_id=name)
+        assert on.json()["error"]["code"] == "previous_response_not_found"
+        unlike(on, respond(base, SECOND, previous_response_id=none), name, none)
+        body = {"model": "m", "input": "x", "previous_response_id": name}
+        assert ask(base, "POST", "/v1/responses/input_tokens", body, SECOND).status == 400
+        assert ask(base, "POST", "/v1/responses/compact", body, SECOND).status in (400, 404)
+        assert len(upstream.seen) == asked  # nothing of it was asked under the gateway's own key
+        assert ask(base, "GET", f"/v1/responses/{name}", headers=FIRST).status == 200
+        assert ask(base, "GET", f"/v1/responses/{name}", headers=ADMIN).status == 200
+        assert respond(base, FIRST, previous_response_id=name).status == 200
+        assert respond(base, ADMIN, previous_response_id=name).status == 400  # it goes on as itself
+
+    through(use, locked(dialect), upstream, environment=KEYS)
+
+
+def test_a_conversation_exists_for_its_client_alone() -> None:
+    def use(base: str) -> None:
+        item = {"type": "message", "role": "user", "content": "mine"}
+        talk = ask(base, "POST", "/v1/conversations", {"items": [item]}, FIRST).json()["id"]
+        held = ask(base, "GET", f"/v1/conversations/{talk}/items", headers=FIRST).json()["data"][0]["id"]
+        none = "conv_none"
+        for method, rest, body in (
+            ("GET", "", None),
+            ("POST", "", {"metadata": {}}),
+            ("DELETE", "", None),
+            ("GET", "/items", None),
+            ("POST", "/items", {"items": [item]}),
+            ("GET", f"/items/{held}", None),
+            ("DELETE", f"/items/{held}", None),
+        ):
+            told = ask(base, method, f"/v1/conversations/{talk}{rest}", body, SECOND)
+            assert told.status == 404
+            unlike(told, ask(base, method, f"/v1/conversations/{none}{rest}", body, SECOND), talk, none)
+        unlike(respond(base, SECOND, conversation=talk), respond(base, SECOND, conversation=none), talk, none)
+        assert respond(base, SECOND, conversation={"id": talk}).status == 404
+        assert respond(base, FIRST, conversation=talk).status == 200
+        listed = ask(base, "GET", f"/v1/conversations/{talk}/items", headers=ADMIN).json()["data"]
+        assert any(one.get("content") == "mine" for one in listed)
+        more = ask(base, "POST", f"/v1/conversations/{talk}/items", {"items": [item]}, ADMIN)
+        assert more.status == 200
+        assert len(ask(base, "GET", f"/v1/conversations/{talk}/items", headers=FIRST).json()["data"]) == len(listed) + 1
+        assert ask(base, "GET", f"/v1/conversations/{talk}", headers=SECOND).status == 404
+
+    through(use, locked(), answering("openai-chat"), environment=KEYS)
+
+
+def test_an_id_that_an_upstream_gives_twice_is_two_responses() -> None:
+    def answers(request: Any) -> Any:
+        said = json.loads(request.body)["input"]
+        body = json.loads(payloads.response("openai-responses"))
+        body["id"], body["output"] = (
+            "resp_same",
+            [
+                {
+                    "type": "message",
+                    "id": "msg_1",
+                    "role": "assistant",
+                    "status": "completed",
+                    "content": [{"type": "output_text", "text": f"to {said}", "annotations": []}],
+                }
+            ],
+        )
+        return 200, [], json.dumps(body).encode()
+
+    def config(places: list[str]) -> Config:
+        rows = {f"u{i}": Upstream("openai-responses", place, key_env="THEIRS") for i, place in enumerate(places)}
+        return Config(listen=LISTEN, upstreams=rows, routes=(Route("a", (Target("u0"),)), Route("b", (Target("u1"),))))
+
+    here, there = Scripted(answers), Scripted(answers)
+
+    def use(base: str) -> None:
+        for who, words in ((FIRST, "first"), (SECOND, "second")):
+            assert respond(base, who, model="a", input=words).json()["id"] == "resp_same"
+        respond(base, FIRST, model="b", input="on", previous_response_id="resp_same")
+        sent = there.seen[-1].body
+        assert b"to first" in sent
+        assert b"second" not in sent
+
+    through(use, config, here, there, environment=KEYS)
+
+
+NAME, ESCAPED = '"previous_response_id"', '"previous\\u005fresponse_id"'
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        f'{NAME}: "ID"',
+        f'{ESCAPED}: "ID"',
+        f'{NAME}: "ID", {NAME}: null',
+        f'{NAME}: "ID", {ESCAPED}: null',
+        f'{NAME}: "ID", {NAME}: ""',
+        f'{NAME}: "ID", {NAME}: "OWN"',
+        f'{NAME}: "ID", {ESCAPED}: "OWN"',
+        '"conversation": "ID"',
+        '"conversation": {"id": "ID", "id": null}',
+        '"conversation": {"id": "ID", "id": "TALK"}',
+        '"conversation": {"id": "ID", "i\\u0064": "TALK"}',
+        '"conversation": "ID", "conversation": null',
+        f'{NAME}: "OWN", "conversation": "ID"',
+    ],
+)
+@pytest.mark.parametrize("store", ["true", "false"])
+def test_no_spelling_of_a_reference_brings_up_what_is_not_the_clients(fields: str, store: str) -> None:
+    """The upstream speaks the dialect itself, and has everybody's responses under the one key that it knows."""
+    count = iter(range(1000))
+
+    def answers(request: Any) -> Any:
+        body = json.loads(payloads.response("openai-responses"))
+        return 200, [], json.dumps({**body, "id": f"resp_number{next(count)}"}).encode()
+
+    upstream = Scripted(answers)
+
+    def use(base: str) -> None:
+        other, own = respond(base, FIRST).json()["id"], respond(base, SECOND).json()["id"]
+        talk = ask(base, "POST", "/v1/conversations", {}, SECOND).json()["id"]
+        asked = len(upstream.seen)
+        body = f'{{"model":"m","input":"on","store":{store},{fields}}}'
+        body = body.replace("ID", other).replace("OWN", own).replace("TALK", talk)
+        ask(base, "POST", "/v1/responses", body.encode(), SECOND)
+        assert all(other.encode() not in one.body for one in upstream.seen[asked:])
+
+    through(use, locked("openai-responses"), upstream, environment=KEYS)
+
+
+@pytest.mark.parametrize(
+    "rest", ["/../../files", "/%2e%2e/%2e%2e/files", "/..", "/input_items/../..", "/input_items/x"]
+)
+def test_an_own_id_is_no_way_to_other_places_of_the_upstream(rest: str) -> None:
+    upstream = answering("openai-responses")
+
+    def use(base: str) -> None:
+        name = respond(base, FIRST).json()["id"]
+        talk = ask(base, "POST", "/v1/conversations", {}, FIRST).json()["id"]
+        asked = len(upstream.seen)
+        assert ask(base, "GET", f"/v1/responses/{name}{rest}", headers=FIRST).status == 404
+        assert ask(base, "GET", f"/v1/responses/..{rest}", headers=ADMIN).status == 404
+        assert ask(base, "GET", f"/v1/conversations/{talk}{rest}", headers=FIRST).status == 404
+        assert ask(base, "GET", f"/v1/conversations/..{rest}", headers=ADMIN).status == 404
+        assert len(upstream.seen) == asked
+
+    through(use, locked("openai-responses"), upstream, environment=KEYS)
+
+
+def test_an_upstream_that_knows_the_clients_own_key_is_asked_for_any_id() -> None:
+    def config(places: list[str]) -> Config:
+        return Config(upstreams={"u": Upstream("openai-responses", places[0], auth="client", models=("*",))})
+
+    upstream = answering("openai-responses")
+
+    def use(base: str) -> None:
+        assert ask(base, "GET", "/v1/responses/resp_theirs", headers=FIRST).status == 200
+        assert respond(base, FIRST, previous_response_id="resp_theirs").status == 200
+
+    through(use, config, upstream)
+    assert [one.headers["authorization"] for one in upstream.seen] == ["Bearer first"] * 2
+    assert json.loads(upstream.seen[1].body)["previous_response_id"] == "resp_theirs"
+
+
+def unlocked(places: list[str]) -> Config:
+    return Config(upstreams={"u": Upstream("openai-chat", places[0], auth="client", models=("*",))})
+
+
+def test_without_keys_loopback_sees_all_and_a_proxy_on_it_only_what_it_shows() -> None:
+    def use(base: str) -> None:
+        made = [ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), who) for who in (FIRST, {})]
+        names = {one.headers["dragoman-exchange"] for one in made}
+        behind = {"x-forwarded-for": "203.0.113.7"}
+
+        def listed(headers: dict[str, str]) -> set[str]:
+            return {one["id"] for one in ask(base, "GET", "/dragoman/exchanges", headers=headers).json()["exchanges"]}
+
+        assert listed({}) == listed(SECOND) == names
+        assert listed({**FIRST, **behind}) == {made[0].headers["dragoman-exchange"]}
+        assert listed({**SECOND, **behind}) == set()
+        refused = ask(base, "GET", "/dragoman/exchanges", headers=behind)
+        assert refused.status == 403
+        assert "listen.key_env" in refused.json()["error"]["message"]
+        open_place = f"/dragoman/exchanges/{made[1].headers['dragoman-exchange']}"
+        assert ask(base, "GET", open_place, headers=behind).status == 200  # nobody else knows the id
+        own = f"/dragoman/exchanges/{made[0].headers['dragoman-exchange']}"
+        assert ask(base, "GET", own, headers=behind).status == 404
+
+    through(use, unlocked, answering("openai-chat"))
+
+
+def test_with_an_admin_key_alone_loopback_does_not_see_all() -> None:
+    def config(places: list[str]) -> Config:
+        return Config(listen=Listen(admin_key_env="ADMIN"))
+
+    def use(base: str) -> None:
+        assert ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat")).status == 200
+        assert ask(base, "GET", "/dragoman/exchanges").status == 403
+        assert len(ask(base, "GET", "/dragoman/exchanges", headers=ADMIN).json()["exchanges"]) == 1
+
+    through(use, config, environment=KEYS)
+
+
+@pytest.mark.parametrize(
+    ("peer", "headers", "found"),
+    [
+        ("127.0.0.1", {}, True),
+        ("127.8.9.1", {}, True),
+        ("::1", {}, True),
+        ("::ffff:127.0.0.1", {}, True),
+        ("::ffff:203.0.113.7", {}, False),
+        ("10.0.0.1", {}, False),
+        ("", {}, False),
+        ("/run/socket", {}, False),
+        ("127.0.0.1", {"x-real-ip": "203.0.113.7"}, False),
+        ("127.0.0.1", {"forwarded": "for=203.0.113.7"}, False),
+        ("127.0.0.1", {"via": "1.1 proxy"}, False),
+    ],
+)
+def test_who_is_local(peer: str, headers: dict[str, str], found: bool) -> None:
+    assert local(peer, headers) is found
+
+
+def test_names_of_exchanges_and_responses_are_not_drawn_from_a_generator_that_can_be_replayed() -> None:
+    import random
+
+    def use(base: str) -> list[str]:
+        out = []
+        for _ in range(2):
+            random.seed(7)
+            told = respond(base, FIRST)
+            out += [told.headers["dragoman-exchange"], told.json()["id"]]
+        talk = ask(base, "POST", "/v1/conversations", {}, FIRST).json()["id"]
+        return [*out, talk]
+
+    names = [*through(use, locked(), answering("openai-chat"), environment=KEYS)]
+    names += [*through(use, locked(), answering("openai-chat"), environment=KEYS)]
+    assert len(set(names)) == len(names)
+    assert all(len(name.partition("_")[2]) >= 32 for name in names)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "key=HIDE",
+        "alt=sse&key=HIDE",
+        "api_key=HIDE&x=1",
+        "api-key=HIDE",
+        "APIKEY=HIDE",
+        "access_token=HIDE",
+        "x-goog-api-key=HIDE",
+        "a=1;auth_token=HIDE",
+        "%6bey=HIDE",
+        "X-Amz-Signature=HIDE",
+        "client_secret=HIDE&client_secret=HIDE",
+        "authorization=Bearer%20HIDE",
+    ],
+)
+def test_keys_in_query_strings_are_not_kept_in_exchanges(query: str) -> None:
+    secret = "pr1vate%2Fv4lue"
+
+    def use(base: str) -> None:
+        place = f"/v1/chat/completions?{query.replace('HIDE', secret)}"
+        made = ask(base, "POST", place, payloads.request("openai-chat"), FIRST)
+        told = ask(base, "GET", f"/dragoman/exchanges/{made.headers['dragoman-exchange']}", headers=FIRST)
+        assert told.status == 200
+        assert b"v4lue" not in told.body
+        assert "=..." in told.json()["path"]
+
+    through(use, locked(), answering("openai-chat"), environment=KEYS)
+
+
+def test_what_is_no_key_in_a_query_string_stays() -> None:
+    def use(base: str) -> None:
+        made = ask(base, "POST", "/v1/chat/completions?alt=sse&beta=true", payloads.request("openai-chat"), FIRST)
+        told = ask(base, "GET", f"/dragoman/exchanges/{made.headers['dragoman-exchange']}", headers=FIRST)
+        assert told.json()["path"] == "/v1/chat/completions?alt=sse&beta=true"
+
+    through(use, locked(), answering("openai-chat"), environment=KEYS)
