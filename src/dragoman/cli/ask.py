@@ -12,11 +12,20 @@ import click
 @click.command(epilog='Example: dragoman ask "What does this project do?" --model anthropic/claude-sonnet-4-5')
 @click.argument("prompt", nargs=-1)
 @click.option("-m", "--model", default="", metavar="UPSTREAM/MODEL", help="Who answers; DRAGOMAN_MODEL if left out.")
-@click.option("--config", "file", type=click.Path(path_type=Path), help="File with upstreams (dragoman.toml if any).")
+@click.option(
+    "--config",
+    "file",
+    type=click.Path(path_type=Path),
+    envvar="DRAGOMAN_CONFIG",
+    help="File with upstreams; else DRAGOMAN_CONFIG names it, else a trusted dragoman.toml in this folder is used.",
+)
 @click.option("--tools", metavar="NAME,...", help="Only these of the built-in tools.")
 @click.option("--no-tools", is_flag=True, help="No built-in tool.")
 @click.option(
-    "--mcp", type=click.Path(exists=True, path_type=Path), help='File with MCP servers ({"mcpServers": ...}).'
+    "--mcp",
+    type=click.Path(exists=True, path_type=Path),
+    envvar="DRAGOMAN_MCP",
+    help='File with MCP servers ({"mcpServers": ...}); else DRAGOMAN_MCP names it.',
 )
 @click.option(
     "--approve",

@@ -20,7 +20,7 @@ from msgspec import Struct
 from ..canon.parts import Media, Part, Text
 from ..codec.media import guess_mime, kind_of
 from ..errors import ConfigError, DragomanError
-from ..gateway.config import Config, load
+from ..gateway.config import Config, load, parse
 from ..gateway.routes import Routes
 from ..runtime.agent import Agent
 from ..runtime.builtin import tools as builtin_tools
@@ -34,13 +34,14 @@ from ..store import Entry, Store
 from ..store.sqlite import SqliteStore, usual_file
 from ..transport.upstream import REHEARSAL
 from .conversations import Keeper, find
+from .file_effects import CONFIG_FILE
+from .folder_files import FolderFile
 from .output import fail, hush
 from .telling import Approver, JsonTeller, TextTeller
 
 if TYPE_CHECKING:
     from ..runtime.mcp.config import ServerConfig
 
-_USUAL_FILE = Path("dragoman.toml")
 _ALLOWED = "policy"
 _GOOD: frozenset[Reason] = frozenset({"stop", "refusal", "approval", "paused"})
 _CANCELLED = 130
@@ -128,8 +129,7 @@ def _agent(wish: Wish, store: Store | None, keep: Keeper, teller: JsonTeller | T
         if entry is None:
             fail("there is no such conversation; dragoman log lists them", 2)
         session = keep.read(entry)
-    file = wish.file if wish.file is not None else _USUAL_FILE if _USUAL_FILE.exists() else None
-    config = load(file, os.environ)
+    config = _config(wish.file)
     upstreams = config.upstreams
     agent = Agent(
         _routed(wish.model, config),
@@ -148,6 +148,12 @@ def _agent(wish: Wish, store: Store | None, keep: Keeper, teller: JsonTeller | T
     if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
         teller.say("no key is set: the rehearsal answers, which is no model (set ANTHROPIC_API_KEY or another)")
     return agent
+
+
+def _config(file: Path | None) -> Config:
+    """The configuration of a file that was named, else of a trusted one in this folder, else of the environment."""
+    data = FolderFile(Path(CONFIG_FILE), os.environ).read() if file is None else None
+    return load(file, os.environ) if data is None else parse(data, CONFIG_FILE, os.environ)
 
 
 async def _run(agent: Agent, parts: list[Part], teller: JsonTeller | TextTeller) -> Reason:

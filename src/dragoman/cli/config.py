@@ -1,4 +1,4 @@
-"""`dragoman config`: look at the gateway's configuration, show what it comes to, write a first one."""
+"""`dragoman config`: check the gateway's configuration, show what it comes to, write a first one, trust one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,14 @@ import msgspec
 from ..errors import ConfigError
 from ..gateway.config import EXAMPLE, REHEARSAL, Config, advice, load
 from ..gateway.tomlfile import written
+from ..store.own_files import read_regular_file
+from ..store.trusted_files import TrustedFiles, digest, real_path
+from .file_effects import CONFIG_FILE, one_line
+from .folder_files import show_effects
+from .folder_files import trust as trust_file
+from .output import visible
 
-USUAL_FILE = Path("dragoman.toml")
+USUAL_FILE = Path(CONFIG_FILE)
 _SECRET_HEADERS = ("key", "auth", "token", "cookie", "secret")
 
 _file = click.argument("file", type=click.Path(path_type=Path), required=False)
@@ -23,7 +29,7 @@ _file = click.argument("file", type=click.Path(path_type=Path), required=False)
 
 @click.group()
 def config() -> None:
-    """Check, show or begin the gateway's configuration file.
+    """Check, show, begin or trust the gateway's configuration file.
 
     FILE is dragoman.toml if none is named and there is one; without any file the environment alone is looked at.
     """
@@ -34,10 +40,10 @@ def config() -> None:
 def check(file: Path | None) -> None:
     """Say whether the configuration holds, and what in it is probably not meant. Exit 1 when it does not hold."""
     found = _found(file)
-    read = _read(found)
+    read = _read(found)  # nobody is asked anything over the network, so the file need not be trusted
     for said in advice(read, os.environ):
-        click.echo(f"note: {said}", err=True)
-    click.echo(f"{found or 'the environment'}: {_count(read)}")
+        click.echo(f"note: {one_line(said)}", err=True)
+    click.echo(one_line(f"{found or 'the environment'}: {_count(read)}"))
 
 
 @config.command()
@@ -46,7 +52,7 @@ def check(file: Path | None) -> None:
 def show(file: Path | None, everything: bool) -> None:
     """Print what the file and the environment come to, as one file. Keys are not in it: it names their variables."""
     read = _read(_found(file))
-    click.echo(written(plain(read, everything)), nl=False)
+    click.echo(visible(written(plain(read, everything))), nl=False)
 
 
 @config.command()
@@ -54,13 +60,64 @@ def show(file: Path | None, everything: bool) -> None:
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 def init(file: Path, force: bool) -> None:
     """Write a first configuration, to be edited."""
-    if file.exists() and not force:
+    if os.path.lexists(file) and not force:
         raise click.ClickException(f"{file} is there already; --force writes over it")
+    data = EXAMPLE.encode()
     try:
-        file.write_text(EXAMPLE)
+        file.unlink(missing_ok=True)  # a link in the folder must not lead the writing elsewhere
+        with file.open("xb") as out:
+            out.write(data)
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror or error}") from None
-    click.echo(f"wrote {file}: edit it, `dragoman config check` it, then `dragoman serve`")
+    trust_file(TrustedFiles(os.environ), real_path(file), data)
+    click.echo(f"wrote {file}: edit it, `dragoman config check` and `dragoman config trust` it, then `dragoman serve`")
+
+
+@config.command()
+@click.argument("file", type=click.Path(path_type=Path), default=USUAL_FILE)
+@click.option("--remove", is_flag=True, help="Trust the file no longer.")
+@click.option("--list", "listing", is_flag=True, help="List the files that you trust.")
+def trust(file: Path, remove: bool, listing: bool) -> None:
+    """Trust FILE (dragoman.toml, .mcp.json) as it is now, after showing what it would do.
+
+    A file that is found in the working folder is used only after you have said yes to its content, at a terminal or by
+    this command. A file that has changed or moved needs a new yes. Files that you name with --config need none.
+    """
+    trusted = TrustedFiles(os.environ)
+    try:
+        if listing:
+            _list(trusted)
+        elif remove:
+            if not trusted.remove(real_path(file)):
+                raise click.ClickException(f"{file} was not trusted; `dragoman config trust --list` shows the files")
+            click.echo(f"{one_line(real_path(file))} is trusted no longer")
+        else:
+            _trust(trusted, file)
+    except ConfigError as error:
+        raise click.ClickException(one_line(error)) from None
+    except OSError as error:
+        raise click.ClickException(one_line(f"{file}: {error.strerror or error}")) from None
+
+
+def _trust(trusted: TrustedFiles, file: Path) -> None:
+    real = real_path(file)
+    data, _ = read_regular_file(real)
+    click.echo(f"{one_line(real)} is trusted as it is now. When it is used, it", err=True)
+    show_effects(file, data)
+    trusted.add(real, data)
+
+
+def _list(trusted: TrustedFiles) -> None:
+    now: dict[str, str] = {}
+    for one in trusted.entries():
+        try:
+            same = digest(read_regular_file(one.path)[0]) == one.sha256
+        except OSError:
+            now.setdefault(one.path, "cannot be read now")
+        else:
+            now[one.path] = "trusted" if same or now.get(one.path) == "trusted" else "changed since: not trusted"
+    for path, state in now.items():
+        click.echo(f"{one_line(path)}: {state}")
 
 
 def _found(file: Path | None) -> Path | None:
@@ -71,7 +128,7 @@ def _read(file: Path | None) -> Config:
     try:
         return load(file, os.environ)
     except ConfigError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(one_line(error)) from None
 
 
 def _count(read: Config) -> str:

@@ -13,8 +13,11 @@ import click
 import msgspec
 
 from ..errors import ConfigError, DragomanError
-from ..runtime.mcp.config import ServerConfig, load
+from ..runtime.mcp.config import ServerConfig, load, read
 from ..runtime.mcp.content import outcome
+from ..store.own_files import config_folder, read_own_file
+from .file_effects import SERVERS_FILE
+from .folder_files import FolderFile
 from .output import hush
 
 if TYPE_CHECKING:
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_PROJECT = Path(".mcp.json")
 _KINDS: dict[str, tuple[Kind, ...]] = {"edits": ("edit", "remember"), "commands": ("run",), "fetch": ("fetch",)}
 
 _NEEDS_A_MODEL = "google_web_search"
@@ -34,7 +36,9 @@ _file = click.option(
     "--config",
     "file",
     type=click.Path(path_type=Path),
-    help="File that names the servers (.mcp.json here, else mcp.json in dragoman's config folder).",
+    envvar="DRAGOMAN_MCP",
+    help="File that names the servers; else DRAGOMAN_MCP names it, else a trusted .mcp.json in this folder is used,"
+    " else mcp.json in dragoman's config folder.",
 )
 _gate = click.option(
     "--gate",
@@ -144,7 +148,7 @@ def serve(
     if missing:
         raise click.ClickException(f"not among the tools that are allowed: {', '.join(sorted(missing))}")
     workspace = tuple([root.resolve() for root in roots or (Path(),)])
-    around = Surroundings(workspace, Policy().passed(os.environ), config=_home(os.environ))
+    around = Surroundings(workspace, Policy().passed(os.environ), config=config_folder(os.environ))
     server = ToolServer(tools, around, kinds)
     if not http:
         asyncio.run(server.serve_stdio())
@@ -173,11 +177,8 @@ async def _called(configs: Mapping[str, ServerConfig], server: str, tool: str, g
 
 
 def _configs(file: Path | None, gate: str | None, wanted: tuple[str, ...]) -> dict[str, ServerConfig]:
-    place = file or usual(os.environ)
-    if file is None and not place.exists():
-        raise click.ClickException(f"no server is named: write {_PROJECT} here, or {place}, or give --config FILE")
     try:
-        found = load(place, os.environ)
+        found = load(file, os.environ) if file is not None else _usual_servers(os.environ)
         for name in wanted:
             if name not in found:
                 raise ConfigError("MCP server", name, tuple(found))
@@ -189,13 +190,20 @@ def _configs(file: Path | None, gate: str | None, wanted: tuple[str, ...]) -> di
     return {name: msgspec.structs.replace(config, schema_gate=gate) for name, config in chosen.items()}
 
 
-def usual(environ: Mapping[str, str]) -> Path:
-    """Where the file is that names the servers, if nobody says."""
-    return _PROJECT if _PROJECT.exists() else _home(environ) / "mcp.json"
-
-
-def _home(environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "dragoman"
+def _usual_servers(environ: Mapping[str, str]) -> dict[str, ServerConfig]:
+    """The servers of a trusted file in this folder, else those of the user's own file."""
+    folder_file = FolderFile(Path(SERVERS_FILE), environ)
+    data = folder_file.read()
+    if data is not None:
+        return read(data, environ, SERVERS_FILE)
+    own = config_folder(environ) / "mcp.json"
+    try:
+        return read(read_own_file(own), environ, str(own))
+    except FileNotFoundError:
+        problem = f"write {SERVERS_FILE} here, or {own}, or give --config FILE"
+        raise click.ClickException(f"no server is named: {problem}") from None
+    except OSError as error:
+        raise ConfigError("file", str(own), problem=error.strerror or str(error)) from None
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:

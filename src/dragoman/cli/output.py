@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from typing import NoReturn
 
@@ -14,6 +15,14 @@ from ..canon.repairs import REPAIRS, Repair
 
 COLOURS = {"info": "cyan", "warning": "yellow", "error": "red"}
 REPAIR_COLOURS = {"arranged": "cyan", "reworded": "yellow", "added": "yellow", "dropped": "red"}
+
+_HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""What a terminal obeys instead of showing it."""
+
+
+def visible(text: str) -> str:
+    """The text as a terminal can show it: a model, a command or a file must not draw over what a person is asked."""
+    return _HIDING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def print_losses(losses: tuple[Loss, ...], form: str) -> None:

@@ -12,10 +12,10 @@ import msgspec
 
 from ..dialects import names
 from ..errors import ConfigError
-from ..gateway.config import Config, checked, load, one_upstream
+from ..gateway.config import Config, checked, load, one_upstream, parse
 from .banner import lines
-
-_USUAL_FILE = Path("dragoman.toml")
+from .file_effects import CONFIG_FILE
+from .folder_files import FolderFile
 
 
 def _workers(value: str) -> int | Literal["auto"]:
@@ -29,7 +29,11 @@ def _workers(value: str) -> int | Literal["auto"]:
 
 @click.command()
 @click.option(
-    "--config", "file", type=click.Path(path_type=Path), help="Configuration file (dragoman.toml if there is one)."
+    "--config",
+    "file",
+    type=click.Path(path_type=Path),
+    envvar="DRAGOMAN_CONFIG",
+    help="Configuration file; else DRAGOMAN_CONFIG names it, else a trusted dragoman.toml in this folder is used.",
 )
 @click.option("--host", help="Address to listen on; anything but loopback lets others in.")
 @click.option("--port", type=int, help="Port to listen on; 0 lets the system choose.")
@@ -56,15 +60,17 @@ def serve(
     """
     if bool(upstream) != bool(dialect):
         raise click.UsageError("--upstream and --dialect go together")
-    found = file if file is not None else _USUAL_FILE if _USUAL_FILE.exists() and not upstream else None
+    folder_file = FolderFile(Path(CONFIG_FILE), os.environ)
 
     def read() -> Config:
         if upstream and dialect:
             if dialect not in names():
                 raise ConfigError("dialect", dialect, names())
             config = checked(one_upstream(upstream, dialect, upstream_key_env), "the command line")
+        elif file is None and (data := folder_file.read()) is not None:
+            config = parse(data, str(folder_file.path), os.environ)
         else:
-            config = load(found, os.environ)
+            config = load(file, os.environ)
         given = {"host": host, "port": port, "workers": workers}
         told = {name: value for name, value in given.items() if value is not None}
         return msgspec.structs.replace(config, listen=msgspec.structs.replace(config.listen, **told))

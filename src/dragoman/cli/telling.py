@@ -6,7 +6,6 @@ Colours, diffs and progress only on a terminal; elsewhere one plain line for eac
 from __future__ import annotations
 
 import asyncio
-import re
 import sys
 
 import click
@@ -33,6 +32,7 @@ from ..runtime.events import (
 )
 from ..runtime.tool import Confirmation, FileDiff
 from ..runtime.toolbox import Approval
+from .output import visible as visible
 
 if sys.platform != "win32":
     import termios
@@ -56,15 +56,6 @@ _ENDS = {
     "approval": "a call waits for approval",
 }
 _AGAIN = "dragoman ask --continue tries again"
-
-
-_HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-"""What a terminal obeys instead of showing it."""
-
-
-def visible(text: str) -> str:
-    """The text as a terminal can show it: a model, a command or a file must not draw over what a person is asked."""
-    return _HIDING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 class JsonTeller:

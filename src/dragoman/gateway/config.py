@@ -148,16 +148,22 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Config:
 
     ConfigError says what is wrong, and where.
     """
-    found = from_environment(environment)
     if path is None:
-        return checked(found, "the environment")
-    file = str(path)
+        return checked(from_environment(environment), "the environment")
     try:
-        text = path.read_text()
+        data = path.read_bytes()
     except OSError as error:
-        raise FileError(file, "", (), error.strerror or str(error)) from None
+        raise FileError(str(path), "", (), error.strerror or str(error)) from None
+    return parse(data, str(path), environment)
+
+
+def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
+    """The configuration that the bytes of a file and the environment give. `file` is the name for errors."""
+    try:
+        text = data.decode()
     except UnicodeDecodeError as error:
         raise FileError(file, "", (), f"not TOML: {error}") from None
+    found = from_environment(environment)
     config = tomlfile.read(text, Config, file)
     if config.environment:
         named = {upstream.key_env for upstream in config.upstreams.values() if upstream.key_env}

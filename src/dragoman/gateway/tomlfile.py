@@ -45,6 +45,8 @@ def read(text: str, shape: type[T], file: str) -> T:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FileError(file, "", (), f"not TOML: {error}") from None
+    except RecursionError:
+        raise FileError(file, "", (), "not TOML that can be read: it is nested too deeply") from None
     found: T = _Reader(file, text).value(data, shape, ())
     return found
 

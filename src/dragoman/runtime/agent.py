@@ -27,6 +27,7 @@ from ..canon.losses import Loss
 from ..canon.parts import Media, Part, Text
 from ..canon.request import Settings
 from ..canon.response import Usage
+from ..store.own_files import config_folder
 from ..transport.client import Limits as Waits
 from ..transport.proxies import client
 from ..transport.upstream import Upstream, from_environment
@@ -57,12 +58,6 @@ class Reply(Struct, frozen=True):
     usage: Usage = Usage()
     losses: tuple[Loss, ...] = ()
     detail: str = ""
-
-
-def config_folder(environment: Mapping[str, str]) -> Path:
-    """Where the user keeps what programs are to remember."""
-    base = environment.get("XDG_CONFIG_HOME") or os.path.join(environment.get("HOME") or "~", ".config")
-    return Path(base).expanduser() / "dragoman"
 
 
 class Agent:

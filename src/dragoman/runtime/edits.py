@@ -7,10 +7,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..store import trusted_files
 from . import confine, filtering, textfile, walk
 from .confine import Place
 from .textfile import TextFile
 from .tool import Confirmation, Outcome, Surroundings, ToolError
+
+_OWN_FILES = frozenset({trusted_files.NAME, "mcp.json", "store.sqlite3", "secret"})
+"""Files of dragoman's own folders, where a workspace is so large that it holds them."""
 
 
 class Edit(Struct, frozen=True):
@@ -45,8 +49,10 @@ def confirmation(edit: Edit) -> Confirmation:
 
 def _delicate(where: Place) -> bool:
     """Whether a file decides what is run, or what is kept from models: what git is configured to do, it does with the
-    next command; hooks are programs; and who may change an ignore file may read what it names."""
-    return where.path.name in walk.OWN or any(step.lower() == ".git" for step in where.steps)
+    next command; hooks are programs; who may change an ignore file may read what it names; and dragoman's own files
+    say which commands and hosts the user trusts."""
+    own = where.path.parent.name == "dragoman" and where.path.name in _OWN_FILES
+    return own or where.path.name in walk.OWN or any(step.lower() == ".git" for step in where.steps)
 
 
 def made(edit: Edit, around: Surroundings, said: str) -> Outcome:

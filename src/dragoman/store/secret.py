@@ -19,7 +19,9 @@ SIZE = 32
 
 def data_folder(environment: Mapping[str, str]) -> Path:
     """The folder for data that outlives a program, as the XDG base directory specification names it."""
-    base = environment.get("XDG_DATA_HOME") or os.path.join(environment.get("HOME") or "~", ".local", "share")
+    base = environment.get("XDG_DATA_HOME") or ""
+    if not os.path.isabs(base):  # the specification has relative paths ignored: they would point into any folder
+        base = os.path.join(environment.get("HOME") or "~", ".local", "share")
     return Path(base).expanduser() / "dragoman"
 
 

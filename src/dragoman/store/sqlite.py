@@ -13,6 +13,7 @@ import msgspec
 
 from ..errors import ConfigError
 from . import Entry
+from .own_files import require_only_owner_writes
 from .secret import data_folder
 
 VERSION = 1
@@ -50,7 +51,11 @@ class SqliteStore:
         self._file, self._now = file, now
         with self._used():
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
+            handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
+            try:  # what the user has allowed for good is in the file
+                require_only_owner_writes(file, os.fstat(handle), folder=False)
+            finally:
+                os.close(handle)
             self._base = sqlite3.connect(file, timeout=WAIT, isolation_level=None, check_same_thread=False)
             self._prepare()
 

@@ -16,6 +16,7 @@ from dragoman.gateway.config import EXAMPLE, load
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No file and no variable of whoever runs the tests."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     for name in ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "OPENROUTER"):
         monkeypatch.delenv(f"{name}_API_KEY", raising=False)
     monkeypatch.delenv("OLLAMA_HOST", raising=False)

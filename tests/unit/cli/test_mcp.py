@@ -103,9 +103,12 @@ def test_a_file_that_does_not_hold(tmp_path: Path) -> None:
 def test_the_file_of_the_folder_then_that_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     missing = told("list")
     assert missing.exit_code == 1 and str(tmp_path / "config" / "dragoman" / "mcp.json") in missing.output
     (tmp_path / ".mcp.json").write_text('{"mcpServers": {"off": {"command": "x", "disabled": true}}}')
+    assert "is not used, because you have not trusted it" in told("list").output
+    assert CliRunner().invoke(main, ["config", "trust", ".mcp.json"]).exit_code == 0
     assert told("list").output == "off: disabled\n"
 
 

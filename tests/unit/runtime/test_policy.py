@@ -112,6 +112,13 @@ def test_ignore_files_are_asked_about_although_edits_are_not(tmp_path: Path) -> 
     assert (tmp_path / ".geminiignore").read_text() == "secret"
 
 
+def test_the_users_own_lists_are_asked_about_although_edits_are_not(tmp_path: Path) -> None:
+    """A workspace may be the user's home."""
+    for name, denied in ((".local/share/dragoman/trusted-files.json", True), ("dragoman/notes.md", False)):
+        arguments = {"file_path": f"{tmp_path}/{name}", "content": "{}"}
+        assert run("write_file", arguments, tmp_path, policy=Policy("edits")).result.is_error == denied
+
+
 def test_what_cannot_be_told_is_not_run_beside_a_list_of_denied_programs(tmp_path: Path) -> None:
     done = run("run_shell_command", {"command": "$X"}, tmp_path, policy=Policy("all", deny=["run_shell_command(rm)"]))
     assert failure(done) == "denied" and "it cannot be told whether" in said(done)

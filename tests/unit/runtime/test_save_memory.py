@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.errors import ConfigError
 from dragoman.runtime.builtin import save_memory
 from dragoman.runtime.builtin.save_memory import SECTION, with_fact
 from tests.unit.runtime.kit import around, failure, run, said
@@ -27,6 +29,19 @@ def test_the_result_is_json(tmp_path: Path) -> None:
     assert (config / "memory.md").read_text() == f"{SECTION}\n- My favorite color is blue\n"
     assert save_memory.remembered(config) == f"{SECTION}\n- My favorite color is blue\n"
     assert save_memory.remembered(tmp_path / "none") == ""
+
+
+def test_a_memory_that_others_can_write_is_refused(tmp_path: Path) -> None:
+    config = tmp_path / "dragoman"
+    before = os.umask(0)
+    try:
+        run("save_memory", {"fact": "blue"}, around(tmp_path, config=config))
+    finally:
+        os.umask(before)
+    assert "blue" in save_memory.remembered(config), "what was written here can be read again under any umask"
+    (config / "memory.md").chmod(0o606)
+    with pytest.raises(ConfigError, match="others can write it"):
+        save_memory.remembered(config)
 
 
 def test_facts_are_added_in_their_section(tmp_path: Path) -> None:

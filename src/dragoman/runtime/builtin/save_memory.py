@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from ...store.own_files import require_only_owner_writes
 from .. import confine, edits, textfile
 from ..confine import Place
 from ..edits import Edit
@@ -43,8 +44,10 @@ class SaveMemory(Tool):
         fact = arguments["fact"]
         edit = _planned(fact, around)
         try:
-            edit.where.root.mkdir(parents=True, exist_ok=True)
+            edit.where.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             made = edits.made(edit, around, "")
+            if edit.creates:  # a file that others can write is refused when it is read
+                edit.where.path.chmod(0o600)
         except (ToolError, OSError) as error:
             raise _failed(error) from error
         message = f'Okay, I\'ve remembered that: "{fact}"'
@@ -54,8 +57,12 @@ class SaveMemory(Tool):
 
 
 def remembered(config: Path) -> str:
-    """All that is to be remembered, for a new conversation; "" for nothing."""
-    return textfile.shown(textfile.read(_place(config)).text)
+    """All that is to be remembered, for a new conversation; "" for nothing. ConfigError where others can write it."""
+    place = _place(config)
+    found = textfile.read(place)
+    if found.was is not None:
+        require_only_owner_writes(place.path, found.was)
+    return textfile.shown(found.text)
 
 
 def _place(config: Path) -> Place:

@@ -75,6 +75,8 @@ def read(text: bytes | str, environ: Mapping[str, str], file: str = "the configu
         whole = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadConfig(file, f"not JSON: {error}") from None
+    except RecursionError:
+        raise BadConfig(file, "not JSON that can be read: it is nested too deeply") from None
     named = whole.get(SECTION) if isinstance(whole, dict) else None
     if not isinstance(named, dict):
         raise BadConfig(file, f'expected {{"{SECTION}": {{"name": {{...}}}}}}')

@@ -1,0 +1,118 @@
+"""Files that are found by looking in the working folder: used only after the person has said yes to their content.
+
+Such a file may have come with the folder from anywhere: a `dragoman.toml` that names a stranger's host and your key
+variable, a `.mcp.json` that runs any command. EVERY feature that finds a file in the working folder or above it
+(configuration, `.env`, templates, instructions) reads the file through `FolderFile` and uses the bytes it returns.
+
+Not asked about: a file that the person named (`--config`, `--mcp`, a variable), one that dragoman has just written, and
+one in the user's own configuration folder, which others must not be able to write (`store/own_files.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from ..errors import ConfigError
+from ..store.own_files import config_folder, read_regular_file, require_only_owner_writes
+from ..store.trusted_files import TrustedFiles, real_path
+from .file_effects import effects, one_line
+
+if sys.platform != "win32":
+    import termios
+
+
+class FolderFile:
+    """One file of the working folder. The first `read` may ask the person; later ones never do."""
+
+    def __init__(self, path: Path, environment: Mapping[str, str]) -> None:
+        self.path = path
+        self._environment = environment
+        self._trusted = TrustedFiles(environment)
+        self._used: bool | None = None  # None: not read yet
+
+    def read(self) -> bytes | None:
+        """The bytes to use, or None where the file is missing or not trusted: then one line on standard error says so.
+
+        ConfigError when a file that was used before is gone or has changed into one that is not trusted, and when the
+        list of trusted files cannot be used.
+        """
+        first = self._used is None
+        data = self._judged(first)
+        if data is None and self._used:
+            problem = f"it has changed, and is not trusted: run `dragoman config trust {self.path}`"
+            raise ConfigError("file", str(self.path), problem=problem)
+        self._used = data is not None
+        return data
+
+    def _judged(self, first: bool) -> bytes | None:
+        """The bytes, if they may be used. They are read once: what is judged is what is used."""
+        real = real_path(self.path)
+        try:
+            data, state = read_regular_file(real)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if first:
+                click.echo(f"dragoman: {one_line(self.path)} is not used: {one_line(error)}", err=True)
+            return None
+        if os.path.dirname(real) == real_path(config_folder(self._environment)):
+            require_only_owner_writes(Path(real), state)
+            return data
+        if self._trusted.has(real, data):
+            return data
+        if not first:
+            return None
+        if _at_a_terminal() and self._agreed(real, data):
+            return data
+        path = one_line(self.path)
+        click.echo(
+            f"dragoman: {path} in this folder is not used, because you have not trusted it: read it, then run"
+            f" `dragoman config trust {path}`, or name the file with `--config {path}`",
+            err=True,
+        )
+        return None
+
+    def _agreed(self, real: str, data: bytes) -> bool:
+        """Whether the person at the terminal says yes, now that they have seen what the file would do."""
+        state = "has changed since you trusted it" if self._trusted.knows(real) else "is not known to you yet"
+        click.echo(f"The file {one_line(real)} {state}. If it is used, it", err=True)
+        try:
+            show_effects(self.path, data)
+        except ConfigError as error:
+            click.echo(f"  cannot be used: {one_line(error)}", err=True)
+            return False
+        _forget_typed()
+        if not click.confirm("Do you trust this file?", default=False, err=True):
+            return False
+        trust(self._trusted, real, data)
+        return True
+
+
+def show_effects(path: Path, data: bytes) -> None:
+    """Write what a file would do to standard error, one line each. ConfigError when the file does not hold."""
+    for line in effects(path.name, data) or ["changes nothing"]:
+        click.echo(f"  - {line}", err=True)
+
+
+def trust(trusted: TrustedFiles, real: str, data: bytes) -> None:
+    """Remember a yes. Where the list cannot be written, one line says so, and the yes holds for this time."""
+    try:
+        trusted.add(real, data)
+    except OSError as error:
+        why = one_line(error.strerror or error)
+        click.echo(f"dragoman: that {one_line(real)} is trusted could not be remembered: {why}", err=True)
+
+
+def _at_a_terminal() -> bool:
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def _forget_typed() -> None:
+    """What was typed before the person could read the question is no answer to it."""
+    if sys.platform != "win32":
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -1,0 +1,82 @@
+"""Files in the user's own folders: where the folders are, and how such a file is read and written safely.
+
+A file of the configuration folder is trusted without a question, so nobody else may be able to change the file.
+`read_own_file` refuses a file that another user owns or can write. `write_own_file` writes a file with mode 600.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from ..errors import ConfigError
+
+MAX_BYTES = 1024 * 1024
+"""The largest configuration file that is read."""
+
+
+def config_folder(environment: Mapping[str, str]) -> Path:
+    """The folder for the user's settings, as the XDG base directory specification names it."""
+    base = environment.get("XDG_CONFIG_HOME") or ""
+    if not os.path.isabs(base):  # the specification has relative paths ignored: they would point into any folder
+        base = os.path.join(environment.get("HOME") or "~", ".config")
+    return Path(base).expanduser() / "dragoman"
+
+
+def read_regular_file(path: str | Path) -> tuple[bytes, os.stat_result]:
+    """The bytes of a regular file, and the state of the file that the bytes come from. OSError where there are none."""
+    # O_NONBLOCK: a named pipe in place of the file must not hold up the program.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(f"{path} is no regular file")
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise OSError(f"{path} is larger than {MAX_BYTES} bytes")
+    return data, found
+
+
+def read_own_file(file: Path) -> bytes:
+    """The bytes of a file in a folder of the user. ConfigError where others can write the file; OSError where it
+    cannot be read."""
+    data, found = read_regular_file(file)
+    require_only_owner_writes(file, found)
+    return data
+
+
+def require_only_owner_writes(file: Path, found: os.stat_result, *, folder: bool = True) -> None:
+    """ConfigError when somebody else owns or can write an open file, or (`folder`) can put another into its place."""
+    if not hasattr(os, "geteuid"):  # Windows has no such modes
+        return
+    above = Path(os.path.realpath(file)).parent
+    for path, state in ((file, found), (above, os.stat(above)))[: 2 if folder else 1]:
+        mode = stat.S_IMODE(state.st_mode)
+        if state.st_uid not in (os.geteuid(), 0):
+            raise _refused(path, "it belongs to another user", f"chown {os.geteuid()} {path}")
+        # In a folder with the sticky bit others cannot replace a file that is not theirs.
+        if mode & 0o022 and not (stat.S_ISDIR(state.st_mode) and mode & stat.S_ISVTX):
+            raise _refused(path, f"others can write it (its mode is {mode:o})", f"chmod go-w {path}")
+
+
+def _refused(path: Path, why: str, mend: str) -> ConfigError:
+    return ConfigError("file", str(path), problem=f"{why}, so it cannot be trusted; look at it, then: {mend}")
+
+
+def write_own_file(file: Path, data: bytes) -> None:
+    """Write a file that only the user can read and write. Others see the old file or the new one, never a part."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = file.with_name(f".{file.name}-{os.urandom(8).hex()}")
+    try:
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(handle)
+        os.replace(draft, file)
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()
