@@ -134,8 +134,6 @@ class Dialect(Struct, frozen=True, eq=False):
     """On which parts its clients send back a seal that they do not know: where seals of other upstreams travel."""
     interleaves: bool = True
     """Its clients send thoughts back where they stood among texts and calls."""
-    anonymous: bool = False
-    """Some of its clients do not know the ids of calls, and bring none back."""
     call_slots: frozenset[str] = frozenset()
     """Dialects whose seals on calls have a place here that some clients send back, and many do not."""
     origin: str = ""

@@ -13,6 +13,7 @@ from .canon.repairs import Repair
 from .canon.request import Around, Request, Sighted
 from .canon.turns import Gist
 from .codec import jsontext
+from .codec.conversation import History
 from .codec.gist import gist, sound
 from .codec.hosted import aim, cross
 from .codec.ids import distinct
@@ -70,7 +71,8 @@ class Terms(Struct, frozen=True, eq=False):
     repair: Policy | None
     seals: Strategy
     vault: Vault | None
-    """None also where it has nothing that the target wants."""
+    keeps: bool
+    """A vault may have something that the target wants."""
     resolver: Resolver | None
     host: str | None
     stand_ins: bool
@@ -86,37 +88,41 @@ def terms(
     repair: Policy | None = None,
     seals: Strategy = "auto",
     vault: Vault | None = None,
+    vault_later: bool = False,
     resolver: Resolver | None = None,
     host: str | None = None,
     stand_ins: bool = True,
 ) -> Terms:
-    """Those of `translate_request`, for who translates many requests on the same (`cross_request`)."""
+    """Those of `translate_request`, for who translates many requests on the same (`cross_request`). `vault_later`: each
+    request comes with a vault of its own."""
     reader, writer = get(source), get(target)
     if binary != "native":
         _checked_binary(binary)
-    if seals != "auto":
+    if seals != "auto" and not vault_later:
         check_strategy(seals, vault)
-    if vault is not None and not keeps(seals, reader, writer):
-        vault = None
-    chosen = (model, tolerance, binary, repair, seals, vault, resolver, host, stand_ins)
+    kept = keeps(seals, reader, writer)
+    chosen = (model, tolerance, binary, repair, seals, vault, kept, resolver, host, stand_ins)
     return Terms(source, target, reader, writer, *chosen)
 
 
-def cross_request(body: Body, terms: Terms, sighted: Sighted | None = None) -> Translation:
-    """A request in another dialect, as `translate_request` makes it. `sighted`: what was `seen` in it."""
+def cross_request(body: Body, terms: Terms, sighted: Sighted | None = None, vault: Vault | None = None) -> Translation:
+    """A request in another dialect, as `translate_request` makes it. `sighted`: what was `seen` in it. `vault`: that of
+    the client who asks, in place of the vault of the terms."""
     reader, writer, host = terms.reader, terms.writer, terms.host
     document = body if type(body) is bytes else loose_bytes(body, terms.source)
     facts = hosts.lookup(host, terms.target) if host is not None else None
     if reader is writer:
-        return _within(document, terms, facts)
+        return _within(document, terms, facts, vault)
     crossing = _crossing(terms, facts)
     request = reader.recall(document, crossing, sighted) if reader.recall is not None else None
     if request is None:
         check_text(document, terms.source)
         request = reader.read_request(document, crossing)
     known = gist(request.turns, crossing)
-    if known.laden or terms.vault is not None:
-        request = _sealed(request, terms, crossing)
+    history = History(request.turns)
+    vault = terms.vault if vault is None else vault
+    if known.laden or (vault is not None and terms.keeps):
+        request = _sealed(request, terms, crossing, vault, history)
         known = gist(request.turns, crossing)
     crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
     repairs: tuple[Repair, ...] = ()
@@ -124,7 +130,7 @@ def cross_request(body: Body, terms: Terms, sighted: Sighted | None = None) -> T
         crossing.called, sent = known.calls, request
     else:
         request, sent, repairs = _prepared(request, terms, crossing)
-    return _translated(writer.write_request(sent, crossing), request, terms, crossing, repairs)
+    return _translated(writer.write_request(sent, crossing), request, terms, crossing, repairs, history)
 
 
 def _passes(request: Request, known: Gist, terms: Terms, around: Around | None) -> bool:
@@ -147,9 +153,9 @@ def _crossing(terms: Terms, facts: Host | None) -> Crossing:
     )
 
 
-def _sealed(request: Request, terms: Terms, crossing: Crossing) -> Request:
+def _sealed(request: Request, terms: Terms, crossing: Crossing, vault: Vault | None, history: History) -> Request:
     named = terms.model or request.model
-    return homeward(request, terms.seals, terms.vault, terms.reader, terms.writer, named, crossing, terms.host)
+    return homeward(request, terms.seals, vault, terms.reader, terms.writer, named, crossing, terms.host, history)
 
 
 def _prepared(request: Request, terms: Terms, crossing: Crossing) -> tuple[Request, Request, tuple[Repair, ...]]:
@@ -178,7 +184,12 @@ def _prepared(request: Request, terms: Terms, crossing: Crossing) -> tuple[Reque
 
 
 def _translated(
-    out: bytes, request: Request, terms: Terms, crossing: Crossing, repairs: tuple[Repair, ...] = ()
+    out: bytes,
+    request: Request,
+    terms: Terms,
+    crossing: Crossing,
+    repairs: tuple[Repair, ...],
+    history: History,
 ) -> Translation:
     return Translation(
         out,
@@ -196,10 +207,11 @@ def _translated(
         crossing.renamed,
         crossing.custom,
         crossing.stand_ins,
+        history,
     )
 
 
-def _within(document: bytes, terms: Terms, facts: Host | None) -> Translation:
+def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | None) -> Translation:
     """A request within one dialect: its bytes, unless something in them is not for the upstream."""
     reader = terms.reader
     check_text(document, terms.source)
@@ -212,12 +224,14 @@ def _within(document: bytes, terms: Terms, facts: Host | None) -> Translation:
     result: Translation | None = None
     if not unmarked or facts is not None or (terms.resolver is not None and _names_held(document, reader)):
         crossing = _crossing(terms, facts)
-        request = _sealed(reader.read_request(document, crossing), terms, crossing)
+        request = reader.read_request(document, crossing)
+        history = History(request.turns)
+        request = _sealed(request, terms, crossing, terms.vault if vault is None else vault, history)
         crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
         sent = aim(request, request.tools, reader.hosted, reader.hosted, crossing)
         out = reader.write_request(sent, crossing)
         if not unmarked or crossing.suited:
-            result = _translated(out, request, terms, crossing)
+            result = _translated(out, request, terms, crossing, (), history)
     if result is None:
         result = _pass_request(document, reader, terms.model, terms.tolerance)
         result.host = terms.host

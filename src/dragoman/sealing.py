@@ -2,7 +2,7 @@
 
 native   in slots that the client's dialect echoes; where it has none, nothing but what the writer finds a place for
 id       packed into the ids of calls, which every dialect echoes; they become long, far beyond 64 characters
-vault    kept in the caller's vault, under the ids of calls
+vault    kept in the caller's vault, for the conversation and the call
 skip     nowhere: an upstream that demands seals gets its documented dummy
 auto     native where the client's dialect echoes them, else the vault if there is one, else skip
 """
@@ -20,6 +20,7 @@ from .canon.request import Request
 from .canon.turns import Turn
 from .codec import seals
 from .codec.carriage import Plan, Way
+from .codec.conversation import History
 from .codec.gist import gist
 from .codec.recall import Along
 from .codec.recovery import Port, Sealed, recover
@@ -84,7 +85,6 @@ def outward(
         way != "thoughts" or not target.interleaves,
         vault if way == "vault" or (strategy == "auto" and target.echoes) else None,
         wanted,
-        target.anonymous,
     )
 
 
@@ -100,14 +100,16 @@ def homeward(
     model: str,
     crossing: Crossing,
     host: str | None = None,
+    history: History | None = None,
 ) -> Request:
-    """The request with the seals of its upstream where they belong, and without what only carried them."""
+    """The request with the seals of its upstream where they belong, and without what only carried them. `history`: see
+    `recover`."""
     kept, spare = _kept(strategy, client, target)
     if (vault is None or not kept) and not gist(request.turns, crossing).laden:
         return request
     origin = Origin(target.origin or target.name, model, hosts.origin(host))
-    port = Port(origin, target.name, vault if kept else None, strategy == "skip", spare, client.anonymous)
-    return recover(request, port, crossing, _KNOWN)
+    port = Port(origin, target.name, vault if kept else None, strategy == "skip", spare)
+    return recover(request, port, crossing, _KNOWN, history)
 
 
 def keeps(strategy: Strategy, client: Dialect, target: Dialect) -> bool:

@@ -109,9 +109,10 @@ def translate_response(
 
     `answers` is the translation of the request: by it renamed and wrapped tools and the model's name find their way
     back. `created` is the time to write where the target wants one and the source has none. `seals` says how the seals
-    of the upstream travel to the client and back (`sealing.py`), `vault` is where those wait that cannot. Raises
-    FaultError when the upstream says in its answer that it failed: `translate_fault` makes the client's of it.
-    `host` is the upstream's, as for the request; left out, it is the one that `answers` was made for.
+    of the upstream travel to the client and back (`sealing.py`), `vault` is where those wait that cannot: for the
+    conversation in `answers`, without which nothing is kept there. Raises FaultError when the upstream says in its
+    answer that it failed: `translate_fault` makes the client's of it. `host` is the upstream's, as for the request;
+    left out, it is the one that `answers` was made for.
     """
     return cross_response(body, source, target, answers, tolerance, created, seals, vault, host)
 

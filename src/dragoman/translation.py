@@ -13,6 +13,7 @@ from .canon.losses import SEVERITIES, Loss, Severity, beyond
 from .canon.repairs import Repair
 from .canon.request import Request
 from .codec import jsontext
+from .codec.conversation import History
 from .crossing import Crossing
 from .dialect import Dialect
 from .errors import ConfigError, LossError, WireError
@@ -53,6 +54,8 @@ class Translation(Struct, eq=False, weakref=True):
     """Functions offered in place of tools that the source's upstream runs itself: name -> what it stands for. Their
     calls come to a client that never declared them, and are reported as `call.stand_in`: whoever stands between must
     run them, or the client answers them as it answers any tool it does not know."""
+    history: History | None = None
+    """The conversation as the client sent it: a vault keeps the seals of the answer for this conversation."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:

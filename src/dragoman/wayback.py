@@ -72,7 +72,9 @@ def seal_plan(
         model, host = answers.model, host or answers.host
     name, wanted = (hosts.origin(host), _wanted(host, reader)) if host else ("", False)
     plan = _plan(reader.name, writer.name, vault is not None, seals, model, name, wanted)
-    return plan if plan is None or plan.vault is None else msgspec.structs.replace(plan, vault=vault)
+    if plan is None or plan.vault is None:
+        return plan
+    return msgspec.structs.replace(plan, vault=vault, history=answers.history if answers is not None else None)
 
 
 _SOME = MemoryVault()

@@ -70,7 +70,7 @@ def test_what_the_vault_learns_or_forgets_is_heard_at_once() -> None:
     for vault in (MemoryVault(), full, MemoryVault(list(full.items())[:2]), MemoryVault(), full):
         warm = asked(histories[-1], vault).body
         assert asked(histories[-1], vault).body == warm
-        assert warm.count(b"c2lnbmF0dXJl") == len(vault)
+        assert warm.count(b"c2lnbmF0dXJl") == sum(["c2lnbmF0dXJl" in value for value in vault.values()])
         forget_all()
         assert asked(histories[-1], vault).body == warm
         asked(histories[-2], full)  # known again

@@ -7,8 +7,8 @@ Ways, by what the client's dialect echoes and what the caller chose:
     parts      native, where calls and texts have slots and thoughts may be stripped (Gemini): the seal of a thought
                travels on the next call, or on an empty last text
     id         packed into the id of the next call
-    vault      kept under the id of the next call (and its place, where clients know no ids); without one under that of
-               the last, or under a hash of the text
+    vault      kept for the next call, else for the last one, else for the text: under a digest of the conversation and
+               the call's id; for clients that lose ids, also under its name and arguments
     drop       nowhere, and reported
     left       as it is: the writer puts into its slots what it can, and reports the rest
 
@@ -17,21 +17,23 @@ Ways, by what the client's dialect echoes and what the caller chose:
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from ..canon.parts import Part, Reasoning, Seal, Text, ToolCall
-from ..canon.request import Request
 from ..canon.response import Alternative, Plain, Response
-from ..canon.turns import Turn
 from ..crossing import Crossing
 from . import seals
+from .conversation import History
 from .ids import SAFE, hashed
 from .plain import length
 from .seals import HERE, Origin, Record, family
-from .vault import Vault, vault_key
+from .vault import Vault, keep, vault_key
+
+_NO_HISTORY = "the vault keeps seals for a conversation, and the request that this answers was not given (answers=)"
 
 Way = Literal["thoughts", "parts", "id", "vault", "drop", "left"]
 
@@ -55,8 +57,8 @@ class Plan(Struct, frozen=True):
     vault: Vault | None = None
     wanted: bool = False
     """The upstream takes back thoughts that have no seal (`reasoning_content`)."""
-    anonymous: bool = False
-    """The client may bring calls back without their ids."""
+    history: History | None = None
+    """The conversation that the answer goes on with. Without it nothing is kept in the vault."""
 
     @property
     def strips(self) -> bool:
@@ -64,48 +66,39 @@ class Plan(Struct, frozen=True):
         return self.way not in ("thoughts", "left")
 
 
-def last_words(request: Request | None) -> str:
-    """What the user said last: tells equal answers of different conversations apart."""
-    for turn in reversed(request.turns if request is not None else ()):
-        if turn.role == "user":
-            return words(turn.parts)
-    return ""
+def call_key(upstream: str, model: str, conversation: str, call_id: str) -> str:
+    """Under what the seals of a call are kept. `conversation`: the digest of all before the call. Ids that are illegal
+    somewhere reach the client hashed."""
+    own = call_id if SAFE.match(call_id) else hashed(call_id)
+    return vault_key(upstream, family(model), "call", conversation, own)
 
 
-def words(parts: tuple[Part, ...]) -> str:
-    """The texts of a turn."""
-    return "".join([part.text for part in parts if type(part) is Text and not part.refusal])
+def place_key(upstream: str, model: str, conversation: str) -> str:
+    """Under what the id of a call is kept, for clients that bring back another id or none. `conversation`: the digest
+    of all up to the call, its name and arguments included."""
+    return vault_key(upstream, family(model), "place", conversation)
 
 
-def call_key(upstream: str, model: str, call_id: str) -> str:
-    """Under what the seals of a call are kept. Ids that are illegal somewhere reach the client hashed."""
-    return vault_key(upstream, family(model), "call", call_id if SAFE.match(call_id) else hashed(call_id))
+def text_key(upstream: str, model: str, conversation: str) -> str:
+    """Under what the seals of an answer without a call are kept. `conversation`: the digest of all up to its text."""
+    return vault_key(upstream, family(model), "text", conversation)
 
 
-def place_key(upstream: str, model: str, before: str, number: int, name: str) -> str:
-    """The same for clients that know no ids: which call it is since the user spoke, what was said, what is called."""
-    return vault_key(upstream, family(model), "place", before, str(number), name)
+class _Made(NamedTuple):
+    """A call of an answer."""
 
-
-def calls_since(turns: tuple[Turn, ...]) -> int:
-    """How many calls were made since the user spoke last."""
-    number = 0
-    for turn in reversed(turns):
-        if turn.role == "user":
-            break
-        number += sum([type(part) is ToolCall for part in turn.parts])
-    return number
-
-
-def text_key(upstream: str, model: str, text: str, before: str) -> str:
-    """Under what the seals of a turn without a call are kept. `before`: what the user had said."""
-    return vault_key(upstream, family(model), "text", "".join(text.split()), before)
+    id: str
+    name: str
+    arguments: list[str]
+    """In pieces: in a stream more may come."""
+    records: list[Record]
+    """What the vault keeps for it."""
 
 
 class Told:
     """What was said so far in one answer, and the records that wait for something to carry them."""
 
-    __slots__ = ("_crossing", "_kept", "_keys", "_model", "_texts", "_waiting", "calls", "chars", "plan")
+    __slots__ = ("_crossing", "_made", "_model", "_texts", "_waiting", "calls", "chars", "plan")
 
     def __init__(self, plan: Plan, crossing: Crossing, model: str) -> None:
         self.plan = plan
@@ -115,8 +108,7 @@ class Told:
         self.chars = 0
         self._texts: list[str] = []
         self._waiting: list[Record] = []
-        self._keys: tuple[str, ...] = ()  # of the last call in the vault, and what is kept under them
-        self._kept: list[Record] = []
+        self._made: list[_Made] = []  # the calls, where there is a vault
 
     def labelled(self, seal: Seal) -> Seal:
         """A seal with its whole origin: the upstream's dialect, host and model."""
@@ -148,10 +140,10 @@ class Told:
         records, self._waiting = self._waiting, []
         if seal is not None:
             records = [*records, self.record("call", seal, call.id)]
-        if plan.way == "vault":
-            self.keep(call.id, call.name, records)
-        elif plan.vault is not None and seal is not None:
-            self.spare(call.id, seals.written(records[-1:]))
+        if plan.vault is not None:
+            # Some clients leave out the thought that carries a record, because it says nothing: the vault has another.
+            kept = records if plan.way == "vault" else records[-1:] if seal is not None else []
+            self.made(call.id, call.name, call.arguments, kept)
         self.calls += 1
         if not records:
             return [], call
@@ -171,21 +163,13 @@ class Told:
             return [], call
         return [], msgspec.structs.replace(call, seal=None)
 
-    def keep(self, call_id: str, name: str, records: list[Record]) -> None:
-        """The records of a call wait in the vault, and in no other place."""
-        plan = self.plan
-        self._keys, self._kept = (call_key(plan.upstream, self._model, call_id),), records
-        if plan.anonymous and self._crossing.answers is not None:
-            turns = self._crossing.answers.turns
-            place = (last_words(self._crossing.answers), calls_since(turns) + self.calls, name)
-            self._keys += (place_key(plan.upstream, self._model, *place),)
-        self._keep()
+    def made(self, call_id: str, name: str, arguments: str, records: list[Record]) -> None:
+        """A call was made, for which the vault keeps these records."""
+        self._made.append(_Made(call_id, name, [arguments], records))
 
-    def spare(self, call_id: str, record: str) -> None:
-        """Some clients leave out the thought that carries a record, because it says nothing: a spare one is kept for
-        them."""
-        if self.plan.vault is not None:
-            self.plan.vault.put(call_key(self.plan.upstream, self._model, call_id), record)
+    def pieces(self) -> list[str]:
+        """The arguments of the last call, to which a stream adds; nobody asks for them where there is no vault."""
+        return self._made[-1].arguments if self._made else []
 
     def text(self, text: Text) -> tuple[list[Record], Text | None]:
         """A whole text as the client gets it, and the records that have to travel in a thought before it."""
@@ -238,28 +222,48 @@ class Told:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
     def finish(self) -> Text | None:
-        """The answer ends: what is still waiting, on a last part or in the vault."""
+        """The answer ends: what is still waiting goes on a last part, and the vault gets its records."""
         plan, records = self.plan, [record for record in self._waiting if record.data]
         self._waiting = []
-        if not records:
+        if plan.way == "vault":
+            if self._made and records:
+                self._made[-1].records.extend(records)
+                records = []
+            self.store(records)
+        elif plan.vault is not None:
+            self.store()
+        if not records or plan.way == "vault":
             return None
         if plan.way == "parts":
             return Text("", seal=seals.bundle(records))
-        if plan.way != "vault":
-            for _ in records:
-                self._crossing.lose("seal.dropped", (), "no call follows whose id could carry it")
-            return None
-        if not self._keys:
-            before = last_words(self._crossing.answers)
-            self._keys = (text_key(plan.upstream, self._model, "".join(self._texts), before),)
-        self._kept = [*self._kept, *records]
-        self._keep()
+        for _ in records:
+            self._crossing.lose("seal.dropped", (), "no call follows whose id could carry it")
         return None
 
-    def _keep(self) -> None:
-        if self.plan.vault is not None and self._kept:
-            for key in self._keys:
-                self.plan.vault.put(key, seals.written(self._kept))
+    def store(self, of_text: Sequence[Record] = ()) -> None:
+        """Put the records of the calls into the vault, and those of an answer without a call: all at the end, so that
+        an answer which breaks off makes no key ambiguous for the next try."""
+        plan, made = self.plan, self._made
+        if plan.vault is None or not (of_text or any(call.records for call in made)):
+            return
+        if plan.history is None:
+            self._crossing.lose("seal.dropped", (), _NO_HISTORY)
+            return
+        upstream, model = plan.upstream, self._model
+        conversation = plan.history.conversation()
+        conversation.begin_answer()
+        for call in made:
+            before = conversation.before_call()
+            conversation.add_call(call.name, "".join(call.arguments))
+            if call.records:
+                keep(plan.vault, call_key(upstream, model, before, call.id), seals.written(call.records))
+            if plan.way == "vault":  # also without a seal: another try may have had the same call with one
+                keep(plan.vault, place_key(upstream, model, conversation.before_call()), call.id)
+        if of_text:
+            for text in self._texts:
+                conversation.add_text(text)
+            keep(plan.vault, text_key(upstream, model, conversation.with_texts()), seals.written(of_text))
+        self._made = []
 
 
 def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
@@ -280,7 +284,7 @@ def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
 
 def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
     """The same for a plain answer with seals on its calls. False where that is more than a packed seal in a slot."""
-    if plan.way == "drop":
+    if plan.way == "drop" or (plan.vault is not None and plan.history is None):
         return False
     told = Told(plan, crossing, plain.model)
     if plan.counts:
@@ -289,20 +293,19 @@ def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
     packed: dict[str, str] = {}
     for place, (call_id, call) in enumerate(plain.calls.items()):
         seal = sealed.get(call_id)
-        if seal is None:
-            continue
         told.calls = place
-        record = told.record("call", seal, call_id)
-        if way == "vault":
-            told.keep(call_id, call.name, [record])
-        elif plan.vault is not None:
-            told.spare(call_id, seals.written((record,)))
+        record = told.record("call", seal, call_id) if seal is not None else None
+        if plan.vault is not None:
+            told.made(call_id, call.name, call.arguments, [record] if record is not None else [])
+        if seal is None or record is None:
+            continue
         if way in ("thoughts", "parts") or (way != "id" and seal.dialect in plan.call_slots):
             packed[call_id] = seals.pack_records((record,))
         elif way == "id":
             packed[call_id] = seals.pack_id(call_id, (record,))
         elif way == "left":
             return False
+    told.store()
     if way == "id":
         plain.calls = {packed.get(call_id, call_id): call for call_id, call in plain.calls.items()}
     elif way == "thoughts":

@@ -120,6 +120,9 @@ class Convoy:
         if type(part) is ToolCall:
             records, call = told.call(part)
             self._release(answer, out, records)
+            if plan.vault is not None:  # it knows calls by their arguments, too
+                self._open[event.index] = opened = _Open(part, answer, told, False)
+                opened.pieces = told.pieces()
             out.append(event if call is part else PartStart(event.index, call, answer))
             return
         if type(part) is Text:
@@ -164,6 +167,8 @@ class Convoy:
         text = "".join(opened.pieces)
         if opened.held and type(part) is Text:
             self._text(event, opened, msgspec.structs.replace(part, text=part.text + text, seal=opened.seal), out)
+        elif type(part) is ToolCall:
+            out.append(event)
         elif type(part) is not Reasoning:
             told.said(text)
             out.append(event)

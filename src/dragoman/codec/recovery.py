@@ -6,7 +6,7 @@ whose part is gone or was changed, is left out and reported. Pure, over canon.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence, Set
 from operator import is_
 from typing import NamedTuple, Protocol
 
@@ -17,17 +17,19 @@ from ..canon.request import Request
 from ..canon.turns import Gist, Run, Turn
 from ..crossing import Crossing
 from . import jsontext, seals
-from .carriage import call_key, place_key, text_key, words
+from .carriage import call_key, place_key, text_key
+from .conversation import Conversation, History
 from .gist import NOTHING, gist, survey
 from .ids import hashed
 from .seals import BUNDLE, HERE, Origin, Record, same_origin
-from .vault import Vault
+from .vault import AMBIGUOUS, Vault
 
 _ELSEWHERE = "it belongs to another upstream"
 _UNREADABLE = "what stands under its mark cannot be read"
 _MISPLACED = "no seal belongs to such a part"
 _SLOTS = ("thoughtSignature", "thought_signature")
 _CHANGED = "what it belongs to is gone, or was changed"
+_DOUBTFUL = "two conversations of this client are equal up to here, and either may be the one that received the seal"
 
 
 class Port(NamedTuple):
@@ -40,8 +42,6 @@ class Port(NamedTuple):
     """No seal goes back at all."""
     spare: bool = False
     """Seals travel with the client: the vault has those of calls that came back without."""
-    anonymous: bool = False
-    """Calls may have come back without their ids."""
 
 
 class Sealed(NamedTuple):
@@ -56,10 +56,8 @@ class Sealed(NamedTuple):
     turns: tuple[Turn, ...] = ()
     gist: Gist = NOTHING
     """Of what became of them."""
-    before: str = ""
-    """What the user said last,"""
-    number: int = 0
-    """and how many calls came since then."""
+    conversation: Conversation = Conversation()
+    """The digest of the turns. Nobody adds to it: who goes on takes a copy."""
 
 
 class Known(Protocol):
@@ -70,34 +68,43 @@ class Known(Protocol):
     def keep(self, run: Run, value: Sealed, size: int, /) -> None: ...
 
 
-def recover(request: Request, port: Port, crossing: Crossing, known: Known | None = None) -> Request:
+def recover(
+    request: Request,
+    port: Port,
+    crossing: Crossing,
+    known: Known | None = None,
+    history: History | None = None,
+) -> Request:
     """The request with every seal of its upstream on the part it came on, and without any other.
 
-    `known` remembers what became of the turns that a conversation is known to begin with.
+    `known` remembers what became of the turns that a conversation is known to begin with. `history` is given the digest
+    of the turns, as far as the vault was asked for them.
     """
     left, out = request.turns, list[Turn]()
     sealed: Sealed | None = None
-    before = ""  # what the user said last
-    number = 0  # of calls since then
+    conversation = Conversation() if port.vault is not None else None
     run = crossing.run
     if known is not None and port.vault is not None and run is not None and not run.laden:
         past = run.past(left)
         lead = left[: past - len(run.turns)] if past else ()
         if past and all(turn.role == "system" for turn in lead):
             sealed = _sealed(run, port, port.vault, crossing, known)
+            if history is not None:
+                history.reached(sealed.conversation, past)
             if sealed.gist is run and not gist(left, crossing).laden:
                 if "assistant" not in [turn.role for turn in left[past:]]:
                     return request  # what is usual: nothing was kept, and the model has said nothing since
             out = [*[_heard(turn, crossing) for turn in lead], *sealed.gist.turns]
-            before, number, left = sealed.before, sealed.number, left[past:]
+            conversation, left = sealed.conversation.copy(), left[past:]
     for turn in left:
         if turn.role == "assistant":
-            out.append(_recovered(turn, before, number, port, crossing))
-            number += sum([type(part) is ToolCall for part in turn.parts])
+            out.append(_recovered(turn, port, crossing, conversation))
         else:
-            if turn.role == "user":
-                before, number = words(turn.parts), 0
+            if conversation is not None:
+                conversation.add(turn)
             out.append(_heard(turn, crossing))
+    if history is not None and conversation is not None:
+        history.reached(conversation, len(request.turns))
     if all(map(is_, out, request.turns)):
         return request
     turns = tuple(out)
@@ -115,7 +122,7 @@ def _heard(turn: Turn, crossing: Crossing) -> Turn:
 def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known) -> Sealed:
     """What becomes of the turns of a beginning: for those that are known the same as before, if the vault still says
     the same."""
-    stamp = (port.upstream, port.origin, port.skip, port.spare, port.anonymous)
+    stamp = (port.upstream, port.origin, port.skip, port.spare)
     found = known.get(run)
     if found is None or found.stamp != stamp or run.turns[: len(found.turns)] != found.turns:
         found = Sealed(stamp)
@@ -125,40 +132,92 @@ def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known
     if not new:
         return found
     keys, told, out = list[str](), list[str | None](), list[Turn]()
-    before, number = found.before, found.number
+    conversation = found.conversation.copy()
     lost = len(crossing.losses)
     for turn in new:
         if turn.role == "assistant":
-            mine = _keys(turn, before, number, port)
-            now = [vault.get(key) for key in mine]
-            keys += mine
-            told += now
-            out.append(_recovered(turn, before, number, port, crossing) if any(now) else turn)
-            number += sum([type(part) is ToolCall for part in turn.parts])
+            kept = _kept(turn.at, turn.parts, conversation, port, vault)
+            keys += kept.keys
+            told += kept.told
+            out.append(_recovered(turn, port, crossing, None, kept) if any(kept.told) else turn)
         else:
-            if turn.role == "user":
-                before, number = words(turn.parts), 0
+            conversation.add(turn)
             out.append(turn)
     turns = (*found.gist.turns, *out)
     became = run if all(map(is_, turns, run.turns)) else survey(turns, len(found.turns), found.gist)
-    made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, became, before, number)
+    made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, became, conversation)
     if len(crossing.losses) == lost:
         # It holds the turns themselves, and with them about as much as the text they were read from.
         known.keep(run, made, len(run.text) + sum([len(one) for one in made.told if one]))
     return made
 
 
-def _keys(turn: Turn, before: str, number: int, port: Port) -> tuple[str, ...]:
-    """Under what the vault may have seals for a turn that carries none."""
+class _Kept(NamedTuple):
+    """What the vault has for a turn."""
+
+    keys: list[str]
+    """Where it was asked,"""
+    told: list[str | None]
+    """and what it said."""
+    records: list[Record]
+    doubtful: list[Path]
+    """Parts whose seals may belong to another conversation."""
+
+
+def _kept(
+    at: Path,
+    parts: Sequence[Part],
+    conversation: Conversation,
+    port: Port,
+    vault: Vault,
+    carried: Set[str] = frozenset(),
+) -> _Kept:
+    """What the vault has for a turn of the assistant, which is added to the conversation. Of spare seals, none for
+    calls whose seal the client has `carried`."""
     upstream, model = port.upstream, port.origin.model
-    called = [part for part in turn.parts if type(part) is ToolCall]
-    keys = [call_key(upstream, model, call.id) for call in called]
-    if port.anonymous:
-        keys += [place_key(upstream, model, before, place, call.name) for place, call in enumerate(called, number)]
+    kept = _Kept([], [], [], [])
+    called = False
+    conversation.begin_answer()
+    for part in parts:
+        if type(part) is Text:
+            if not part.refusal:
+                conversation.add_text(part.text)
+        elif type(part) is ToolCall:
+            called = True
+            before = conversation.before_call()
+            conversation.add_call(part.name, part.arguments)
+            if port.spare and part.id in carried:
+                continue
+            found = _asked(vault, call_key(upstream, model, before, part.id), kept)
+            if found is None and not port.spare:
+                original = _asked(vault, place_key(upstream, model, conversation.before_call()), kept)
+                if original is not None and original != AMBIGUOUS:
+                    found = _asked(vault, call_key(upstream, model, before, original), kept)
+                else:
+                    found = original
+            _read(found, part.at, part.id, kept)
     if not called and not port.spare:
-        text = words(turn.parts)
-        keys += [text_key(upstream, model, text, before), text_key(upstream, model, text, "")]
-    return tuple(keys)
+        _read(_asked(vault, text_key(upstream, model, conversation.with_texts()), kept), at, "", kept)
+    return kept
+
+
+def _asked(vault: Vault, key: str, kept: _Kept) -> str | None:
+    found = vault.get(key)
+    kept.keys.append(key)
+    kept.told.append(found)
+    return found
+
+
+def _read(found: str | None, at: Path, call_id: str, kept: _Kept) -> None:
+    """Take in what was found for a call, or for a turn without one. The client may have given the call another id."""
+    if found is None:
+        return
+    if found == AMBIGUOUS:
+        kept.doubtful.append(at)
+    for record in seals.read(found) or ():
+        if record.where == "call" and record.call != call_id:
+            record = msgspec.structs.replace(record, call=call_id)
+        kept.records.append(record)
 
 
 def _received(part: Part, crossing: Crossing) -> Part:
@@ -176,7 +235,11 @@ def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
     return msgspec.structs.replace(turn, parts=tuple(parts))
 
 
-def _recovered(turn: Turn, before: str, number: int, port: Port, crossing: Crossing) -> Turn:
+def _recovered(
+    turn: Turn, port: Port, crossing: Crossing, conversation: Conversation | None, kept: _Kept | None = None
+) -> Turn:
+    """A turn of the assistant with its seals. `kept`: what the vault has for it, where that is known; else the vault is
+    asked, and the turn is added to the conversation."""
     records: list[tuple[Record, Path]] = []
     parts: list[Part] = []
     calls = chars = 0
@@ -192,10 +255,14 @@ def _recovered(turn: Turn, before: str, number: int, port: Port, crossing: Cross
             record, at = records[place]
             if record.offset == HERE:  # the text follows
                 records[place] = msgspec.structs.replace(record, calls=calls, offset=chars), at
-    if port.vault is not None:
+    if kept is None and port.vault is not None and conversation is not None:
         carried = {record.call for record, _ in records if record.where == "call"}
         carried |= {hashed(call) for call in carried}
-        records += [(record, turn.at) for record in _from_vault(parts, before, number, port, carried)]
+        kept = _kept(turn.at, parts, conversation, port, port.vault, carried)
+    if kept is not None:
+        records += [(record, turn.at) for record in kept.records]
+        for at in kept.doubtful:
+            crossing.lose("seal.dropped", at, _DOUBTFUL)
     wanted: dict[Record, Path] = {}
     for record, at in records:
         if port.skip or not same_origin(record.seal(), port.origin):
@@ -262,31 +329,6 @@ def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[
         return [*shown, *after]
     bare = msgspec.structs.replace(part, seal=None)
     return after if type(bare) is Text and not bare.text and bare.extra is None else [bare, *after]
-
-
-def _from_vault(parts: list[Part], before: str, number: int, port: Port, carried: set[str]) -> Iterable[Record]:
-    """What the vault has for a turn; of spare seals, none for calls whose seal the client has `carried`. `number`: of
-    calls since the user spoke."""
-    vault, upstream, model = port.vault, port.upstream, port.origin.model
-    if vault is None:
-        return
-    called = [part for part in parts if type(part) is ToolCall]
-    for place, call in enumerate(called, number):
-        kept = vault.get(call_key(upstream, model, call.id)) if not port.spare or call.id not in carried else None
-        if kept is not None:
-            yield from seals.read(kept) or ()
-        elif port.anonymous:
-            kept = vault.get(place_key(upstream, model, before, place, call.name))
-            for record in seals.read(kept) or () if kept is not None else ():
-                yield msgspec.structs.replace(record, call=call.id) if record.where == "call" else record
-    if called or port.spare:
-        return
-    text = words(tuple(parts))
-    for key in (text_key(upstream, model, text, before), text_key(upstream, model, text, "")):
-        kept = vault.get(key)
-        if kept is not None:
-            yield from seals.read(kept) or ()
-            return
 
 
 class _Placing:

@@ -1,7 +1,9 @@
 """Vault: where seals wait that no slot of the client's dialect can carry. The library asks; its user brings the store.
 
-A key is a hash of the origin (dialect and model) and of the call's id, or of the turn's text where there is no call: it
-tells nothing. A value is text that holds seals, thoughts among them: keep it as you keep conversations.
+A key is a hash of the upstream (dialect and model), of the conversation before the answer (`conversation.py`), and of
+the call: its id, or its name and arguments for clients that lose ids; of the answer's text where there is no call. A
+value is text that holds seals, thoughts among them: keep it as you keep conversations. A store that serves several
+clients keeps the keys of each client apart, since the conversations of two clients may be equal.
 """
 
 from __future__ import annotations
@@ -22,6 +24,11 @@ class Vault(Protocol):
         ...
 
 
+AMBIGUOUS = "ambiguous"
+"""What is kept under a key that two answers have claimed with different seals: from then on neither gets its seals
+back, because nobody can tell which of the two conversations comes back."""
+
+
 class MemoryVault(dict[str, str]):
     """A vault in memory: for tests, and for programs that hold their conversations themselves."""
 
@@ -33,3 +40,13 @@ class MemoryVault(dict[str, str]):
 def vault_key(*words: str) -> str:
     """The key for what is known by these words."""
     return hashlib.sha256("\x1f".join(words).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def keep(vault: Vault, key: str, value: str) -> None:
+    """Put a value under a key that no other answer has. A key with another value becomes ambiguous.
+
+    Two processes that share a store and put at the same moment may miss that: the later value stays.
+    """
+    before = vault.get(key)
+    if before != value:
+        vault.put(key, value if before is None else AMBIGUOUS)

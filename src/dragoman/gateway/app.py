@@ -93,7 +93,7 @@ class Gateway:
             Tokens(time),
             Breakers(),
             Projects(),
-            Sendings(environment, self._vault),
+            Sendings(environment),
             self._exchanges,
         )
 
@@ -110,7 +110,7 @@ class Gateway:
         self._looks.listing.forget()
         self._desk.breakers.forget_changed(self._desk.config.upstreams, config.upstreams)
         self._desk = msgspec.structs.replace(
-            self._desk, config=config, routes=Routes(config), sendings=Sendings(self._desk.environment, self._vault)
+            self._desk, config=config, routes=Routes(config), sendings=Sendings(self._desk.environment)
         )
         self._desk.pool.limits = _limits(config.bounds)
         self._vault.most = config.bounds.vault_bytes

@@ -13,6 +13,7 @@ import msgspec
 
 from ..canon.events import Fault
 from ..codec import jsontext
+from ..codec.vault import Vault
 from ..errors import DragomanError
 from ..translate import translate_request
 from ..transport.http import Headers
@@ -44,9 +45,10 @@ Answer = tuple[int, Headers, bytes]
 
 
 async def count(
-    desk: Desk, call: Call, headers: Mapping[str, str], body: bytes, earlier: Earlier | None = None
+    desk: Desk, call: Call, headers: Mapping[str, str], body: bytes, vault: Vault, earlier: Earlier | None = None
 ) -> Answer:
-    """The answer to a client that wants to know how many tokens a request has, those of `earlier` turns included."""
+    """The answer to a client that wants to know how many tokens a request has, those of `earlier` turns included.
+    `vault`: the client's own."""
     plain, model = _request(call, body)
     route, choices = desk.routes.find(model, desk.draw)
     if model and not choices:
@@ -55,7 +57,7 @@ async def count(
         native = bool(choices) and choices[0].upstream.dialect == call.dialect
         plain = body = earlier.body_for(choices[0]) if native else earlier.whole()
     if choices:
-        found = await _asked(desk, call, headers, body, plain, route, choices[0])
+        found = await _asked(desk, call, headers, body, plain, route, choices[0], vault)
         if isinstance(found, Fault) and found.kind in _TELLING:
             return fault_reply(call.dialect, found)
         if not isinstance(found, Fault | None):
@@ -67,7 +69,14 @@ async def count(
 
 
 async def _asked(
-    desk: Desk, call: Call, headers: Mapping[str, str], body: bytes, plain: bytes, route: Route, choice: Choice
+    desk: Desk,
+    call: Call,
+    headers: Mapping[str, str],
+    body: bytes,
+    plain: bytes,
+    route: Route,
+    choice: Choice,
+    vault: Vault,
 ) -> Answer | Fault | None:
     """What the upstream counts; None when it does not."""
     upstream = choice.upstream
@@ -85,7 +94,7 @@ async def _asked(
                 model=choice.model,
                 binary=route.binary,
                 seals=route.seals,
-                vault=desk.vault,
+                vault=vault,
                 host=upstreams.host(upstream),
             )
             sent = _counted(upstream, crossed.body, choice.model)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from ..codec.vault import Vault
 from ..transport.client import Client
 from ..transport.google import Tokens
 from ..transport.projects import Projects
@@ -15,6 +14,7 @@ from .config import Config
 from .exchanges import Exchanges
 from .routes import Routes
 from .sending import Sendings
+from .vault import BoundedVault
 
 
 class Desk(Struct, frozen=True):
@@ -23,7 +23,8 @@ class Desk(Struct, frozen=True):
     config: Config
     routes: Routes
     pool: Client
-    vault: Vault
+    vault: BoundedVault
+    """Where the seals of each client wait."""
     environment: Mapping[str, str]
     draw: Callable[[list[int]], int]
     now: Callable[[], float]

@@ -119,7 +119,7 @@ class Looks:
         if known is not None:
             stored = ClientStored(self._stored, request.owner)
             earlier = await recall(stored, request.body, known, apart=apart(desk.config))
-        return await count(desk, call, request.headers, request.body, earlier)
+        return await count(desk, call, request.headers, request.body, desk.vault.of(request.owner), earlier)
 
     async def _responses(self, desk: Desk, call: Call, request: Incoming) -> Answer:
         return await responses.responses(desk, self._seen(request), call, request)

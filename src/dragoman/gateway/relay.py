@@ -74,6 +74,7 @@ class Relay:
         "_reply",
         "_request",
         "_sighted",
+        "_vault",
         "_verbatim",
         "_waited",
     )
@@ -94,6 +95,7 @@ class Relay:
         self._request = request
         self._reply = reply
         self._exchange = exchange
+        self._vault = desk.vault.of(request.owner)  # the client's own: nobody else finds what it received
         self._bounds = bounds = desk.config.bounds
         self._began = began = monotonic()
         self._end = began + bounds.total
@@ -287,7 +289,7 @@ class Relay:
             elif sending.passes and self._head is not None:
                 asked = self._passed(sending, self._head)
             else:
-                asked = cross_request(self._request.body, sending.terms, self._sighted)
+                asked = cross_request(self._request.body, sending.terms, self._sighted, self._vault)
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         if call.model:
@@ -314,7 +316,7 @@ class Relay:
             terms = msgspec.structs.replace(sending.terms, repair="report")
         else:
             terms = msgspec.structs.replace(sending.terms, resolver=None if sending.kindred else earlier)
-        return cross_request(body, terms)
+        return cross_request(body, terms, None, self._vault)
 
     def _passed(self, sending: Sending, head: Head) -> Translation:
         """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
@@ -323,7 +325,7 @@ class Relay:
         asked = sending.unread(body, head)
         if asked is None and any(one.answered_by_us() for one in self._desk.exchanges.of(sending.choice.name)):
             asked = sending.unread(body, head, marked=True)
-        return cross_request(body, sending.terms) if asked is None else asked
+        return cross_request(body, sending.terms, None, self._vault) if asked is None else asked
 
     # One attempt, and its answer.
 
@@ -421,7 +423,7 @@ class Relay:
     def _translator(self, sending: Sending, asked: Translation) -> Translator:
         if sending.kindred and not asked.wrapped:
             return Passing(asked.target)
-        return sending.events(asked, int(self._desk.now()))
+        return sending.events(asked, int(self._desk.now()), self._vault)
 
     def _tell(self, sending: Sending, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
         """A whole answer to the client, in the shape it asked for; or the fault that it is, for all its good status.
@@ -435,7 +437,7 @@ class Relay:
             elif sending.kindred and _as_it_is(asked, body):
                 told = body
             else:
-                answer = sending.response(body, asked, int(self._desk.now()))
+                answer = sending.response(body, asked, int(self._desk.now()), self._vault)
                 told = answer.body
                 if losses := answer.losses:
                     exchange.losses += losses

@@ -46,7 +46,6 @@ class Sending:
         self,
         choice: Choice,
         environment: Mapping[str, str],
-        vault: Vault | None,
         client: str,
         names: tuple[str, ...],
         *,
@@ -79,7 +78,7 @@ class Sending:
             alike = (None, self.stream)  # which is what silence means there
         self.said = alike
         """What the body may say about a stream; else we do."""
-        self._client, self._dialect, self._seals, self._vault = client, upstream.dialect, route.seals, vault
+        self._client, self._dialect, self._seals = client, upstream.dialect, route.seals
         self.terms = terms(
             source=client,
             target=upstream.dialect,
@@ -90,7 +89,7 @@ class Sending:
             seals=route.seals,
             host=called,
             stand_ins=route.stand_ins,
-            vault=vault,
+            vault_later=True,
         )
         """On which the client's request is translated for the upstream."""
         self.enveloped = upstream.dialect == "code-assist"
@@ -129,11 +128,11 @@ class Sending:
         """The client's request, where it passes; None where something is to be done all the same."""
         return pass_request(body, head, dialect=self._client, model=self.choice.model, marked=marked)
 
-    def response(self, body: bytes, asked: Translation, created: int) -> Translation:
-        """The upstream's answer to a request, for the client."""
-        return cross_response(body, self._dialect, self._client, asked, None, created, self._seals, self._vault)
+    def response(self, body: bytes, asked: Translation, created: int, vault: Vault) -> Translation:
+        """The upstream's answer to a request, for the client. `vault`: the client's own."""
+        return cross_response(body, self._dialect, self._client, asked, None, created, self._seals, vault)
 
-    def events(self, asked: Translation, created: int) -> StreamTranslator:
+    def events(self, asked: Translation, created: int, vault: Vault) -> StreamTranslator:
         """The same for a stream."""
         return StreamTranslator(
             source=self._dialect,
@@ -141,7 +140,7 @@ class Sending:
             answers=asked,
             created=created,
             seals=self._seals,
-            vault=self._vault,
+            vault=vault,
         )
 
     def streams(self, answer: Answer) -> bool:
@@ -158,11 +157,11 @@ class Sendings(dict[tuple[Any, ...], Sending]):
     By the choice, the client's dialect, whether it wants a stream, and the names of its headers.
     """
 
-    __slots__ = ("_asking", "known")
+    __slots__ = ("_environment", "known")
 
-    def __init__(self, environment: Mapping[str, str], vault: Vault | None = None) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         super().__init__()
-        self._asking = environment, vault
+        self._environment = environment
         self.known: dict[tuple[Choice, bool, Head | None], tuple[Sending, Post | None]] = {}
         """What `find` gives, by the choice, whether a stream is wanted, and a head that is known: from that follows the
         rest. The relay looks here itself, since it does so with every request."""
@@ -186,7 +185,7 @@ class Sendings(dict[tuple[Any, ...], Sending]):
 
     def __missing__(self, kind: tuple[Any, ...]) -> Sending:
         choice, client, stream, *names = kind
-        made = Sending(choice, *self._asking, client, tuple(names), stream=stream)
+        made = Sending(choice, self._environment, client, tuple(names), stream=stream)
         if len(choice.model) + sum(map(len, names)) <= MAX_LENGTH:
             if len(self) >= MAX_KNOWN:
                 self.clear()

@@ -1,6 +1,7 @@
 """The vault in memory: seals that wait for their clients to come back, the oldest forgotten when it is full.
 
-Each worker has its own, and it is gone with the process: a store that is shared and kept implements the same interface.
+Each worker has its own, and it is gone with the process. Every client has a vault of its own in it (`of`): what one
+client received is found by that client alone.
 """
 
 from __future__ import annotations
@@ -8,26 +9,48 @@ from __future__ import annotations
 from collections import OrderedDict
 
 
+class ClientVault:
+    """The vault (`codec/vault.py`) of one client."""
+
+    __slots__ = ("_all", "_owner")
+
+    def __init__(self, of_all: BoundedVault, owner: str) -> None:
+        self._all = of_all
+        self._owner = owner
+
+    def get(self, key: str) -> str | None:
+        return self._all.get(self._owner, key)
+
+    def put(self, key: str, value: str) -> None:
+        self._all.put(self._owner, key, value)
+
+
 class BoundedVault:
-    """A vault (`codec/vault.py`) that holds at most so many bytes."""
+    """The vaults of all clients, which together hold at most so many bytes."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._kept: OrderedDict[str, str] = OrderedDict()
         self._size = 0
 
-    def get(self, key: str) -> str | None:
-        found = self._kept.get(key)
+    def of(self, owner: str) -> ClientVault:
+        """The vault of one client. `owner` is the digest that says who the client is (`identity.py`)."""
+        return ClientVault(self, owner)
+
+    def get(self, owner: str, key: str) -> str | None:
+        name = f"{owner}/{key}"  # neither has a slash: both are written in hexadecimal
+        found = self._kept.get(name)
         if found is not None:
-            self._kept.move_to_end(key)
+            self._kept.move_to_end(name)
         return found
 
-    def put(self, key: str, value: str) -> None:
-        before = self._kept.pop(key, None)
+    def put(self, owner: str, key: str, value: str) -> None:
+        name = f"{owner}/{key}"
+        before = self._kept.pop(name, None)
         if before is not None:
-            self._size -= len(key) + len(before)
-        self._kept[key] = value
-        self._size += len(key) + len(value)
+            self._size -= len(name) + len(before)
+        self._kept[name] = value
+        self._size += len(name) + len(value)
         while self._size > self.most and self._kept:
             old, gone = self._kept.popitem(last=False)
             self._size -= len(old) + len(gone)

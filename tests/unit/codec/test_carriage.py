@@ -15,12 +15,14 @@ from dragoman.canon.fold import fold
 from dragoman.canon.parts import Citation, Media, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.codec import seals
 from dragoman.codec.carriage import Plan, carry
+from dragoman.codec.conversation import History
 from dragoman.codec.convoy import Convoy
 from dragoman.codec.recovery import Port, recover
 from dragoman.codec.seals import Origin
 from dragoman.codec.vault import MemoryVault
 from dragoman.crossing import Crossing
 
+ASKED = (Turn("user", (Text("q"),)),)
 WAYS = ("thoughts", "parts", "id", "vault")
 ORIGIN = Origin("up", "m-1")
 MINE = Seal("up", "c2VhbA==")
@@ -32,7 +34,7 @@ def s(name: str) -> Seal:
 
 def _plan(way: Any, **more: Any) -> Plan:
     vault = MemoryVault() if way == "vault" else None
-    return Plan(way, ORIGIN, "up", vault=vault, counts=way != "thoughts", **more)
+    return Plan(way, ORIGIN, "up", vault=vault, counts=way != "thoughts", history=History(ASKED), **more)
 
 
 def _carried(parts: tuple[Part, ...], plan: Plan, crossing: Crossing | None = None) -> tuple[Part, ...]:
@@ -44,7 +46,7 @@ def _back(
     parts: tuple[Part, ...], plan: Plan, origin: Origin = ORIGIN, *, skip: bool = False
 ) -> tuple[tuple[Part, ...], list[str]]:
     crossing = Crossing("client", "up")
-    request = Request((Turn("user", (Text("q"),)), Turn("assistant", parts)))
+    request = Request((*ASKED, Turn("assistant", parts)))
     out = recover(request, Port(origin, "up", plan.vault, skip), crossing)
     return out.turns[1].parts, [loss.code for loss in crossing.losses.all()]
 

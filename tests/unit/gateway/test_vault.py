@@ -1,4 +1,4 @@
-"""The vault in memory forgets the oldest, and counts what it holds."""
+"""The vault in memory forgets the oldest, counts what it holds, and keeps clients apart."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ from dragoman.gateway.vault import BoundedVault
 
 
 def test_the_oldest_seals_are_forgotten_and_those_asked_for_stay() -> None:
-    vault = BoundedVault(30)
-    vault.put("a", "x" * 9)
-    vault.put("b", "y" * 9)
-    vault.put("c", "z" * 9)
-    assert vault.get("a") == "x" * 9
-    vault.put("d", "w" * 9)
-    assert [vault.get(name) for name in "abcd"] == ["x" * 9, None, "z" * 9, "w" * 9]
+    store = BoundedVault(30)
+    vault = store.of("")
+    vault.put("a", "x" * 8)
+    vault.put("b", "y" * 8)
+    vault.put("c", "z" * 8)
+    assert vault.get("a") == "x" * 8
+    vault.put("d", "w" * 8)
+    assert [vault.get(name) for name in "abcd"] == ["x" * 8, None, "z" * 8, "w" * 8]
     vault.put("a", "new")
-    assert (vault.get("a"), len(vault)) == ("new", 3)
+    assert (vault.get("a"), len(store)) == ("new", 3)
     vault.put("huge", "h" * 100)
-    assert (vault.get("huge"), len(vault)) == (None, 0)
+    assert (vault.get("huge"), len(store)) == (None, 0)
+
+
+def test_what_one_client_puts_no_other_finds() -> None:
+    store = BoundedVault(1000)
+    store.of("aa").put("key", "seal")
+    assert store.of("aa").get("key") == "seal"
+    assert [store.of(owner).get(key) for owner, key in (("bb", "key"), ("", "aa/key"), ("a", "a/key"))] == [None] * 3

@@ -87,7 +87,6 @@ DIALECT = Dialect(
     rules=rules,
     demands=Demands(thoughts_lead=False),
     endpoint=Endpoint("/api/chat", "/api/chat"),
-    anonymous=True,
     noise=frozenset(
         {
             "total_duration",

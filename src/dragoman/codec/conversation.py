@@ -1,0 +1,197 @@
+"""Which conversation an answer belongs to: a running digest of what clients send back unchanged.
+
+The vault keeps the seals of an answer under this digest. So a history that somebody invents does not bring up the seals
+of another conversation, also where an upstream numbers its calls anew in every answer (`functions.get_weather:0`).
+
+In the digest, in their order: the texts of the user, the texts of the assistant, the names and arguments of calls.
+Not in the digest, because agents change them between two requests of one conversation: system and developer turns,
+cache marks, thoughts, results, media, the ids of calls, and the blocks that `ADDED_BY_AGENTS` names.
+
+Clients also group the same content otherwise: they join texts, keep texts apart from calls, or send each parallel call
+with its result. So white space does not count, texts of one role that follow each other are one text, and between two
+texts of the user the texts of the assistant and the calls are two separate sequences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from ..canon.parts import Text, ToolCall
+from ..canon.turns import Turn
+
+ADDED_BY_AGENTS = ("system-reminder", "environment_details")
+"""Tags of blocks that agents put into a user's text and take out again in later requests.
+
+`system-reminder`: Claude Code, opencode and Qwen Code (read 2026-11). `environment_details`: Cline and Kilo Code, whose
+block moves to the newest user message (Kilo-Org/kilocode pull request 7778, 2026-03-27)."""
+
+_TAGS = tuple([(f"<{name}>", f"</{name}>") for name in ADDED_BY_AGENTS])
+_SIZE = 16
+_NOTHING = bytes(_SIZE)
+_EXACT = 2**53
+"""Up to here a double holds every whole number. Clients in JavaScript round the numbers beyond."""
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+class Conversation:
+    """The digest of a conversation, as far as it was added."""
+
+    __slots__ = ("_between", "_calls", "_past", "_step", "_texts", "_user")
+
+    def __init__(self) -> None:
+        self._past = _NOTHING  # all before the last text of the user
+        self._user: hashlib.blake2b | None = None  # the last text of the user,
+        self._texts: hashlib.blake2b | None = None  # and since then the texts of the assistant,
+        self._calls = _NOTHING  # and the calls
+        self._step = _NOTHING  # the texts of the assistant before the answer that is being added
+        self._between = True  # an answer begins with the next turn of the assistant
+
+    def copy(self) -> Conversation:
+        """The same digest, to which other turns can be added."""
+        made = Conversation.__new__(Conversation)
+        made._past, made._calls, made._step, made._between = self._past, self._calls, self._step, self._between
+        made._user = self._user.copy() if self._user is not None else None
+        made._texts = self._texts.copy() if self._texts is not None else None
+        return made
+
+    def add(self, turn: Turn) -> None:
+        """Add a turn."""
+        role = turn.role
+        if role == "assistant":
+            self.begin_answer()
+            for part in turn.parts:
+                if type(part) is Text:
+                    if not part.refusal:
+                        self.add_text(part.text)
+                elif type(part) is ToolCall:
+                    self.add_call(part.name, part.arguments)
+        elif role == "user":
+            self._between = True
+            for part in turn.parts:
+                if type(part) is Text:
+                    self._add_user_text(part.text)
+        elif role == "tool":
+            self._between = True
+
+    def begin_answer(self) -> None:
+        """The texts and calls that are added next are the assistant's. Turns of the assistant that follow each other
+        are one answer."""
+        if self._between:
+            self._between = False
+            self._step = _digest(self._texts)
+
+    def add_text(self, text: str) -> None:
+        """Add a text of the assistant."""
+        words = _squeezed(text)
+        if words:
+            if self._texts is None:
+                self._texts = hashlib.blake2b(words, digest_size=_SIZE)
+            else:
+                self._texts.update(words)
+
+    def add_call(self, name: str, arguments: str) -> None:
+        """Add a call of the assistant."""
+        called = b"%b\x1f%b" % (name.encode("utf-8", "surrogatepass"), plain_arguments(arguments))
+        self._calls = hashlib.blake2b(self._calls + called, digest_size=_SIZE).digest()
+
+    def _add_user_text(self, text: str) -> None:
+        words = _squeezed(without_added_blocks(text) if "<" in text else text)
+        if not words:
+            return
+        if self._texts is not None or self._calls != _NOTHING:
+            self._past = self._joined(_digest(self._texts))
+            self._user, self._texts, self._calls = None, None, _NOTHING
+        if self._user is None:
+            self._user = hashlib.blake2b(words, digest_size=_SIZE)
+        else:
+            self._user.update(words)
+
+    def before_call(self) -> str:
+        """The digest of all before the next call: without the texts of the answer that the call belongs to, since
+        clients keep texts and calls apart."""
+        return self._joined(self._step).hex()
+
+    def with_texts(self) -> str:
+        """The digest of all that was added."""
+        return self._joined(_digest(self._texts)).hex()
+
+    def _joined(self, texts: bytes) -> bytes:
+        user = _digest(self._user)
+        return hashlib.blake2b(self._past + user + texts + self._calls, digest_size=_SIZE).digest()
+
+
+class History:
+    """The turns of a request, as the client sent them, and the digest of the first of them.
+
+    The digest of all turns is asked for only where an answer has seals to keep.
+    """
+
+    __slots__ = ("_conversation", "_done", "_turns")
+
+    def __init__(self, turns: tuple[Turn, ...]) -> None:
+        self._turns = turns
+        self._done = 0
+        self._conversation = Conversation()
+
+    def reached(self, conversation: Conversation, done: int) -> None:
+        """The digest of so many turns is known. Nobody adds to this conversation any more."""
+        self._conversation, self._done = conversation, done
+
+    def conversation(self) -> Conversation:
+        """The digest of all turns, to which an answer can be added."""
+        found = self._conversation.copy()
+        for turn in self._turns[self._done :]:
+            found.add(turn)
+        return found
+
+    def __reduce__(self) -> tuple[type[History], tuple[tuple[Turn, ...]]]:
+        """Copies begin anew: a digest under way cannot be copied by others."""
+        return History, (self._turns,)
+
+
+def _digest(under_way: hashlib.blake2b | None) -> bytes:
+    return _NOTHING if under_way is None else under_way.digest()
+
+
+def _squeezed(text: str) -> bytes:
+    return "".join(text.split()).encode("utf-8", "surrogatepass")
+
+
+def without_added_blocks(text: str) -> str:
+    """A text of the user without the blocks that agents add and take away (`ADDED_BY_AGENTS`)."""
+    for opening, closing in _TAGS:
+        if opening not in text:
+            continue
+        kept: list[str] = []
+        at = 0
+        while (begin := text.find(opening, at)) >= 0 and (end := text.find(closing, begin)) >= 0:
+            kept.append(text[at:begin])
+            at = end + len(closing)
+        text = "".join(kept) + text[at:]
+    return text
+
+
+def plain_arguments(arguments: str) -> bytes:
+    """Arguments in one spelling: clients parse them and write them again, with other spaces, escapes, numbers (1.0 for
+    1) and order, and some leave out what is null. What is no JSON counts without its white space."""
+    try:
+        return _encode(_evened(_decode(arguments)) or {}) if arguments else b"{}"
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        return _squeezed(arguments)
+
+
+def _evened(value: Any) -> Any:
+    kind = type(value)
+    if kind is dict:
+        return {name: _evened(one) for name, one in value.items() if one is not None}
+    if kind is list:
+        return [_evened(one) for one in value]
+    if kind is int or kind is float:
+        real = float(value)
+        return int(real) if -_EXACT < real < _EXACT and real.is_integer() else repr(real)
+    return value
