@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from .parts import Citation, Extra, Part, Seal, Token
 from .response import Stop, Usage
@@ -82,8 +83,12 @@ class Finish(Struct, frozen=True, gc=False):
     extra: Extra | None = None
 
 
+NO_MESSAGE = "no message came with the error"
+"""The beginning of the message of a fault whose sender wrote none."""
+
+
 class Fault(Struct, frozen=True, gc=False):
-    """An error said on the wire: instead of a response, or in the middle of a stream."""
+    """An error said on the wire: instead of a response, or in the middle of a stream. Its message is never empty."""
 
     kind: FaultKind
     message: str
@@ -93,6 +98,10 @@ class Fault(Struct, frozen=True, gc=False):
     retry_after: float | None = None
     request_id: str = ""
     extra: Extra | None = None
+
+    def __post_init__(self) -> None:
+        if not self.message.strip():
+            force_setattr(self, "message", f"{NO_MESSAGE} (status {self.status})")
 
 
 Event = Start | PartStart | PartDelta | PartEnd | Finish | Fault

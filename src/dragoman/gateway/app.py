@@ -30,6 +30,7 @@ from .identity import Identities, apart, local
 from .looks import Looks, nothing
 from .paths import Call, match, nearest
 from .peers import EVERYBODY, Peers
+from .refusal import failed
 from .relay import Refused, Relay, fault_reply, unknown_path
 from .reports import report, summary
 from .routes import Routes
@@ -197,6 +198,7 @@ class Gateway:
             try:
                 if self._under_way > self._most_under_way:
                     why = f"more than {self._most_under_way} exchanges are under way"
+                    why += ". Ask again, or raise bounds.concurrent."
                     raise Refused(Fault("overloaded", why, 503, retry_after=1.0))
                 await relay.run()
                 if keeping is not None:
@@ -275,8 +277,7 @@ def _failed(dialect: str, error: Exception, reply: Reply) -> None:
     if reply.started:
         reply.cut()
         return
-    why = f"the gateway failed: {type(error).__name__}"
-    reply.send(*fault_reply(dialect or "openai-chat", Fault("server", why, 500, "gateway_failed")))
+    reply.send(*fault_reply(dialect or "openai-chat", Fault("server", failed(error), 500, "gateway_failed")))
 
 
 def _forgettable(body: bytes) -> bool:

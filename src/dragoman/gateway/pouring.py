@@ -18,9 +18,9 @@ from ..crossing import Crossing
 from ..dialects import get
 from ..errors import TransportError, WireError
 from ..transport.client import Answer
-from ..transport.retry import no_answer
 from .config import Bounds
 from .exchanges import Tape
+from .fault_messages import unanswered
 from .framing import array_frames, keep_alive, media_type
 from .passing import Passing
 from .paths import Call
@@ -66,7 +66,9 @@ class Pouring:
         elif self._beat and bounds.patience:
             self._timer = asyncio.get_running_loop().call_later(bounds.patience, self._out_of_patience)
 
-    async def pour(self, answer: Answer, translator: Translator, answered: Tape, told: Tape) -> Fault | None:
+    async def pour(
+        self, answer: Answer, translator: Translator, answered: Tape, told: Tape, upstream: str = ""
+    ) -> Fault | None:
         """The upstream's stream, as it comes: all events of one read in one write. Both tapes are new.
 
         Gives the fault that it broke off with, of which the client knows if anything has been sent to it.
@@ -93,7 +95,7 @@ class Pouring:
                 await reply.drain()
             rest = translator.close()
         except TransportError as error:
-            rest = translator.close(no_answer(error))
+            rest = translator.close(unanswered(error, upstream))
         except WireError as error:
             rest = translator.close(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
         if translator.fault is None or reply.started:

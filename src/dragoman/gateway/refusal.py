@@ -35,8 +35,10 @@ def untranslated(error: WireError | LossError | RepairError) -> Fault:
     if isinstance(error, WireError):
         return Fault("invalid_request", str(error), 400, param=named(error.path))
     if isinstance(error, LossError):
-        return Fault("invalid_request", str(error), 400, error.losses[0].code, named(error.losses[0].path))
-    return Fault("invalid_request", str(error), 400, error.repairs[0].name, named(error.repairs[0].path))
+        why = f"{error}. Leave these fields out, or raise the route's tolerance."
+        return Fault("invalid_request", why, 400, error.losses[0].code, named(error.losses[0].path))
+    why = f"{error}. Mend the history, or set the route's repair to 'report'."
+    return Fault("invalid_request", why, 400, error.repairs[0].name, named(error.repairs[0].path))
 
 
 def named(path: str) -> str:
@@ -59,16 +61,21 @@ def unheld(losses: Iterable[Loss]) -> Fault | None:
 
 
 def looped() -> Fault:
-    why = "the request comes from this gateway itself: an upstream's base_url leads back to it"
+    why = "the request comes from this gateway itself: an upstream's base_url leads back to it. Change that base_url."
     return Fault("invalid_request", why, 400, "loop")
 
 
 def no_model(model: str, config: Config) -> Fault:
     known = ", ".join([name for name in config.upstreams if name != REHEARSAL]) or REHEARSAL
     if not model:
-        return Fault("invalid_request", "the request names no model", 400, "model_required", "model")
+        return Fault("invalid_request", "the request names no model. Set `model`.", 400, "model_required", "model")
     why = f"no upstream serves the model {model!r}; say upstream/model (upstreams: {known}) or add a route"
     return Fault("not_found", why, 404, "model_not_found", "model")
+
+
+def failed(error: Exception) -> str:
+    """The message for a mistake of the gateway itself."""
+    return f"the gateway failed: {type(error).__name__}. What happened is on its standard error."
 
 
 def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:

@@ -27,8 +27,8 @@ from ..requests import Head, cross_request, look, seen
 from ..translation import Translation
 from ..transport.client import Answer, Post, too_long
 from ..transport.heading import NONE
-from ..transport.retry import no_answer, until, wait
-from . import headers, reshape, stage, upstreams
+from ..transport.retry import until, wait
+from . import fault_messages, headers, reshape, stage, upstreams
 from .asides import Told
 from .asides import ask as aside
 from .config import REHEARSAL, Route
@@ -40,7 +40,7 @@ from .framing import media_type
 from .passing import Passing
 from .paths import Call
 from .pouring import Pouring, Translator
-from .refusal import Refused, fault_reply, looped, no_model, unheld, unknown_path, untranslated
+from .refusal import Refused, failed, fault_reply, looped, no_model, unheld, unknown_path, untranslated
 from .routes import Choice
 from .sending import HOPS, INSTANCE, Sending
 from .server import Gone, Incoming, Reply
@@ -141,7 +141,7 @@ class Relay:
             told = refused.fault
         except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
             traceback.print_exception(error)
-            told = Fault("server", f"the gateway failed: {type(error).__name__}", 500, "gateway_failed")
+            told = Fault("server", failed(error), 500, "gateway_failed")
         finally:
             if self._pouring is not None:
                 self._pouring.stop()
@@ -375,15 +375,15 @@ class Relay:
             if streams and self._pouring is not None:
                 translator = self._translator(sending, asked)
                 exchange.answered, exchange.told = answered, told = Tape(), Tape()
-                fault = await self._pouring.pour(answer, translator, answered, told)
+                fault = await self._pouring.pour(answer, translator, answered, told, sending.choice.name)
                 exchange.losses += translator.losses
-                return fault
+                return fault if fault is None else fault_messages.named(fault, sending.choice.name)
             body = answer.whole(bounds.answer)
             if body is None:
                 body = await answer.read(bounds.answer, bounds.idle)
             exchange.answered = body
         except TransportError as error:
-            fault = no_answer(error)
+            fault = fault_messages.unanswered(error, sending.choice.name)
             if error.kind == "timeout":
                 self._late = fault
             return fault
@@ -410,13 +410,14 @@ class Relay:
         """What an upstream says that does not serve the request."""
         self._exchange.answered = body = await answer.read(self._bounds.answer, self._bounds.idle)
         if answer.status < 400:
-            place = answer.header("location")
-            return Fault("upstream_bad", f"{choice.name} answers with a redirect to {place or 'nowhere'}", 502)
+            return fault_messages.redirected(choice.name, answer.status, answer.header("location"))
         fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
         if fault.retry_after is None:
             seconds = until(answer.header("retry-after"), self._desk.now())
             fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
-        if choice.upstream.dialect == self._call.dialect and body.lstrip()[:1] == b"{":
+        verbatim = choice.upstream.dialect == self._call.dialect and fault_messages.readable(fault)
+        fault = fault_messages.named(fault, choice.name)
+        if verbatim and body.lstrip()[:1] == b"{":
             self._verbatim = (fault, body, answer.status)
         return fault
 
@@ -442,9 +443,9 @@ class Relay:
                 if losses := answer.losses:
                     exchange.losses += losses
         except FaultError as error:
-            return error.fault
+            return fault_messages.named(error.fault, sending.choice.name)
         except WireError as error:
-            return Fault("upstream_bad", f"the upstream's answer is not {asked.target}: {error}", 502)
+            return fault_messages.misread(sending.choice.name, asked.target, error)
         if pouring is not None:
             pouring.finish(told, self._told())
         else:

@@ -238,7 +238,7 @@ def test_after_a_while_the_head_goes_out_and_then_a_fault_is_an_event(client: st
     assert BEATS[client] in body
     told = events(client, body)
     assert [type(event) for event in told] == [Fault]
-    assert told[0].message == "too busy"
+    assert told[0].message == "too busy (upstream 'a', status 503)"
     assert len(behind.seen) == 1
 
 
@@ -338,7 +338,7 @@ def test_an_array_is_whole_json_however_it_ends() -> None:
 def test_a_failing_upstream_before_a_stream_is_a_plain_answer() -> None:
     told = told_by(Behind(failing(429, ("retry-after", "3"))), client="openai-responses")
     assert (told.status, told.headers["retry-after"]) == (429, "3")
-    assert told.json()["error"]["message"] == "no luck"
+    assert told.json()["error"]["message"] == "no luck (upstream 'a', status 429)"
 
 
 # Same dialect: bytes as they are.

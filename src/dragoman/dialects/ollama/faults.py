@@ -28,7 +28,7 @@ def fault_from(said: dict[str, Any], status: int, headers: Mapping[str, str]) ->
     """A fault from the object that has `error`. `status` 0: not known, as in a stream."""
     error = said.get("error", said.get("message"))
     rest = {name: jsontext.raw(value) for name, value in said.items() if name not in ("error", "status")}
-    if isinstance(error, dict) and isinstance(error.get("message"), str):
+    if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"].strip():
         # The server's other endpoints, and proxies in front of it, have an object there.
         rest["error"] = jsontext.raw(error)
         error = error["message"]

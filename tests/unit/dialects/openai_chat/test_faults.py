@@ -89,7 +89,7 @@ def test_everything_in_a_fault_is_read() -> None:
     ("body", "message"),
     [
         (b"<html>bad gateway</html>", "<html>bad gateway</html>"),
-        (b"", ""),
+        (b"", "no message came with the error (status 502)"),
         (b"\xff", "\ufffd"),
         (b'{"a":"\xff"}', '{"a":"\ufffd"}'),
         (b'{"error":"plain words"}', "plain words"),
