@@ -30,6 +30,9 @@ def lines(config: Config, port: int) -> Iterator[str]:
         yield "Everybody who can reach this address is served, with your keys; listen.key_env wants keys of clients."
     if listen.admin_key_env:
         yield f"Keys of {listen.admin_key_env} see the exchanges and responses of all clients."
+    if listen.host not in _OPEN and "*" not in listen.hosts:
+        names = "".join([f", {name}" for name in listen.hosts])
+        yield f"It answers to addresses, localhost, this machine's names{names}; listen.hosts adds names."
     yield "Point clients at it:"
     yield from [f"  {client:<12}  {line}" for client, line in pointers(config, base)]
     yield f"Look at it in a browser: {base}/dragoman"

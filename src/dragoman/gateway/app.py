@@ -26,6 +26,7 @@ from .desk import Desk
 from .earlier import Keeping, recall
 from .earlier import asked as refers
 from .exchanges import Exchange, Exchanges
+from .hostnames import HostNames
 from .identity import Identities, apart, local
 from .looks import Looks, nothing
 from .paths import Call, match, nearest
@@ -70,6 +71,7 @@ class Gateway:
         self._secret = secret or os.urandom(32)
         self._identities = Identities(config, environment, self._secret)
         self._apart = apart(config)
+        self._host_names = HostNames(config.listen)
         self._stored = stored if stored is not None else MemoryStored(bounds.stored_bytes)
         self._looks = Looks(self._stored)
         self._exchanges = Exchanges(bounds.exchanges, bounds.exchange_bytes)
@@ -106,6 +108,7 @@ class Gateway:
         """A new configuration for exchanges to come; those under way go on with theirs."""
         self._identities = Identities(config, self._desk.environment, self._secret)
         self._apart = apart(config)
+        self._host_names = HostNames(config.listen)
         self._admission = object()
         self._most_under_way = config.bounds.concurrent
         self._looks.listing.forget()
@@ -130,9 +133,14 @@ class Gateway:
 
     async def _handle(self, request: Incoming, reply: Reply) -> None:
         asked = request.headers
+        if request.refusal is None:
+            refused = self._host_refusal(request)
+            if refused is not None:
+                reply.send(*fault_reply(nearest(request.path, asked), refused))
+                return
         paged = "origin" in asked or "sec-fetch-site" in asked
         if paged:
-            page = from_page(asked, self._desk.config.listen)
+            page = from_page(asked, self._desk.config.listen, self._host_names)
             if isinstance(page, Fault):
                 reply.send(*fault_reply(nearest(request.path, asked), page))
                 return
@@ -165,6 +173,15 @@ class Gateway:
                 raise
             except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
                 _failed(call.dialect, error, reply)
+
+    def _host_refusal(self, request: Incoming) -> Fault | None:
+        """Why the host that a request names is not ours; its target may name one besides its header."""
+        names, target = self._host_names, request.path
+        if "://" in target and not target.startswith("/"):
+            found = names.refusal(target.partition("://")[2].partition("/")[0])
+            if found is not None:
+                return found
+        return names.refusal(request.headers.get("host"), required=request.chunks)
 
     def _admitted(self, call: Call, request: Incoming, reply: Reply) -> bool:
         """Whether the client is served; if not, it has been told."""

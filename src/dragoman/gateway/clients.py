@@ -1,4 +1,4 @@
-"""Which web pages may ask: those that are not from somewhere else. Which keys may is in `identity.py`.
+"""Which web pages may ask. Which keys may is in `identity.py`, which names the gateway has in `hostnames.py`.
 
 A browser sends what any page tells it to, also to a gateway on its own machine. So requests that come from a page are
 taken only from pages on loopback, and from those that the configuration names.
@@ -7,13 +7,13 @@ taken only from pages on loopback, and from those that the configuration names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from ..canon.events import Fault
 from .config import Listen
+from .hostnames import HostNames, origin_host
 
 Headers = list[tuple[str, str]]
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ALLOWED = "GET, POST, DELETE, OPTIONS"
 _EXPOSED = (
     "dragoman-exchange, dragoman-losses, dragoman-repairs, dragoman-estimate, x-request-id, request-id, retry-after"
@@ -25,17 +25,19 @@ def key_in(query: str) -> str:
     return parse_qs(query).get("key", [""])[-1]
 
 
-def from_page(headers: Mapping[str, str], listen: Listen) -> Headers | Fault | None:
+def from_page(headers: Mapping[str, str], listen: Listen, names: HostNames) -> Headers | Fault | None:
     """For a request that a web page makes: the headers that let the page read the answer, or why it may not ask.
 
-    None: it comes from no page. Programs with pages of their own (editors, desktop apps) are no web pages.
+    None: it comes from no page, or from the gateway's own. Programs with pages of their own (editors, desktop apps) are
+    no web pages. The request's Host was checked before.
     """
     origin = headers.get("origin", "")
     if not origin or origin.partition("://")[2] == headers.get("host"):  # the gateway's own page says where it is from
-        return _rebound(headers, listen)
-    if origin.lower().startswith(("http:", "https:")) or origin == "null":
-        if not (_host(origin) in _LOOPBACK or origin in listen.origins or "*" in listen.origins):
-            return Fault("permission", f"pages from {origin} may not ask; listen.origins names those that may", 403)
+        return None
+    web = origin.lower().startswith(("http:", "https:")) or origin == "null" or "," in origin
+    if web and not _may_ask(origin, listen, names):
+        why = f"pages from {origin} may not ask; listen.origins names pages that may, listen.hosts names hosts"
+        return Fault("permission", why, 403)
     wanted = headers.get("access-control-request-headers", "")
     out = [("access-control-allow-origin", origin), ("vary", "origin"), ("access-control-expose-headers", _EXPOSED)]
     if "access-control-request-method" in headers:
@@ -47,21 +49,13 @@ def from_page(headers: Mapping[str, str], listen: Listen) -> Headers | Fault | N
     return out
 
 
-def _host(address: str) -> str:
-    """The host that an address names; "" when it is none."""
+def _may_ask(origin: str, listen: Listen, names: HostNames) -> bool:
+    """Whether a page from elsewhere may ask: by the list of hosts, or by that of origins. An address is accepted on
+    loopback only: a page that is served from any other address is as foreign as one with a name."""
+    if origin in listen.origins or "*" in listen.origins or names.anything:
+        return True
     try:
-        return urlsplit(address).hostname or ""
+        host = origin_host(origin)
     except ValueError:
-        return ""
-
-
-def _rebound(headers: Mapping[str, str], listen: Listen) -> Fault | None:
-    """A page whose own name was made to point here asks without saying where it is from; the name tells."""
-    if "sec-fetch-site" not in headers and "origin" not in headers:
-        return None
-    host = _host(f"//{headers.get('host', '')}")
-    numeric = host.replace(".", "").isdigit() or ":" in host
-    named = {_host(origin) for origin in listen.origins} | {listen.host, *_LOOPBACK}
-    if numeric or host in named or "*" in listen.origins:
-        return None
-    return Fault("permission", f"this gateway is not called {host}; listen.origins names what it is called", 403)
+        return False
+    return names.named(host) if isinstance(host, str) else host.is_loopback

@@ -8,6 +8,7 @@ environment speak of the same upstream, the file wins.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -47,6 +48,9 @@ class Listen(_Part, frozen=True):
     """Variable with the keys that clients must show, one after the other; "" lets everybody in who can connect."""
     admin_key_env: str = ""
     """Variable with the keys of administrators, one after the other: they see what is kept for all clients."""
+    hosts: tuple[str, ...] = ()
+    """Names that the gateway answers to (`host.example`, `*.example`, or * for all), and whose web pages may ask.
+    Addresses, localhost and the machine's own names need not be listed."""
     origins: tuple[str, ...] = ()
     """Web pages from elsewhere that may ask (`https://host`, or * for all); those on loopback always may."""
 
@@ -205,6 +209,10 @@ def checked(config: Config, file: str, text: str = "") -> Config:
             raise FileError(file, text, (*at, "base_url"), said)
         if "/" in name or not name:
             raise FileError(file, text, at, "the name of an upstream has no slash: models are named upstream/model")
+    for i, listed in enumerate(config.listen.hosts):
+        if _LISTABLE.fullmatch(listed) is None:
+            said = f"{listed!r} is no name of a host; one looks like host.example, *.example or *, without a port"
+            raise FileError(file, text, ("listen", "hosts", i), said)
     for i, route in enumerate(config.routes):
         for j, target in enumerate(route.to):
             if target.upstream not in upstreams:
@@ -215,6 +223,10 @@ def checked(config: Config, file: str, text: str = "") -> Config:
     if not config.upstreams:  # nothing is configured: everything is a rehearsal, and says so
         upstreams[REHEARSAL] = Upstream(REHEARSAL, models=("*",))
     return msgspec.structs.replace(config, upstreams=upstreams)
+
+
+_LISTABLE = re.compile(r"\*|(?:\*\.)?[0-9A-Za-z_-]{1,63}(?:\.[0-9A-Za-z_-]{1,63})*\.?")
+"""What may stand in `listen.hosts`."""
 
 
 def advice(config: Config, environment: Mapping[str, str]) -> list[str]:

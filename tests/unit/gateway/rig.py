@@ -78,7 +78,7 @@ class Front:
 def request(path: str, body: bytes | None, headers: Mapping[str, str] | None = None) -> bytes:
     lines = [
         f"{'GET' if body is None else 'POST'} {path} HTTP/1.1",
-        "host: gateway",
+        "host: 127.0.0.1",
         f"content-length: {len(body or b'')}",
     ]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]

@@ -41,7 +41,7 @@ def test_the_page_is_told_what_is_served_and_how_to_point_clients_at_it() -> Non
     assert about["upstreams"] == [{"name": "rehearsal", "dialect": "rehearsal", "models": ["*"]}]
     assert {
         "client": "Claude Code",
-        "line": "ANTHROPIC_BASE_URL=http://gateway ANTHROPIC_AUTH_TOKEN=any claude",
+        "line": "ANTHROPIC_BASE_URL=http://127.0.0.1 ANTHROPIC_AUTH_TOKEN=any claude",
     } in (about["clients"])
 
 
