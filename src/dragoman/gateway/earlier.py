@@ -216,7 +216,7 @@ class Keeping(Wrapped):
         self._fresh = f"resp_{os.urandom(16).hex()}"
         self._old = b""
         self._final = b""  # the response, once it is there
-        self._frame = b""  # of a stream, what has gone out since the last frame ended
+        self._frame = bytearray()  # of a stream, what has gone out since the last frame ended
         self._held: list[bytes] = []
         self._whole: list[tuple[str, str]] | None = None
         self._end = False
@@ -239,10 +239,13 @@ class Keeping(Wrapped):
         if self._name and _NAMED in data:
             data = self._renamed(data)
         if not self._final:
+            seen = max(0, len(self._frame) - 1)
             self._frame += data.replace(b"\r\n", b"\n")
-            self._final = _last(self._frame)
+            end = self._frame.rfind(b"\n\n", seen)
+            if end >= 0:  # a frame is whole: only then is there something to look for, however many pieces it came in
+                self._final = _last(bytes(self._frame))
+                del self._frame[: end + 2]
             if not self._final:
-                self._frame = self._frame[self._frame.rfind(b"\n\n") + 2 :] if b"\n\n" in self._frame else self._frame
                 super().write(data)
                 return
         self._held.append(data)

@@ -21,7 +21,9 @@ from .server import Incoming
 HEAD = 16 * 1024
 """Bytes of a stream that are kept from its beginning."""
 TAIL = 16
-"""Pieces that are kept of its end."""
+"""Pieces that are kept of its end,"""
+TAIL_BYTES = 64 * 1024
+"""and bytes at most: of a fast upstream one piece may have hundreds of thousands."""
 MAX_HEADER = 2000
 """Characters of a header that lists losses or repairs."""
 
@@ -29,23 +31,42 @@ MAX_HEADER = 2000
 class Tape:
     """The bytes that came, or went: the beginning, and the last pieces of a long one."""
 
-    __slots__ = ("head", "size", "tail")
+    __slots__ = ("_tail_size", "head", "size", "tail")
 
     def __init__(self) -> None:
         self.head: list[bytes] = []
         self.tail: deque[bytes] | None = None
+        self._tail_size = 0
         self.size = 0
         """Bytes in all."""
 
     def add(self, piece: bytes) -> None:
-        size = self.size
-        self.size = size + len(piece)
+        size, more = self.size, len(piece)
+        self.size = size + more
         if size < HEAD:
-            self.head.append(piece)
-        else:
-            if self.tail is None:
-                self.tail = deque(maxlen=TAIL)
-            self.tail.append(piece)
+            if more <= HEAD:
+                self.head.append(piece)
+                return
+            self.head.append(piece[:HEAD])
+            piece = piece[HEAD:]
+        self._end(piece)
+
+    def _end(self, piece: bytes) -> None:
+        """The last piece so far: it takes the place of earlier ones, in number and in bytes."""
+        if len(piece) > TAIL_BYTES:
+            piece = piece[-TAIL_BYTES:]
+        tail = self.tail
+        if tail is None:
+            tail = self.tail = deque()
+        tail.append(piece)
+        size = self._tail_size + len(piece)
+        while size > TAIL_BYTES or len(tail) > TAIL:
+            size -= len(tail.popleft())
+        self._tail_size = size
+
+    def whole(self, body: bytes) -> None:
+        """All of an answer that came, or went, in one piece: it is kept whole."""
+        self.head, self.tail, self.size = [body], None, len(body)
 
     def __len__(self) -> int:
         """Bytes that it holds, with what a piece costs."""
@@ -148,7 +169,7 @@ def as_tape(said: Tape | bytes) -> Tape:
     if isinstance(said, Tape):
         return said
     tape = Tape()
-    tape.add(said)
+    tape.whole(said)
     return tape
 
 

@@ -30,6 +30,9 @@ BURST = 4096
 """Bytes of a stream that come at once, and then some."""
 FIRST = 1024
 """Of these, what is translated first."""
+SLICE = 64 * 1024
+"""More than this is translated and sent in slices: a client that reads slowly then holds one slice, and other exchanges
+have their turn in between."""
 
 
 class Translator(Protocol):
@@ -79,16 +82,18 @@ class Pouring:
                 answered.add(piece)
                 if answered.size > most:
                     raise TransportError("upstream_bad", f"the stream is longer than {most} bytes")
+                if not reply.started and len(piece) > BURST and type(translator) is not Passing:
+                    # The first events need not wait until all the others are translated.
+                    self._begin(feed(piece[:FIRST]), translator, told)
+                    await asyncio.sleep(0)  # lets them go
+                    piece = piece[FIRST:]
                 if reply.started:
+                    if len(piece) > SLICE:
+                        piece = await self._most(piece, feed, told)
                     out = feed(piece)
                     if out:
                         self._tell(out, told)
                 else:
-                    if len(piece) > BURST and type(translator) is not Passing:
-                        # The first events need not wait until all the others are translated.
-                        self._begin(feed(piece[:FIRST]), translator, told)
-                        await asyncio.sleep(0)  # lets them go
-                        piece = piece[FIRST:]
                     self._begin(feed(piece), translator, told)
                     if not reply.started and translator.fault is not None:
                         return translator.fault
@@ -101,6 +106,18 @@ class Pouring:
         if translator.fault is None or reply.started:
             self.finish(rest, told)
         return translator.fault
+
+    async def _most(self, piece: bytes, feed: Callable[[bytes], bytes], told: Tape) -> bytes:
+        """Translate and send a long piece but for its last slice, which is given back."""
+        at = 0
+        while len(piece) - at > SLICE:
+            out = feed(piece[at : at + SLICE])
+            at += SLICE
+            if out:
+                self._tell(out, told)
+            await self._reply.drain()
+            await asyncio.sleep(0)  # others have their turn
+        return piece[at:]
 
     def _begin(self, out: bytes, translator: Translator, told: Tape) -> None:
         """The first events. Those of a stream that begins with a fault are none: the fault is the answer."""

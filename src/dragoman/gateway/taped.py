@@ -19,7 +19,7 @@ class Taped(Wrapped):
         self._tape = tape
 
     def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
-        self._tape.add(body)
+        self._tape.whole(body)
         super().send(status, headers, body)
 
     def write(self, data: bytes) -> None:

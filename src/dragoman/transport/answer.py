@@ -17,7 +17,7 @@ from .wire import Inflate, TooLarge, why
 if TYPE_CHECKING:
     from .connection import Connection
 
-HIGH_WATER = 256 * 1024
+HIGH_WATER = 64 * 1024
 """Bytes of an answer held for a slow reader before the upstream is no longer listened to."""
 AT_ONCE = 5.0
 """Seconds within which a connection that was closed while it was idle says so. Later the upstream may have worked on
@@ -187,9 +187,9 @@ class Answer:
             data = b"".join(waiting)
             waiting.clear()
             self.held = 0
-            if self.paused:
-                self.resume()
             yield data
+            if self.paused:  # not before: while its reader is slow, one piece is held, not two
+                self.resume()
 
     async def read(self, limit: int, timeout: float | None = None) -> bytes:
         """The whole body, of at most `limit` bytes."""

@@ -96,6 +96,8 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
+        if hasattr(transport, "max_size"):  # asyncio's: what one read may bring, a quarter of a megabyte unless set
+            transport.max_size = HIGH_WATER
         self.host.connections += 1
 
     def ask(self, message: bytes) -> Answer:

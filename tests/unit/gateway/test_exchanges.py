@@ -18,6 +18,7 @@ from dragoman.gateway.exchanges import (
     HEAD,
     MAX_HEADER,
     TAIL,
+    TAIL_BYTES,
     Exchange,
     Exchanges,
     Tape,
@@ -219,6 +220,27 @@ def test_a_tape_keeps_the_beginning_and_the_end() -> None:
     assert HEAD <= len(head) < HEAD + 400
     assert tail == b"".join([b"%04d" % i * 100 for i in range(1000 - TAIL, 1000)])
     assert len(tape) < HEAD + 30_000
+
+
+@pytest.mark.parametrize("size", [1000, HEAD, HEAD + 1, TAIL_BYTES, 300_000])
+def test_a_tape_is_bounded_by_bytes(size: int) -> None:
+    tape, sent = Tape(), b""
+    for i in range(40):
+        piece = b"%07d " % i * (size // 8)
+        sent += piece
+        tape.add(piece)
+        head, tail = tape.parts()
+        assert tape.size == len(sent)
+        assert sent.startswith(head)
+        assert sent.endswith(tail)
+        assert len(tape) <= 2 * HEAD + TAIL_BYTES + 3000
+    assert len(tail) >= min(TAIL_BYTES, size)
+
+
+def test_an_answer_in_one_piece_is_kept_whole() -> None:
+    tape = Tape()
+    tape.whole(b"x" * 300_000)
+    assert tape.parts() == (b"x" * 300_000, b"")
 
 
 @pytest.mark.parametrize("upstream", DIALECTS)

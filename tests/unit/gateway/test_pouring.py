@@ -13,7 +13,10 @@ from dragoman.canon.events import Fault, Finish
 from dragoman.crossing import Crossing
 from dragoman.dialects import get
 from dragoman.gateway.config import Bounds
+from dragoman.gateway.exchanges import Tape
 from dragoman.gateway.passing import Passing
+from dragoman.gateway.paths import Call
+from dragoman.gateway.pouring import SLICE, Pouring
 from dragoman.gateway.server import Gone, Incoming, Reply
 
 from .rig import (
@@ -386,3 +389,53 @@ def test_what_is_no_stream_is_a_fault(dialect: str, body: bytes) -> None:
     told = told_by(Behind(step, dialect=dialect), client=dialect)
     assert told.status >= 500
     assert "sorry" in told.body.decode()
+
+
+class _SlowClient:
+    """A reply that notes what it was given before it could be read."""
+
+    started = False
+
+    def __init__(self) -> None:
+        self.held: list[int] = [0]
+        self.told = b""
+
+    def start(self, status: int, headers: Any) -> None:
+        self.started = True
+
+    def write(self, data: bytes) -> None:
+        self.held[-1] += len(data)
+        self.told += data
+
+    async def drain(self) -> None:
+        self.held.append(0)
+
+    def end(self) -> None:
+        pass
+
+
+class _Burst:
+    """An upstream whose whole stream comes at once."""
+
+    def __init__(self, piece: bytes) -> None:
+        self._piece = piece
+
+    async def pieces(self, timeout: float) -> Any:
+        yield self._piece
+
+
+def test_a_client_that_reads_slowly_holds_one_slice_of_a_long_piece() -> None:
+    frame = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"word"}}]}\n\n'
+    stream = frame * (1_000_000 // len(frame)) + b"data: [DONE]\n\n"
+    client = _SlowClient()
+
+    async def doing() -> None:
+        call = Call("generate", "openai-chat")
+        pouring = Pouring(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
+        await pouring.pour(_Burst(frame), Passing("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
+        client.told, client.held = b"", [0]
+        await pouring.pour(_Burst(stream), Passing("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
+
+    run(doing())
+    assert client.told == stream
+    assert max(client.held) <= 2 * SLICE
