@@ -231,6 +231,7 @@ def test_an_answer_crosses() -> None:
             {
                 "index": 0,
                 "message": {"role": "assistant", "content": "ok", "refusal": None},
+                "logprobs": None,
                 "finish_reason": "stop",
             }
         ],

@@ -18,6 +18,7 @@ from dragoman.canon.events import Fault
 from dragoman.gateway import listing
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.server import Incoming, Reply
+from tests.judges import published
 from tests.judges.corpus import require_shared
 from tests.judges.schema import Judge, component, from_openapi
 
@@ -271,6 +272,17 @@ def test_a_provider_s_own_host_that_does_not_answer_lists_the_models_of_the_prof
     }
     told = named(through(lambda base: ask(base, "GET", "/v1/models").json(), lambda places: Config(upstreams=rows)))
     assert told == set(profiles.names("anthropic"))
+
+
+@pytest.mark.parametrize("client", [*PLACES, "openrouter"])
+def test_every_list_is_what_its_published_schema_says(client: str) -> None:
+    path, headers = PLACES.get(client, "/api/v1/models"), {"anthropic-version": "1"} if client == "anthropic" else {}
+    upstreams = {"assist": Upstream("code-assist", "http://127.0.0.1:9", auth="none", models=("gemini-*",))}
+    told = through(
+        lambda base: ask(base, "GET", path, headers=headers).json(), lambda places: Config(upstreams=upstreams)
+    )
+    assert len(named(told)) > 5
+    assert published.findings(client, "models", told) == []
 
 
 def test_every_name_of_a_profile_is_matched_by_its_row() -> None:

@@ -70,7 +70,7 @@ def test_answers_streams_and_tools_are_translated() -> None:
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }
     got = tried(kind="response", body=json.dumps(answer)).json()
-    assert json.loads(got["body"])["content"] == [{"type": "text", "text": "yes"}]
+    assert json.loads(got["body"])["content"] == [{"type": "text", "text": "yes", "citations": None}]
     chunk = {"id": "a", "choices": [{"index": 0, "delta": {"content": "yes"}, "finish_reason": "stop"}]}
     got = tried(kind="stream", body=f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n").json()
     assert "event: message_stop" in got["body"]

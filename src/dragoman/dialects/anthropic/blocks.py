@@ -28,6 +28,9 @@ _TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml",
 
 Block = dict[str, Any]
 
+DIRECT = Raw(b'{"type":"direct"}')
+"""The caller of a tool where the model itself calls, which the schema of an answer requires (2026-08)."""
+
 
 class BlockWriter:
     """Writes the parts of one document."""
@@ -268,7 +271,10 @@ class BlockWriter:
     def _answered(self, part: Part) -> Any:
         crossing = self.crossing
         if isinstance(part, ToolCall):
-            return self.call(part, send_id(part.id, IDS, crossing, part.at))
+            called = self.call(part, send_id(part.id, IDS, crossing, part.at))
+            if not self.own:
+                called.setdefault("caller", DIRECT)
+            return called
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             return part.value
         if isinstance(part, Reasoning):
@@ -287,11 +293,14 @@ class BlockWriter:
                 crossing.lose("refusal.as_text", part.at)
             out: Block = {"type": "text", "text": part.text}
             cited = self.citations(part.citations, part.at)
-            if cited:
-                out["citations"] = cited
+            if cited or not self.own:
+                out["citations"] = cited or None
             return restore(out, part.extra, wire.NAME)
         if isinstance(part, Media):
-            return self._media(part, assistant=True, nested=False)
+            told = self._media(part, assistant=True, nested=False)
+            if not self.own:
+                told.setdefault("citations", None)  # the media cannot be sent: a text stands for it
+            return told
         crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         return None
 

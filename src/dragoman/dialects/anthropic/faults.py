@@ -97,7 +97,7 @@ def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
 
 
 def error_event(fault: Fault) -> dict[str, Any]:
-    """The fault as it stands in a stream, without a request id."""
+    """The fault but for the id of the request."""
     message = fault.message
     if fault.kind == "context_too_long" and not any(words in message.lower() for words in _TOO_LONG):
         message = f"{_TOO_LONG[0]}: {message}"

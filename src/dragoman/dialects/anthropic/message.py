@@ -28,7 +28,8 @@ BLOCK = "dragoman.block"
 
 WRAPPED = '{"__raw"'
 """How arguments begin that stand wrapped because they are no JSON object."""
-_DIRECT = {"type": "direct"}
+_DIRECT = frozenset({b'{"type":"direct"}', b'{"type": "direct"}'})
+"""How clients spell the usual caller of a tool."""
 _NOT_IN_SOURCE = {
     "base64": ("url", "file_id", "content"),
     "text": ("url", "file_id", "content"),
@@ -76,7 +77,8 @@ def read_content(
         if block.cache_control is None and not unknown:
             kind = block.type
             if kind == "tool_use":
-                if not (block.caller or block.toolset_name) and block.id and block.name and block.input:
+                unsaid = not block.caller or (crossing.target != wire.NAME and _is_direct(block.caller))
+                if unsaid and not block.toolset_name and block.id and block.name and block.input:
                     arguments = str(block.input, "utf-8")
                     if '"__raw"' not in arguments[:16]:
                         part = ToolCall(block.id, block.name, arguments, at=at + (i,))
@@ -84,7 +86,7 @@ def read_content(
                 inside = block.content
                 if type(inside) is str and block.tool_use_id and block.is_error is None and not block.toolset_name:
                     part = ToolResult(block.tool_use_id, (Text(inside, at=at + (i, "content")),), at=at + (i,))
-            elif kind == "text" and block.text is not None and not block.citations:
+            elif kind == "text" and block.text is not None and (not block.citations or block.citations == NULL):
                 part = Text(block.text, at=at + (i,))
         parts.append(part if part is not None else read_block(block, at + (i,), crossing, unknown, model))
     return parts
@@ -138,13 +140,19 @@ def read_call(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown)
             text = unwrapped(text)
     if not (unknown or block.caller or block.toolset_name or block.cache_control):
         return ToolCall(call_id, name, text, at=at)
-    if block.caller and jsontext.plain(block.caller) == _DIRECT:
-        # The model itself called, as in every other dialect: nothing to lose.
+    if block.caller and _is_direct(block.caller):
         cache, extra = _hangings(block, ("toolset_name",), at, crossing, unknown)
-        extra = marked(extra, "caller", block.caller)
+        if crossing.target == wire.NAME:
+            extra = marked(extra, "caller", block.caller)
     else:
         cache, extra = _hangings(block, wire.CALL_EXTRAS, at, crossing, unknown)
     return ToolCall(call_id, name, text, cache=cache, extra=extra, at=at)
+
+
+def _is_direct(caller: Raw) -> bool:
+    """Whether the model itself called, as in every other dialect: then there is nothing to lose. Answers have the field
+    on every call, so clients return the field with every call."""
+    return bytes(caller) in _DIRECT or jsontext.plain(caller) == {"type": "direct"}
 
 
 def unwrapped(text: str) -> str:

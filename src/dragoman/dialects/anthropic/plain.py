@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
 from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled, decodable
+from .blocks import DIRECT
 
 
 class _Text(Exact, tag_field="type", tag="text"):
@@ -18,14 +19,35 @@ class _Text(Exact, tag_field="type", tag="text"):
     citations: None = None
 
 
+class _Direct(Exact):
+    type: Literal["direct"]
+
+
 class _Call(Exact, tag_field="type", tag="tool_use"):
     id: CallId
     name: str
     input: Raw
+    caller: _Direct | None = None
+
+
+class _Said(Struct, tag_field="type", tag="text", gc=False):
+    """A text as it is written,"""
+
+    text: Raw
+    citations: None = None
+
+
+class _Called(Struct, tag_field="type", tag="tool_use", gc=False):
+    """a call,"""
+
+    id: str
+    name: str
+    input: Raw
+    caller: Raw = DIRECT
 
 
 class _Sealed(Struct, tag_field="type", tag="thinking", gc=False):
-    """A thought that carries a seal, as it is written."""
+    """and a thought that carries a seal."""
 
     thinking: str
     signature: str
@@ -73,6 +95,20 @@ class _Answer(Exact, kw_only=True):
     context_management: None = None
 
 
+class _Figures(Struct, gc=False):
+    """Usage as it is written: with null where the schema requires a field that no other dialect has."""
+
+    input_tokens: int
+    cache_creation_input_tokens: int | None
+    cache_read_input_tokens: int | None
+    output_tokens: int
+    output_tokens_details: _OutputDetails | UnsetType
+    cache_creation: None = None
+    server_tool_use: None = None
+    service_tier: None = None
+    inference_geo: None = None
+
+
 class _Written(Struct, gc=False):
     """An answer as it is written."""
 
@@ -82,8 +118,10 @@ class _Written(Struct, gc=False):
     model: str
     content: list[Any]
     stop_reason: str
-    stop_sequence: None
-    usage: _Usage
+    usage: _Figures
+    stop_sequence: None = None
+    stop_details: None = None
+    container: None = None
 
 
 _decode = msgspec.json.Decoder(_Answer).decode
@@ -138,26 +176,21 @@ def read_plain(body: bytes) -> Plain | None:
 
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
-    content: list[Any] = [_Text(plain.text)] if plain.text else []
+    content: list[Any] = [_Said(plain.text)] if plain.text else []
     if plain.calls:
         if plain.slots is not None or (plain.parsed and not decodable(plain)):
             return None
         if plain.thoughts is None:
-            content += [_Call(call_id, call.name, Raw(call.arguments)) for call_id, call in plain.calls.items()]
+            content += [_Called(call_id, call.name, Raw(call.arguments)) for call_id, call in plain.calls.items()]
         else:
             _write_sealed(plain.calls, plain.thoughts, content)
     read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
     fresh = plain.input - (read or 0) - (written or 0)
     if fresh < 0:
         return None
-    usage = _Usage(
-        input_tokens=fresh,
-        cache_creation_input_tokens=written,
-        cache_read_input_tokens=read,
-        output_tokens=plain.output,
-        output_tokens_details=None if thought is None else _OutputDetails(thought),
-    )
-    answer = _Written(plain.id, "message", "assistant", model or plain.model, content, _WORDS[plain.stop], None, usage)
+    details = UNSET if thought is None else _OutputDetails(thought)
+    usage = _Figures(fresh, written, read, plain.output, details)
+    answer = _Written(plain.id, "message", "assistant", model or plain.model, content, _WORDS[plain.stop], usage)
     return jsontext.encode(answer)
 
 
@@ -166,4 +199,4 @@ def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content
     for call_id, call in calls.items():
         if call_id in thoughts:
             content.append(_Sealed("", thoughts[call_id]))
-        content.append(_Call(call_id, call.name, Raw(call.arguments)))
+        content.append(_Called(call_id, call.name, Raw(call.arguments)))

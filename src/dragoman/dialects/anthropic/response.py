@@ -139,6 +139,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         refused = any(type(part) is Text and part.refusal for part in response.parts)
         called = any(type(part) is ToolCall for part in response.parts)
         out.update(write_stop(stop, called, refused, crossing))
+    if crossing.source != wire.NAME:
+        out.setdefault("stop_details", None)
+        out["container"] = None
     out["usage"] = write_usage(counted(response.usage, crossing), crossing)
     return jsontext.encode(out if response.extra is None else restore(out, response.extra, wire.NAME))
 
@@ -183,14 +186,21 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         crossing.lose("usage.dropped", crossing.ends.usage, "more cached tokens than tokens")
         read, written, fresh = None, None, usage.input or 0
     out: dict[str, Any] = {"input_tokens": fresh}
-    if written is not None:
+    own = crossing.source == wire.NAME
+    if written is not None or not own:
         out["cache_creation_input_tokens"] = written
-    if read is not None:
+    if read is not None or not own:
         out["cache_read_input_tokens"] = read
     out["output_tokens"] = usage.output or 0
     if usage.reasoning is not None:
         out["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
+    if not own:
+        out |= _UNCOUNTED
     return out if usage.extra is None else restore(out, usage.extra, wire.NAME)
+
+
+_UNCOUNTED = {"cache_creation": None, "server_tool_use": None, "service_tier": None, "inference_geo": None}
+"""Figures that the schema of an answer requires, and that no other dialect has."""
 
 
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:

@@ -15,13 +15,15 @@ from ...codec.ids import send as send_id
 from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
-from .blocks import BlockWriter, thought
+from .blocks import DIRECT, BlockWriter, thought
 from .faults import error_event
 from .message import own_fields
 from .response import counted, write_stop, write_usage
 from .tools import IDS
 
 _DELTA_END = b"}}\n\n"
+_UNSAID = {"stop_details": None, "container": None}
+"""Fields that the schemas of a message and of its end require, and that no other dialect has."""
 
 
 class StreamWriter:
@@ -30,6 +32,7 @@ class StreamWriter:
     def __init__(self, crossing: Crossing) -> None:
         self._crossing = crossing
         self._blocks = BlockWriter(crossing)
+        self._own = self._blocks.own  # an answer of this dialect is not made more complete than it was
         self._number = 0
         self._index = -1  # of the part under way
         self._part: Part | None = None
@@ -67,7 +70,7 @@ class StreamWriter:
             return self._finish(event)
         self._ended = True
         self._head = b""
-        return _framed("error", error_event(event))
+        return _framed("error", {**error_event(event), "request_id": event.request_id or None})
 
     def template(self, index: int) -> Template | None:
         return Template(self._head, _DELTA_END) if index == self._index and self._head else None
@@ -100,6 +103,8 @@ class StreamWriter:
             "usage": write_usage(event.usage or Usage(), crossing),
         }
         restore(message, event.extra, wire.NAME)
+        if not self._own:
+            message |= _UNSAID
         return _framed("message_start", {"message": message})
 
     def _part_start(self, event: PartStart) -> bytes:
@@ -145,6 +150,8 @@ class StreamWriter:
         self._ids.add(call_id)
         name = self._blocks.names.send(call.name, call.namespace, crossing, call.at)
         block: dict[str, Any] = {"type": "tool_use", "id": call_id, "name": name, "input": {}}
+        if not self._own:
+            block["caller"] = DIRECT
         out = self._block_start(restore(block, call.extra, wire.NAME))
         if call.custom:
             crossing.lose("call.custom.wrapped", call.at)
@@ -261,7 +268,9 @@ class StreamWriter:
 
     def _open(self, kind: str, text: str = "") -> bytes:
         """Begin a text or thinking block, with its first words."""
-        block = {"type": "text", "text": ""} if kind == "text" else thought("", "", "")
+        block: dict[str, Any] = {"type": "text", "text": ""} if kind == "text" else thought("", "", "")
+        if kind == "text" and not self._own:
+            block["citations"] = None
         out = self._block_start(block)
         self._head = self._delta_head(f"{kind}_delta".encode(), kind.encode())
         return out + self._more(text) if text else out
@@ -310,6 +319,8 @@ class StreamWriter:
         figures = write_usage(counted(event.usage or self._usage, self._crossing), self._crossing)
         delta = write_stop(stop, self._called, self._refused, self._crossing)
         delta["stop_reason"] = delta["stop_reason"] or "end_turn"
+        if not self._own:
+            delta = {**_UNSAID, **delta}
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")

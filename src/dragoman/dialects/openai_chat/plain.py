@@ -111,6 +111,7 @@ class _Told(Struct, gc=False):
 class _Chosen(Struct, gc=False):
     index: int
     message: _Told
+    logprobs: None
     finish_reason: str
 
 
@@ -191,6 +192,6 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         UNSET if thought is None else _CompletionDetails(thought),
         plain.input + plain.output,
     )
-    choice = _Chosen(0, _Told("assistant", plain.text or None, told, None), plain.stop)
+    choice = _Chosen(0, _Told("assistant", plain.text or None, told, None), None, plain.stop)
     created = created if plain.created is None else plain.created
     return jsontext.encode(_Written(plain.id, "chat.completion", created, model or plain.model, (choice,), usage))

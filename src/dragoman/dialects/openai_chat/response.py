@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
+import msgspec
 from msgspec import Raw, Struct
 
 from ...canon.parts import Part, Path, Text, ToolCall
@@ -13,7 +14,7 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.endings import FAILED, GAP, failure, with_failure
-from ...codec.extras import Fields, carried, gather, restore
+from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.ids import answer_id, hashed
 from ...crossing import Crossing
 from . import wire
@@ -48,6 +49,8 @@ _WORDS: dict[StopReason, str] = {
     "error": "stop",
     "unknown": "stop",
 }
+_FINISH_REASONS = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
+"""Words that the schema of an answer takes."""
 _FILTERED = "function_call_filter"
 """Google's Chat endpoint: it threw a call away that it could not read, and says behind a colon why."""
 _COMPLETION = "completion_tokens"
@@ -236,18 +239,43 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     }
     if response.usage is not None:
         out["usage"] = write_usage(response.usage, crossing)
-    return jsontext.encode(restore(out, response.extra, wire.NAME) if response.extra is not None else out)
+    if response.extra is not None:
+        restore(out, response.extra, wire.NAME)
+    if crossing.source != wire.NAME:
+        _complete(out, crossing)
+    return jsontext.encode(out)
 
 
+def _complete(out: dict[str, Any], crossing: Crossing) -> None:
+    """Put in what the schema of an answer requires; an answer of this dialect is left as it was."""
+    for choice in out["choices"]:
+        scores = choice.setdefault("logprobs", None)
+        if isinstance(scores, Raw) and jsontext.is_object(scores):
+            choice["logprobs"] = {"content": None, "refusal": None, **jsontext.fields(scores)}
+    if crossing.target == wire.NAME and out.get(_PRINT) == NULL:
+        del out[_PRINT]  # OpenRouter's schema requires the field and takes null, this one takes a text alone
+
+
+_PRINT = "system_fingerprint"
 _FINISHED = {"stop": "stop", "length": "length", "tool_calls": "tool_calls"}
 
 
 def _write_choice(parts: tuple[Part, ...], stop: Stop, index: int, crossing: Crossing) -> dict[str, Any]:
+    stop = own_word(stop, crossing)
     parts = with_failure(parts, failure(stop, wire.NAME), GAP)
     message = write_assistant(parts, crossing, request=False) or {}
     stop = called(stop, "tool_calls" in message, crossing, index)
     finish = write_stop(stop, message.get("refusal") is not None, crossing, index)
     return {"index": index, "message": message, "finish_reason": finish}
+
+
+def own_word(stop: Stop, crossing: Crossing) -> Stop:
+    """The stop without a word of a sister dialect that the schema of this one does not take (OpenRouter's `error`)."""
+    if stop.extra is None or wire.NAME not in stop.extra or crossing.source == crossing.target:
+        return stop
+    word = jsontext.plain(stop.extra[wire.NAME]["finish_reason"])
+    foreign = crossing.target == wire.NAME and word not in _FINISH_REASONS
+    return msgspec.structs.replace(stop, extra=None) if foreign else stop
 
 
 def called(stop: Stop, calls: bool, crossing: Crossing, number: int) -> Stop:

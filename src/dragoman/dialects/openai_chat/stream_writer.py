@@ -15,7 +15,7 @@ from ...crossing import Crossing
 from . import wire
 from .faults import error_object
 from .message import annotations_to, write_seal
-from .response import called, write_stop, write_usage
+from .response import called, own_word, write_stop, write_usage
 from .tools import IDS, NAMES
 
 
@@ -201,7 +201,7 @@ class StreamWriter:
 
     def _finish(self, event: Finish) -> bytes:
         stop = cut_short(event.stop, self._crossing, event.answer) if event.answer in self._cut else event.stop
-        stop = called(stop, bool(self._calls.get(event.answer)), self._crossing, event.answer)
+        stop = called(own_word(stop, self._crossing), bool(self._calls.get(event.answer)), self._crossing, event.answer)
         word = write_stop(stop, event.answer in self._refused, self._crossing, event.answer)
         out = self._opened(event.answer) + self._failed(failure(stop, wire.NAME), event.answer)
         out += self._chunk(event.answer, b"{}", jsontext.encode(word))

@@ -201,7 +201,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
             output.append(_Called(call_id, name, call.arguments, f"fc_{stem}{_PLACES[len(output)]}"))
     usage = _Usage(
         input_tokens=plain.input,
-        input_tokens_details=_InputDetails(plain.cache_read or 0, plain.cache_write),
+        input_tokens_details=_InputDetails(plain.cache_read or 0, plain.cache_write or 0),
         output_tokens=plain.output,
         output_tokens_details=_OutputDetails(plain.reasoning or 0),
         total_tokens=plain.input + plain.output,

@@ -192,7 +192,10 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     end = write_stop(response.stop, response.parts, crossing)
     out = head(response_id, response.created, response.model, end["status"], crossing)
     out["output"] = answer_items(response.parts, response_id, crossing, cut=end["status"] == "incomplete")
-    out["usage"] = write_usage(response.usage, crossing) if response.usage is not None else None
+    if response.usage is not None:
+        out["usage"] = write_usage(response.usage, crossing)
+    elif crossing.source == wire.NAME:
+        out["usage"] = None
     out |= end
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
@@ -203,8 +206,10 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
 
 def _as_it_was(out: dict[str, Any], usage: Usage | None) -> dict[str, Any]:
     """An answer of this dialect is not made more complete than it was."""
-    if usage is not None and usage.cache_read is None and usage.cache_write is None:
-        del out["usage"]["input_tokens_details"]
+    if usage is not None and usage.cache_write is None:
+        del out["usage"]["input_tokens_details"]["cache_write_tokens"]
+        if usage.cache_read is None:
+            del out["usage"]["input_tokens_details"]
     if usage is not None and usage.reasoning is None:
         del out["usage"]["output_tokens_details"]
     return out
@@ -294,15 +299,15 @@ _DEFAULTS: dict[str, Any] = {
     "top_logprobs": 0,
     "top_p": 1.0,
     "truncation": "disabled",
-    "user": None,
 }
 """What OpenAI's own answers say where the client said nothing; the Open Responses schema demands all of it."""
 _UNASKED = _Rest(_DEFAULTS, b"," + jsontext.encode(_DEFAULTS)[1:])
+_CACHE_OPTIONS = "prompt_cache_options"
 _ECHOED = (
     "background",
     "max_tool_calls",
     "previous_response_id",
-    "prompt_cache_options",
+    _CACHE_OPTIONS,
     "prompt_cache_retention",
     "store",
     "truncation",
@@ -338,6 +343,10 @@ def echo(request: Request) -> dict[str, Any]:
     for name in _ECHOED:
         if name in fields:
             out.setdefault(name, fields[name])
+    if _CACHE_OPTIONS in out:
+        options = jsontext.plain(out[_CACHE_OPTIONS])
+        if not isinstance(options, dict) or not {"mode", "ttl"} <= options.keys():
+            del out[_CACHE_OPTIONS]  # both are required in an answer; a request may leave one out
     return out
 
 
@@ -365,8 +374,8 @@ def _echo_wishes(settings: Settings, out: dict[str, Any]) -> None:
         text["format"] = {"type": "json_object"}
     elif shape is not None:
         schema = Raw(shape.schema) if shape.schema is not None else {}
-        told = {"name": shape.name, "description": shape.description or None, "schema": schema, "strict": shape.strict}
-        text["format"] = {"type": "json_schema", **told}
+        told = {"type": "json_schema", "name": shape.name, "schema": schema, "strict": shape.strict}
+        text["format"] = {**told, "description": shape.description} if shape.description else told
     if settings.verbosity is not None:
         text["verbosity"] = settings.verbosity
     if text:
@@ -400,12 +409,10 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         crossing.lose("usage.invented", crossing.ends.usage)
     out: dict[str, Any] = {
         "input_tokens": asked,
-        "input_tokens_details": {"cached_tokens": usage.cache_read or 0},
+        "input_tokens_details": {"cached_tokens": usage.cache_read or 0, "cache_write_tokens": usage.cache_write or 0},
         "output_tokens": answered,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning or 0},
     }
-    if usage.cache_write is not None:
-        out["input_tokens_details"]["cache_write_tokens"] = usage.cache_write
     own = own_fields(usage.extra)
     out["total_tokens"] = own.get("total_tokens") or asked + answered
     return restore(out, usage.extra, wire.NAME) if own else out

@@ -33,6 +33,12 @@ _join = b"".join
 _DELTA = b',"delta":'
 _EMPTIED = ("arguments", "input", "content", "summary")
 
+_NOTHING_COUNTED = Raw(
+    b'{"input_tokens":0,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":0,'
+    b'"output_tokens_details":{"reasoning_tokens":0},"total_tokens":0}'
+)
+"""Usage when an answer begins: OpenAI's schema refuses null there, the Open Responses schema requires the field."""
+
 
 class StreamWriter:
     """Canon's events in, wire events out."""
@@ -113,7 +119,7 @@ class StreamWriter:
             self._id = hashed(f"{event.model}:{event.created or crossing.created}", "resp_")
             crossing.lose("id.invented")
         self._head = head(self._id, event.created, event.model, "in_progress", crossing)
-        response = Raw(filled({**self._head, "output": [], "usage": None}, crossing.answers))
+        response = Raw(filled({**self._head, "output": [], "usage": _NOTHING_COUNTED}, crossing.answers))
         return self._event("response.created", {"response": response}) + self._event(
             "response.in_progress", {"response": response}
         )
@@ -353,7 +359,8 @@ class StreamWriter:
         self._seen.append(call)
         where = {"item_id": item["id"], "output_index": len(self._items)}
         kind = "custom_tool_call_input" if call.custom else "function_call_arguments"
-        return out + self._event(f"response.{kind}.done", {**where, field: text})
+        told = {**where, field: text} if call.custom else {**where, "name": item["name"], field: text}
+        return out + self._event(f"response.{kind}.done", told)
 
     def _close_call(self, cut: bool) -> bytes:
         item = self._call
@@ -406,7 +413,8 @@ class StreamWriter:
         out += self._close_message(cut)
         self._ended = True
         response: dict[str, Any] = {**self._head, "output": self._items}
-        response["usage"] = write_usage(event.usage, self._crossing) if event.usage is not None else None
+        if event.usage is not None:
+            response["usage"] = write_usage(event.usage, self._crossing)
         response |= end
         if event.extra is not None:
             restore(response, event.extra, wire.NAME)
@@ -421,5 +429,4 @@ class StreamWriter:
         if not self._started:
             return b"event: error\ndata: %b\n\n" % _encode(error_event(fault, self._number))
         response = {**self._head, "status": "failed", "error": response_error(fault), "output": self._items}
-        response["usage"] = None
         return self._event("response.failed", {"response": Raw(filled(response, self._crossing.answers))})

@@ -90,3 +90,15 @@ def stream_of(events: Iterable[Event], source: str = "openai-chat", **options: A
         assert name == f"event: {payload['type']}"
         payloads.append(payload)
     return payloads, losses(crossing)
+
+
+def whole_usage(**figures: int) -> dict[str, Any]:
+    """Usage with every field that the schema of an answer requires."""
+    names = ("cache_creation_input_tokens", "cache_read_input_tokens", "cache_creation", "server_tool_use")
+    return {**dict.fromkeys((*names, "service_tier", "inference_geo")), **figures}
+
+
+def whole_block(**block: Any) -> dict[str, Any]:
+    """A block with every field that the schema of an answer requires."""
+    required: dict[str, Any] = {"text": {"citations": None}, "tool_use": {"caller": {"type": "direct"}}}
+    return {**required.get(block["type"], {}), **block}

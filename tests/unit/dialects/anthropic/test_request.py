@@ -150,7 +150,7 @@ def test_who_called_is_kept_and_lost_only_if_it_was_not_the_model() -> None:
     direct = {"type": "tool_use", "id": "a", "name": "f", "input": {}, "caller": {"type": "direct"}}
     program = {**direct, "id": "b", "caller": {"type": "code_execution_20250825", "tool_id": "s"}}
     parts, lost = _parts(direct, program, role="assistant")
-    assert parts[0].extra == {MESSAGES: {"caller": Raw(b'{"type":"direct"}')}}
+    assert parts[0].extra is None
     assert lost == [("field.dropped", "/messages/0/content/1/caller")]
 
 

@@ -17,7 +17,7 @@ from dragoman.codec.seals import pack
 from dragoman.crossing import Crossing
 from dragoman.dialects import get
 from dragoman.dialects.anthropic import DIALECT
-from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, read_answer, write_answer
+from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, read_answer, whole_block, whole_usage, write_answer
 
 _STOP = Stop("stop")
 _USAGE = Usage(1, 1)
@@ -80,7 +80,9 @@ def test_stop_reasons_cross_both_ways(word: str, stop: Stop) -> None:
     answer = _answer({"type": "text", "text": "x"}, stop_reason=word, stop_sequence=stop.sequence)
     response, lost = read_answer(answer)
     assert (response.stop, lost) == (stop, [])
-    assert _written(Text("x"), stop=stop) == (answer, [])
+    whole = {"content": [whole_block(type="text", text="x")], "stop_details": None, "container": None}
+    usage = whole_usage(input_tokens=1, output_tokens=1)
+    assert _written(Text("x"), stop=stop) == ({**answer, **whole, "usage": usage}, [])
 
 
 def test_a_client_call_decides_where_the_word_is_weak() -> None:
@@ -138,7 +140,7 @@ def test_usage_counts_cached_tokens_apart() -> None:
     }
     response, lost = read_answer(_answer(usage=figures))
     assert (response.usage, lost) == (Usage(123, 7, 100, 20, 5), [])
-    assert write_answer(response)[0]["usage"] == figures
+    assert write_answer(response)[0]["usage"] == {**whole_usage(), **figures}
 
 
 def test_figures_that_only_messages_has() -> None:
@@ -164,12 +166,12 @@ def test_figures_that_only_messages_has() -> None:
 
 def test_usage_is_demanded() -> None:
     out, lost = write_answer(Response((Text("x"),), _STOP, "msg_1", "m"))
-    assert (out["usage"], lost) == ({"input_tokens": 0, "output_tokens": 0}, [("usage.invented", "")])
+    assert (out["usage"], lost) == (whole_usage(input_tokens=0, output_tokens=0), [("usage.invented", "")])
 
 
 def test_more_cached_tokens_than_tokens() -> None:
     out, lost = write_answer(Response((), _STOP, "msg_1", "m", None, Usage(5, 1, 9)))
-    assert (out["usage"], lost) == ({"input_tokens": 5, "output_tokens": 1}, [("usage.dropped", "")])
+    assert (out["usage"], lost) == (whole_usage(input_tokens=5, output_tokens=1), [("usage.dropped", "")])
 
 
 def test_foreign_thoughts_are_shown_under_our_mark() -> None:
@@ -212,7 +214,7 @@ def test_foreign_parts_are_written_as_far_as_they_can_be() -> None:
                 }
             ],
         },
-        {"type": "text", "text": "[image/png attached here could not be sent]"},
+        whole_block(type="text", text="[image/png attached here could not be sent]"),
     ]
     assert [block["input"] for block in out["content"][2:]] == [{}, {"input": "+x"}, {"__raw": "[1]"}]
     assert lost == [
@@ -229,7 +231,7 @@ def test_foreign_parts_are_written_as_far_as_they_can_be() -> None:
 
 def test_a_refusal_ends_the_answer_as_one() -> None:
     out, lost = _written(Text("no", True, at=("p",)))
-    assert (out["content"], out["stop_reason"]) == ([{"type": "text", "text": "no"}], "refusal")
+    assert (out["content"], out["stop_reason"]) == ([whole_block(type="text", text="no")], "refusal")
     assert lost == [("refusal.as_text", "/p")]
 
 
@@ -352,7 +354,7 @@ def test_a_zero_that_nobody_counted_is_said_to_be_invented(figures: dict[str, An
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "usage": figures, "choices": [choice]}
     told = dragoman.translate_response(body, source="openai-chat", target="anthropic")
-    assert told.json()["usage"] == {"input_tokens": figures.get("prompt_tokens") or 0, "output_tokens": 0}
+    assert told.json()["usage"] == whole_usage(input_tokens=figures.get("prompt_tokens") or 0, output_tokens=0)
     assert [(loss.code, loss.path) for loss in told.losses] == [("usage.invented", "/usage")]
 
 

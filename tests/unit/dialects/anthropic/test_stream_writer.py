@@ -11,7 +11,7 @@ from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, Part
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
 from dragoman.codec.seals import pack
-from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, stream_of
+from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, stream_of, whole_block, whole_usage
 
 _START = Start("msg_1", "m", None, Usage(13, 1, 10))
 _DONE = Finish(Stop("stop"), Usage(13, 9, 10))
@@ -25,7 +25,9 @@ _BEGUN = {
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
-        "usage": {"input_tokens": 3, "cache_read_input_tokens": 10, "output_tokens": 1},
+        "stop_details": None,
+        "container": None,
+        "usage": whole_usage(input_tokens=3, cache_read_input_tokens=10, output_tokens=1),
     },
 }
 _SIGNED = pack(Seal("openai-chat", ""))
@@ -35,15 +37,21 @@ def _ended(reason: str = "end_turn") -> list[Any]:
     return [
         {
             "type": "message_delta",
-            "delta": {"stop_reason": reason, "stop_sequence": None},
-            "usage": {"input_tokens": 3, "cache_read_input_tokens": 10, "output_tokens": 9},
+            "delta": {"stop_reason": reason, "stop_sequence": None, "stop_details": None, "container": None},
+            "usage": {
+                "input_tokens": 3,
+                "cache_creation_input_tokens": None,
+                "cache_read_input_tokens": 10,
+                "output_tokens": 9,
+                "server_tool_use": None,
+            },
         },
         {"type": "message_stop"},
     ]
 
 
 def _begin(index: int, **block: Any) -> dict[str, Any]:
-    return {"type": "content_block_start", "index": index, "content_block": block}
+    return {"type": "content_block_start", "index": index, "content_block": whole_block(**block)}
 
 
 def _delta(index: int, kind: str, **fields: Any) -> dict[str, Any]:
@@ -62,8 +70,9 @@ def _between(*events: Event, reason: str = "end_turn", source: str = "openai-cha
     """What is written between start and end."""
     done = Finish(Stop("tool_calls" if reason == "tool_use" else "stop"), Usage(13, 9, 10))
     payloads, lost = stream_of([_START, *events, done], source)
-    assert payloads[0] == _BEGUN
-    assert payloads[-2:] == _ended(reason)
+    if source != MESSAGES:
+        assert payloads[0] == _BEGUN
+        assert payloads[-2:] == _ended(reason)
     return payloads[1:-2], lost
 
 
@@ -275,11 +284,13 @@ def test_only_the_first_answer_is_shown() -> None:
 
 def test_usage_may_come_at_the_end_only() -> None:
     payloads, lost = stream_of([Start("msg_1", "m"), _DONE])
-    assert payloads[0]["message"]["usage"] == {"input_tokens": 0, "output_tokens": 0}
+    assert payloads[0]["message"]["usage"] == whole_usage(input_tokens=0, output_tokens=0)
     assert payloads[1:] == _ended()
     assert lost == []
     payloads, lost = stream_of([Start("msg_1", "m"), Finish(Stop("stop"))])
-    assert payloads[1]["usage"] == {"input_tokens": 0, "output_tokens": 0}
+    assert payloads[1]["usage"] == {**_ended()[0]["usage"], **dict.fromkeys(("input_tokens", "output_tokens"), 0)} | {
+        "cache_read_input_tokens": None
+    }
     assert lost == [("usage.invented", "")]
 
 
@@ -310,7 +321,7 @@ def test_a_fault_is_the_last_word_and_completes_nothing() -> None:
     assert payloads[1:] == [
         _begin(0, type="tool_use", id="c", name="f", input={}),
         _delta(0, "input_json_delta", partial_json='{"a'),
-        {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}},
+        {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}, "request_id": None},
     ]
 
 
@@ -319,6 +330,7 @@ def test_a_stream_that_just_stops_ends_in_an_error() -> None:
     assert payloads[-1] == {
         "type": "error",
         "error": {"type": "api_error", "message": "the stream ended before the answer did"},
+        "request_id": None,
     }
 
 

@@ -290,7 +290,7 @@ def test_an_answer_is_written() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1.0}'}}
     assert write_answer(response) == (
         _answer(
-            _choice({"content": "ok", "refusal": None, "tool_calls": [call]}, "tool_calls"),
+            {"logprobs": None} | _choice({"content": "ok", "refusal": None, "tool_calls": [call]}, "tool_calls"),
             usage={"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7},
         ),
         [],
@@ -447,9 +447,13 @@ def test_alternatives_are_choices() -> None:
     others = (Alternative((Text("b"),), Stop("length")), Alternative((ToolCall("c", "f", "{}"),), Stop("tool_calls")))
     written, lost = write_answer(Response((Text("a"),), Stop("stop"), "r1", "m", 7, alternatives=others))
     assert written == _answer(
-        _choice({"content": "a", "refusal": None}),
-        {**_choice({"content": "b", "refusal": None}, "length"), "index": 1},
-        {**_choice({"content": None, "refusal": None, "tool_calls": [CALL]}, "tool_calls"), "index": 2},
+        {**_choice({"content": "a", "refusal": None}), "logprobs": None},
+        {**_choice({"content": "b", "refusal": None}, "length"), "index": 1, "logprobs": None},
+        {
+            **_choice({"content": None, "refusal": None, "tool_calls": [CALL]}, "tool_calls"),
+            "index": 2,
+            "logprobs": None,
+        },
     )
     assert lost == []
 

@@ -65,6 +65,5 @@ UNSAID: dict[str, Any] = {
     "top_logprobs": 0,
     "top_p": 1.0,
     "truncation": "disabled",
-    "user": None,
 }
 """What an answer says of a request that said nothing: all that the Open Responses schema demands."""

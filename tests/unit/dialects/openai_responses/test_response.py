@@ -265,7 +265,7 @@ def test_an_answer_for_a_client() -> None:
         ],
         "usage": {
             "input_tokens": 10,
-            "input_tokens_details": {"cached_tokens": 4},
+            "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 0},
             "output_tokens": 7,
             "output_tokens_details": {"reasoning_tokens": 3},
             "total_tokens": 17,
@@ -316,7 +316,7 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
         "store": False,
         "temperature": 0.5,
         "text": {
-            "format": {"type": "json_schema", "name": "n", "description": None, "schema": {}, "strict": None},
+            "format": {"type": "json_schema", "name": "n", "schema": {}, "strict": None},
             "verbosity": "low",
         },
         "tool_choice": "required",
@@ -325,7 +325,6 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
             {"type": "web_search"},
         ],
         "truncation": "auto",
-        "usage": None,
         "user": "u",
     }
 

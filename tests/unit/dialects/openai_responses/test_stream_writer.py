@@ -67,7 +67,13 @@ def test_a_text_in_full() -> None:
         "status": "in_progress",
         "model": "m",
         "output": [],
-        "usage": None,
+        "usage": {
+            "input_tokens": 0,
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens": 0,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": 0,
+        },
         **UNSAID,
     }
     name = events[2]["item"]["id"]
@@ -77,7 +83,7 @@ def test_a_text_in_full() -> None:
     item = {"id": name, "type": "message", "status": "completed", "role": "assistant", "content": [whole]}
     usage = {
         "input_tokens": 3,
-        "input_tokens_details": {"cached_tokens": 0},
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
         "output_tokens": 2,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": 5,
