@@ -76,6 +76,39 @@ class TemplateWriter(StreamWriter, Protocol):
         ...
 
 
+class StreamEnd(Protocol):
+    """Finds the end of a stream whose frames pass as they are, without decoding them all."""
+
+    arrays: bool
+    """The dialect's streams also come as the elements of one JSON array."""
+
+    @property
+    def ended(self) -> bool:
+        """The answer is whole, or an error ended it. Asked when the bytes are over."""
+        ...
+
+    @property
+    def error(self) -> bytes:
+        """The frame with the error that ended the answer; b"" for none."""
+        ...
+
+    def passed(self, frames: bytes) -> None:
+        """Some whole frames went by, and others followed."""
+        ...
+
+    def look(self, frames: bytes) -> None:
+        """Some whole frames went by, which may have the end among them."""
+        ...
+
+    def last(self, chunks: list[bytes]) -> None:
+        """The last whole frames of the stream, in the order in which they came."""
+        ...
+
+    def frame(self, name: bytes, data: bytes) -> None:
+        """One frame went by: the name of its event, and its data."""
+        ...
+
+
 class Endpoint(Struct, frozen=True):
     """Where an upstream of this dialect listens."""
 
@@ -105,6 +138,8 @@ class Dialect(Struct, frozen=True, eq=False):
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
     endpoint: Endpoint
+    stream_end: Callable[[], StreamEnd] | None = None
+    """Finds the end of a stream that passes as it is. Without it the reader has to read every frame."""
     recall: Callable[[bytes, Crossing, Sighted | None], Request | None] | None = None
     """A request that was read before, but for what was said since; None for any other. The bytes need not be UTF-8."""
     sight: Callable[[bytes], Sighted | None] | None = None

@@ -16,6 +16,7 @@ from .codec.sse import Frame
 from .codec.vault import Vault
 from .dialect import FrameReader, TemplateWriter
 from .dialects import get
+from .passthrough import PassThrough
 from .sealing import Strategy
 from .translation import Translation
 from .wayback import report_stand_in, restored_call, seal_plan, way_back
@@ -39,7 +40,8 @@ class StreamTranslator:
     ) -> None:
         self._from, self._to = get(source), get(target)
         self._crossing = way_back(source, target, answers, created)
-        self._same = source == target and not (answers is not None and answers.wrapped)
+        self._same = PassThrough(source) if source == target and not (answers is not None and answers.wrapped) else None
+        """Within one dialect: the frames as they are."""
         self._crossing.scored = self._from.logprobs is not None and self._to.logprobs is not None
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
@@ -58,6 +60,8 @@ class StreamTranslator:
         self._blank = _LF  # between frames
         self.fault: Fault | None = None
         """The fault that ended the stream, if one did."""
+        self.note = ""
+        """How the upstream broke off once the answer was whole. The client has lost nothing by it."""
 
     def feed(self, chunk: bytes) -> bytes:
         """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
@@ -67,8 +71,10 @@ class StreamTranslator:
             if out is not None:
                 self._last = chunk
                 return out
-        elif self._same:
-            return chunk
+        elif self._same is not None:
+            out = self._same.feed(chunk)
+            self.fault = self._same.fault
+            return out
         framed = self._framed
         frame = framed.one(chunk) if framed is not None else None
         if frame is not None or framed is None:
@@ -131,18 +137,23 @@ class StreamTranslator:
     def close(self, fault: Fault | None = None) -> bytes:
         """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut. `fault`
         says why, where more is known than that it ended."""
-        if self._same:
-            return b""
+        if self._same is not None:
+            rest = self._same.close(fault)
+            self.fault, self.note = self._same.fault, self._same.note
+            return rest
         self._leave_lane()
         events = self._reader.close()
-        if fault is not None and events and type(events[-1]) is Fault:
-            events[-1] = fault
+        if fault is not None:
+            if events and type(events[-1]) is Fault:
+                events[-1] = fault
+            elif self.fault is None:
+                self.note = fault.message
         return b"".join([self._written(event) for event in events]) + self._writer.close()
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What was lost so far, by its place: in which order it was found depends on how the bytes were cut."""
-        if not self._same and self._from.name not in self._to.kin:
+        if self._same is None and self._from.name not in self._to.kin:
             self._crossing.settle(self._from.noise)
         return tuple(sorted(self._crossing.losses.all(), key=_place))
 

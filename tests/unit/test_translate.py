@@ -407,7 +407,8 @@ def _tool_use(name: str, *pieces: str) -> tuple[dict[str, Any], list[dict[str, A
 
 def test_a_stream_passes_within_one_dialect() -> None:
     stream = dragoman.StreamTranslator(source="openai-chat", target="openai-chat")
-    assert stream.feed(b"data: \xff") + stream.feed(b"\n") + stream.close() == b"data: \xff\n"
+    assert stream.feed(b"data: \xff\n\ndata: [DO") + stream.feed(b"NE]\n") == b"data: \xff\n\n"
+    assert stream.close() == b"data: [DONE]\n"
     assert stream.losses == ()
 
 

@@ -19,7 +19,7 @@ _BETWEEN = b" \t\r\n,"
 class Splitter:
     """Feed bytes, get the exact text of whole elements."""
 
-    __slots__ = ("_depth", "_dialect", "_escaped", "_held", "_pieces", "_string", "broken", "ended")
+    __slots__ = ("_depth", "_dialect", "_escaped", "_held", "_pieces", "_string", "broken", "ended", "whole")
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
@@ -28,6 +28,8 @@ class Splitter:
         self._depth = 0  # brackets open inside the element
         self._string = False
         self._escaped = False
+        self.whole = 0
+        """Where in the last chunk the last whole element ended, or the array: 0 when neither did."""
         self.ended = False
         """The array's closing bracket was seen; what follows it is not looked at."""
         self.broken: WireError | None = None
@@ -36,6 +38,7 @@ class Splitter:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         elements: list[bytes] = []
+        self.whole = len(chunk) if self.ended else 0
         start = place = 0  # of the open element's bytes in this chunk; of the scan
         while True:
             if self._depth == 0:
@@ -49,6 +52,7 @@ class Splitter:
             if self._depth:
                 self._hold(chunk[start:])
                 return elements
+            self.whole = place
             self._pieces.append(chunk[start:place])
             elements.append(b"".join(self._pieces))
             self._pieces.clear()
@@ -64,6 +68,7 @@ class Splitter:
                 return at
             if byte == b"]":
                 self.ended = True
+                self.whole = len(chunk)
             elif byte not in _BETWEEN and byte != b"[":
                 self.broken = WireError(self._dialect, "", "objects in a JSON array", repr(byte))
         return -1

@@ -107,6 +107,8 @@ class Exchange:
     upstream_model: str = ""
     status: int = 0
     error: str = ""
+    note: str = ""
+    """How the upstream broke off once the answer was whole, of which the client noticed nothing."""
     losses: tuple[Loss, ...] = ()
     repairs: tuple[Repair, ...] = ()
     answer_after: float | None = None

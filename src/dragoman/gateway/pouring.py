@@ -17,12 +17,12 @@ from ..canon.losses import Loss
 from ..crossing import Crossing
 from ..dialects import get
 from ..errors import TransportError, WireError
+from ..passthrough import PassThrough
 from ..transport.client import Answer
 from .config import Bounds
 from .exchanges import Tape
 from .fault_messages import unanswered
 from .framing import array_frames, keep_alive, media_type
-from .passing import Passing
 from .paths import Call
 from .server import Reply
 
@@ -39,6 +39,8 @@ class Translator(Protocol):
     """Bytes of the upstream in, bytes for the client out."""
 
     fault: Fault | None
+    note: str
+    """How the upstream broke off once the answer was whole."""
 
     @property
     def losses(self) -> tuple[Loss, ...]: ...
@@ -82,7 +84,7 @@ class Pouring:
                 answered.add(piece)
                 if answered.size > most:
                     raise TransportError("upstream_bad", f"the stream is longer than {most} bytes")
-                if not reply.started and len(piece) > BURST and type(translator) is not Passing:
+                if not reply.started and len(piece) > BURST and type(translator) is not PassThrough:
                     # The first events need not wait until all the others are translated.
                     self._begin(feed(piece[:FIRST]), translator, told)
                     await asyncio.sleep(0)  # lets them go

@@ -23,6 +23,7 @@ from ..canon.request import Sighted
 from ..codec import jsontext
 from ..dialects import get
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
+from ..passthrough import PassThrough
 from ..requests import Head, cross_request, look, seen
 from ..translation import Translation
 from ..transport.client import Answer, Post, too_long
@@ -37,7 +38,6 @@ from .exchanges import Exchange, Tape, Try, compact, compact_repairs
 from .failover import Failover
 from .fault_table import TABLE, Origin
 from .framing import media_type
-from .passing import Passing
 from .paths import Call
 from .pouring import Pouring, Translator
 from .refusal import Refused, failed, fault_reply, looped, no_model, unheld, unknown_path, untranslated
@@ -377,6 +377,7 @@ class Relay:
                 exchange.answered, exchange.told = answered, told = Tape(), Tape()
                 fault = await self._pouring.pour(answer, translator, answered, told, sending.choice.name)
                 exchange.losses += translator.losses
+                exchange.note = translator.note
                 return fault if fault is None else fault_messages.named(fault, sending.choice.name)
             body = answer.whole(bounds.answer)
             if body is None:
@@ -423,7 +424,7 @@ class Relay:
 
     def _translator(self, sending: Sending, asked: Translation) -> Translator:
         if sending.kindred and not asked.wrapped:
-            return Passing(asked.target)
+            return PassThrough(asked.target, as_events=True)
         return sending.events(asked, int(self._desk.now()), self._vault)
 
     def _tell(self, sending: Sending, asked: Translation, body: bytes, streamed: bool) -> Fault | None:

@@ -62,6 +62,7 @@ def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
         "upstream_dialect": exchange.upstream_dialect,
         "tries": [one._asdict() for one in exchange.tries],
         "error": exchange.error,
+        "note": exchange.note,
         "timing": {
             "answer": exchange.answer_after,
             "first_byte": exchange.first_byte,

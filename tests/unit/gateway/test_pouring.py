@@ -14,10 +14,10 @@ from dragoman.crossing import Crossing
 from dragoman.dialects import get
 from dragoman.gateway.config import Bounds
 from dragoman.gateway.exchanges import Tape
-from dragoman.gateway.passing import Passing
 from dragoman.gateway.paths import Call
 from dragoman.gateway.pouring import SLICE, Pouring
 from dragoman.gateway.server import Gone, Incoming, Reply
+from dragoman.passthrough import PassThrough
 
 from .rig import (
     DIALECTS,
@@ -297,12 +297,31 @@ def test_a_cut_stream_ends_with_one_fault_and_is_not_tried_again(client: str, up
     assert len(behind.seen) == 1
 
 
-@pytest.mark.parametrize("upstream", [dialect for dialect in DIALECTS if dialect not in ("gemini", "code-assist")])
+@pytest.mark.parametrize("upstream", DIALECTS)
 def test_a_stream_that_ends_too_early_ends_with_a_fault(upstream: str) -> None:
     """The bytes end as if all was well; the answer does not."""
     for client in ("anthropic", upstream):
         told = told_by(Behind(streaming(story(upstream)[:40]), dialect=upstream), client=client)
         assert isinstance(events(client, told.body)[-1], Fault)
+
+
+@pytest.mark.parametrize("upstream", DIALECTS)
+def test_nothing_follows_the_end_of_an_answer(upstream: str) -> None:
+    """The upstream breaks off behind the end, as with a Content-Length that is too large: the exchange notes it."""
+
+    async def doing(client: str) -> tuple[Told, Any]:
+        async with between(Behind(streaming(story(upstream), Reply.cut), dialect=upstream)) as front:
+            told = await front.generate(client, stream=True)
+            return told, (await front.ask(f"/dragoman/exchanges/{told.headers['dragoman-exchange']}")).json()
+
+    for client in ("anthropic", upstream):
+        told, exchange = run(doing(client))
+        found = events(client, told.body)
+        assert isinstance(found[-1], Finish)
+        assert Fault not in [type(event) for event in found]
+        assert client != upstream or told.body == b"".join(story(upstream))
+        assert (exchange["error"], exchange["tries"]) == ("", [])
+        assert "broke off" in exchange["note"] or "closed" in exchange["note"], exchange["note"]
 
 
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat", "gemini"])
@@ -351,7 +370,7 @@ def test_a_failing_upstream_before_a_stream_is_a_plain_answer() -> None:
 @pytest.mark.parametrize("step", [1, 7, 100, 100_000])
 def test_frames_pass_untouched_and_whole_however_they_are_cut(dialect: str, step: int) -> None:
     whole = b"".join(story(dialect))
-    passing = Passing(dialect)
+    passing = PassThrough(dialect)
     ends = b"\n"
     out = []
     for at in range(0, len(whole), step):
@@ -363,7 +382,7 @@ def test_frames_pass_untouched_and_whole_however_they_are_cut(dialect: str, step
 
 
 def test_half_a_frame_does_not_pass() -> None:
-    passing = Passing("openai-chat")
+    passing = PassThrough("openai-chat")
     assert passing.feed(b'data: {"a":1}\n\ndata: {"b"') == b'data: {"a":1}\n\n'
     rest = passing.close(Fault("timeout", "late", 504))
     assert rest.startswith(b"data: {") and json.loads(rest.split(b"\n")[0][6:])["error"]["message"] == "late"
@@ -373,7 +392,7 @@ def test_half_a_frame_does_not_pass() -> None:
 @pytest.mark.parametrize("cut", [10, 20])
 def test_a_fault_at_the_beginning_is_found_however_it_is_cut(dialect: str, cut: int) -> None:
     frame = OVERLOADED[dialect]
-    passing = Passing(dialect)
+    passing = PassThrough(dialect)
     assert passing.feed(frame[:cut]) == b""
     passing.feed(frame[cut:])
     assert passing.fault is not None
@@ -432,9 +451,9 @@ def test_a_client_that_reads_slowly_holds_one_slice_of_a_long_piece() -> None:
     async def doing() -> None:
         call = Call("generate", "openai-chat")
         pouring = Pouring(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
-        await pouring.pour(_Burst(frame), Passing("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
+        await pouring.pour(_Burst(frame), PassThrough("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
         client.told, client.held = b"", [0]
-        await pouring.pour(_Burst(stream), Passing("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
+        await pouring.pour(_Burst(stream), PassThrough("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
 
     run(doing())
     assert client.told == stream

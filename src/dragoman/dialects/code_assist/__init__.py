@@ -13,6 +13,7 @@ from .faults import read_fault, write_fault
 from .request import read_request, with_project, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader, StreamWriter
+from .stream_end import StreamEnd
 from .tools import read_tools, write_tools
 from .wire import NAME
 
@@ -56,6 +57,7 @@ DIALECT = Dialect(
     write_response=write_response,
     reader=StreamReader,
     writer=StreamWriter,
+    stream_end=StreamEnd,
     read_tools=read_tools,
     write_tools=write_tools,
     read_fault=read_fault,

@@ -13,6 +13,7 @@ from .plain import read_plain, write_plain
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader
+from .stream_end import StreamEnd
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME, NOISE
@@ -66,6 +67,7 @@ DIALECT = Dialect(
     write_plain=write_plain,
     reader=StreamReader,
     writer=StreamWriter,
+    stream_end=StreamEnd,
     read_tools=read_tools,
     write_tools=write_tools,
     read_fault=read_fault,

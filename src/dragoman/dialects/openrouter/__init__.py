@@ -14,6 +14,7 @@ from .hosted import HOSTED
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader
+from .stream_end import StreamEnd
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME, NOISE
@@ -84,6 +85,7 @@ DIALECT = Dialect(
     write_response=write_response,
     reader=StreamReader,
     writer=StreamWriter,
+    stream_end=StreamEnd,
     read_tools=read_tools,
     write_tools=write_tools,
     read_fault=read_fault,

@@ -1,0 +1,143 @@
+"""How the end of a stream is found among frames that pass as they are: the parts that all dialects share.
+
+Only the first and the last frames of a stream are decoded, and of these only the few fields that decide. A search for
+words would not do: they may stand in the model's own text, or in the arguments of a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+
+from .sse import Frame, named
+
+T = TypeVar("T")
+_BOM = b"\xef\xbb\xbf"
+_UNDECODED = (msgspec.DecodeError, RecursionError, UnicodeError)
+
+
+def events_in(frames: bytes) -> list[Frame]:
+    """The name and the data of each whole server-sent event in some bytes. Comments have no data and are left out.
+
+    Lines end with LF, CRLF or a lone CR: `bytes.splitlines` knows exactly these three.
+    """
+    found: list[Frame] = []
+    name: bytes = b""
+    data: list[bytes] = []
+    for line in (*frames.removeprefix(_BOM).splitlines(), b""):
+        more = None
+        if line.startswith(b"data:"):
+            more = line[6:] if line[5:6] == b" " else line[5:]
+            # Hosts leave the blank line between two frames out. No JSON value goes on like that.
+            over = bool(data) and data[-1].endswith(b"}") and more[:1] in (b"{", b"[")
+        elif line.startswith(b"event:"):
+            over = bool(data and name)
+        else:
+            over = not line
+        if over:
+            if data:
+                found.append((name, b"\n".join(data)))
+            name, data = b"", []
+        if more is not None:
+            data.append(more)
+        elif line.startswith(b"event:"):
+            name = line[6:].strip()
+    return found
+
+
+def decoded(data: bytes, decode: Callable[[bytes], T], shape: type[T]) -> T | None:
+    """The fields of `shape` in some JSON text; None where the text is no such JSON.
+
+    Half a character, as models cut at a limit leave it, makes a text that the fast decoder refuses. Such a text must
+    not hide the end of a stream, so the tolerant decoder of the standard library is asked as well.
+    """
+    try:
+        return decode(data)
+    except _UNDECODED:
+        pass
+    from json import loads  # late: hardly any frame needs it
+
+    try:
+        return msgspec.convert(loads(data.decode("utf-8", "replace"), strict=False), shape)
+    except (ValueError, RecursionError, msgspec.ValidationError):
+        return None
+
+
+class EventStreamEnd:
+    """The end of a stream of server-sent events. A dialect's own class says what ends it."""
+
+    ended = False
+    """The answer is whole, or an error ended it: no frame has to follow."""
+    error: bytes = b""
+    """The frame with the error that ended the answer."""
+    arrays = False
+    """The dialect's streams also come as the elements of one JSON array."""
+    over = False
+    """No other frame can change what was found."""
+
+    def passed(self, frames: bytes) -> None:
+        """Some whole frames went by, and others followed."""
+
+    def look(self, frames: bytes) -> None:
+        """Some whole frames went by: decode all of them."""
+        for name, data in events_in(frames):
+            self.frame(name, data)
+
+    def last(self, chunks: list[bytes]) -> None:
+        """The last whole frames of the stream. The end stands last, so that mostly one chunk is decoded."""
+        for place in range(len(chunks) - 1, -1, -1):
+            self.look(chunks[place])
+            if self.ended:
+                # Hosts end a stream that failed as they end the others.
+                self.passed(b"".join(chunks[:place]))
+                if place and not self.error and b"error" in chunks[place - 1]:
+                    self.look(chunks[place - 1])
+                return
+
+    def frame(self, name: bytes, data: bytes) -> None:
+        """Decode one frame, and note what it ends."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """The frame ends the stream."""
+        self.ended = self.over = True
+
+    def fail(self, name: bytes, data: bytes) -> None:
+        """The frame is an error."""
+        self.end()
+        self.error = self.error or (named(name, data) if name else b"data: %b\n\n" % data)
+
+
+class AnswersStreamEnd(EventStreamEnd):
+    """The end of a stream with one or several answers in it, told apart by an index: each has an end of its own, which
+    may stand far from the others."""
+
+    def __init__(self, finish: bytes) -> None:
+        """`finish` is the name of the field by which an answer ends."""
+        self._finish = finish
+        self._marks: tuple[bytes, bytes] | None = None
+        self._open: set[int] = set()
+        self._finished: set[int] = set()
+
+    def passed(self, frames: bytes) -> None:
+        if self._marks is None:
+            # A host writes all its frames alike: with a blank behind the colon, or without.
+            gap = b" " if b'": ' in frames else b""
+            self._marks = b'"%b":%b"' % (self._finish, gap), b'"index":%b1' % gap
+        finish, second = self._marks
+        # Where there are several answers, one of them has the number 1.
+        if len(self._open) > 1 or finish in frames or second in frames:
+            for name, data in events_in(frames):
+                self.frame(name, data)
+
+    def answer(self, index: object, finish: object) -> None:
+        """One answer in a frame: its number, and how it ended if it did."""
+        number = index if isinstance(index, int) else 0
+        if finish:
+            self._open.discard(number)
+            self._finished.add(number)
+        elif number not in self._finished:
+            self._open.add(number)
+        self.ended = self.over or not self._open

@@ -1,0 +1,26 @@
+"""Where a Code Assist stream ends: as a Gemini stream does, whose chunks are wrapped here. A fault has no envelope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...codec.stream_end import decoded
+from ..gemini import stream_end as gemini
+
+
+class _Wrapped(msgspec.Struct):
+    response: gemini.Chunk | None = None
+    error: Any = None
+
+
+_wrapped = msgspec.json.Decoder(_Wrapped).decode
+
+
+class StreamEnd(gemini.StreamEnd):
+    def chunk(self, data: bytes) -> gemini.Chunk | None:
+        wrapped = decoded(data, _wrapped, _Wrapped)
+        if wrapped is None or not wrapped.error:
+            return None if wrapped is None else wrapped.response
+        return gemini.Chunk(error=wrapped.error)

@@ -1,0 +1,56 @@
+"""Where a Gemini stream ends: at a `finishReason` for every candidate, or at a `blockReason` of the prompt.
+
+The API sends no terminator. Chunks with figures may follow the finishReason. An error ends a stream, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...codec.stream_end import AnswersStreamEnd, decoded
+
+
+class Candidate(msgspec.Struct):
+    index: Any = None
+    finishReason: Any = None
+
+
+class Feedback(msgspec.Struct):
+    blockReason: Any = None
+
+
+class Chunk(msgspec.Struct):
+    """The fields of a chunk that say whether it ends the stream."""
+
+    candidates: list[Candidate] | None = None
+    promptFeedback: Feedback | None = None
+    error: Any = None
+
+
+_chunk = msgspec.json.Decoder(Chunk).decode
+
+
+class StreamEnd(AnswersStreamEnd):
+    arrays = True
+
+    def __init__(self) -> None:
+        super().__init__(b"finishReason")
+
+    def frame(self, name: bytes, data: bytes) -> None:
+        chunk = self.chunk(data)
+        if chunk is None:
+            return
+        if chunk.error:
+            self.fail(name, data)
+            return
+        if chunk.promptFeedback is not None and chunk.promptFeedback.blockReason:
+            self.end()
+            return
+        for candidate in chunk.candidates or ():
+            self.answer(candidate.index, candidate.finishReason)
+
+    def chunk(self, data: bytes) -> Chunk | None:
+        """The chunk in a frame's data."""
+        return decoded(data, _chunk, Chunk)

@@ -1,0 +1,44 @@
+"""Where a Chat stream ends: `[DONE]` as all the data of a frame, or a `finish_reason` for every choice.
+
+Many hosts send no `[DONE]`, and some send it without a `finish_reason` before it. An error ends a stream, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...codec.stream_end import AnswersStreamEnd, decoded
+
+
+class _Choice(msgspec.Struct):
+    index: Any = None
+    finish_reason: Any = None
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    object: Any = None
+    error: Any = None
+
+
+_chunk = msgspec.json.Decoder(_Chunk).decode
+
+
+class StreamEnd(AnswersStreamEnd):
+    def __init__(self) -> None:
+        super().__init__(b"finish_reason")
+
+    def frame(self, name: bytes, data: bytes) -> None:
+        if data.strip() == b"[DONE]":
+            self.end()
+            return
+        chunk = decoded(data, _chunk, _Chunk)
+        if chunk is None:
+            return
+        if chunk.error or (not chunk.choices and (chunk.object == "error" or name == b"error")):
+            self.fail(name, data)
+            return
+        for choice in chunk.choices or ():
+            self.answer(choice.index, choice.finish_reason)

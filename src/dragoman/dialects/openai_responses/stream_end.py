@@ -1,0 +1,34 @@
+"""Where a Responses stream ends: at an event of a terminal type.
+
+Every response has an `error` field, which is mostly null: the type of the event decides, not that field.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...codec.stream_end import EventStreamEnd, decoded
+
+_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+
+
+class _Event(msgspec.Struct):
+    type: Any = None
+    error: Any = None
+
+
+_event = msgspec.json.Decoder(_Event).decode
+
+
+class StreamEnd(EventStreamEnd):
+    def frame(self, name: bytes, data: bytes) -> None:
+        event = decoded(data, _event, _Event)
+        if event is None:
+            return
+        kind = event.type or name.decode("utf-8", "replace")
+        if kind == "error" or (event.error and not kind):
+            self.fail(name, data)
+        elif kind in _TERMINAL:
+            self.end()
