@@ -12,7 +12,7 @@ import msgspec
 
 from ..dialects import names
 from ..errors import ConfigError
-from ..gateway.config import Config, checked, load, one_upstream, parse
+from ..gateway.config import Config, LogFormat, checked, load, one_upstream, parse
 from .banner import lines
 from .file_effects import CONFIG_FILE
 from .folder_files import FolderFile
@@ -43,6 +43,12 @@ def _workers(value: str) -> int | Literal["auto"]:
 @click.option(
     "--upstream-key-env", metavar="VAR", default="", help="Variable with its key; else the client's key goes on."
 )
+@click.option(
+    "--log",
+    "log_format",
+    type=click.Choice(["text", "json", "off"]),
+    help="One line for each exchange on standard error: text (the default), json for machines, or off.",
+)
 def serve(
     file: Path | None,
     host: str | None,
@@ -51,6 +57,7 @@ def serve(
     upstream: str | None,
     dialect: str | None,
     upstream_key_env: str,
+    log_format: LogFormat | None,
 ) -> None:
     """Run the gateway: any client in, any upstream out.
 
@@ -73,7 +80,8 @@ def serve(
             config = load(file, os.environ)
         given = {"host": host, "port": port, "workers": workers}
         told = {name: value for name, value in given.items() if value is not None}
-        return msgspec.structs.replace(config, listen=msgspec.structs.replace(config.listen, **told))
+        listen = msgspec.structs.replace(config.listen, **told)
+        return msgspec.structs.replace(config, listen=listen, log=log_format or config.log)
 
     try:
         from ..gateway.run import serve as run

@@ -25,6 +25,7 @@ from .config import Bounds, Config
 from .desk import Desk
 from .earlier import Keeping, recall
 from .earlier import asked as refers
+from .exchange_log import ExchangeLog
 from .exchanges import Exchange, Exchanges
 from .hostnames import HostNames
 from .identity import Identities, apart, local
@@ -82,6 +83,8 @@ class Gateway:
         """Stands for who may ask what, as the configuration says it: another one with each."""
         self.ready = True
         """False: `/readyz` says so, and load balancers send nobody any more."""
+        self.log: ExchangeLog | None = None
+        """Where exchanges are logged."""
         self.peers: Peers | None = None
         """The other workers."""
         self._vault = BoundedVault(bounds.vault_bytes)
@@ -122,6 +125,13 @@ class Gateway:
 
     def close(self) -> None:
         self._desk.pool.close()
+        if self.log is not None:
+            self.log.close()
+
+    def _upstream_keys(self) -> list[str]:
+        """The gateway's own keys: nothing that is shown may repeat them."""
+        desk = self._desk
+        return [desk.environment.get(upstream.key_env, "") for upstream in desk.config.upstreams.values()]
 
     def handle(self, request: Incoming, reply: Reply) -> Awaitable[None]:
         """Serve a request. No coroutine of its own: each costs with every step of those below it."""
@@ -230,6 +240,8 @@ class Gateway:
                 self._under_way -= 1
                 exchange.status = outer.status
                 exchange.seconds = monotonic() - began
+                if self.log is not None:
+                    self.log.add(exchange, self._upstream_keys() if exchange.error else ())
                 self._exchanges.add(exchange)
         except Gone:
             raise
@@ -278,8 +290,7 @@ class Gateway:
     def told(self, viewer: str, name: str) -> bytes:
         """What went through here, as JSON: one exchange by its name (b"" if it did not), or all for "". `viewer` is the
         owner whose exchanges they are, or EVERYBODY."""
-        desk = self._desk
-        keys = [desk.environment.get(upstream.key_env, "") for upstream in desk.config.upstreams.values()]
+        keys = self._upstream_keys()
         if not name:
             seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
             return jsontext.encode([summary(one, keys) for one in seen])

@@ -28,6 +28,9 @@ from ..transport.upstream import from_environment as upstreams_of
 from . import tomlfile
 from .tomlfile import FileError
 
+LogFormat = Literal["text", "json", "off"]
+"""How exchanges are logged."""
+
 
 class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     pass
@@ -143,6 +146,8 @@ class Config(_Part, frozen=True):
     client: Kind = "auto"
     """Who speaks to upstreams: our own client, and aiohttp to those behind a proxy (HTTPS_PROXY and its kin); or one of
     them to all."""
+    log: LogFormat = "text"
+    """One line for each exchange on standard error: text for people, json for machines, off."""
     environment: bool = True
     """Upstreams of the usual environment variables are there too, unless the file has one with that name or key."""
 

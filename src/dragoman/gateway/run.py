@@ -28,6 +28,7 @@ from ..errors import ConfigError
 from ..store.secret import installation_secret
 from .app import Gateway
 from .config import Config
+from .exchange_log import ExchangeLog
 from .peers import Peers
 from .server import Bounds, Server
 
@@ -66,6 +67,7 @@ async def _serve(load: Load, environment: Mapping[str, str], announce: Announce,
     """One process that serves alone."""
     config = load()
     gateway = Gateway(config, environment, secret=secret)
+    gateway.log = ExchangeLog(config.log)
     server = Server(gateway.handle, _bounds(config))
     port = await server.start(config.listen.host, config.listen.port)
     loop = asyncio.get_running_loop()
@@ -84,6 +86,7 @@ async def _work(
     `alive` ends, its supervisor has."""
     config, (port, folder) = load(), place
     gateway = Gateway(config, environment, secret=secret)
+    gateway.log = ExchangeLog(config.log)
     peers = gateway.peers = Peers(folder)
     await peers.start(gateway.told)
     server = Server(gateway.handle, _bounds(config))
@@ -178,6 +181,8 @@ def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:
     before = gateway.config
     gateway.reload(config)
     server.bounds = _bounds(config)
+    if gateway.log is not None:
+        gateway.log.form = config.log
     if alone:
         _say_read(before, config)
 

@@ -132,10 +132,8 @@ def test_an_upstream_that_wants_a_long_pause_is_not_waited_for() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_wait_of_more_than_two_seconds_is_the_clients(dialect: str) -> None:
     behind = Behind(failing(429, ("retry-after", "7")))
-    began = time.monotonic()
     told = told_by(behind, dialect=dialect, route={"retries": 3})
     assert (told.status, told.headers["retry-after"], len(behind.seen)) == (429, "7", 1)
-    assert time.monotonic() - began < 5
 
 
 def test_an_exchange_waits_two_seconds_in_all(monkeypatch: pytest.MonkeyPatch) -> None:

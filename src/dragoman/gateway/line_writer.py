@@ -1,0 +1,92 @@
+"""Writes lines to a file descriptor from a thread of its own. A terminal or a pipe that nobody reads holds up nobody:
+what does not fit into the memory for waiting lines is dropped, and the number of dropped lines is written later."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+
+MAX_WAITING = 1_000_000
+"""Bytes of lines that wait to be written."""
+MAX_WRITE = 4096
+"""Bytes of one write: up to this size the lines of several processes do not mix in a pipe."""
+
+
+class LineWriter:
+    """The writer of one file descriptor."""
+
+    def __init__(self, descriptor: int, most: int = MAX_WAITING) -> None:
+        self._descriptor = descriptor
+        self._most = most
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self._dropped = 0
+        self._closing = False
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self.broken = False
+        """The descriptor takes no more: lines are dropped."""
+
+    def write(self, lines: list[bytes]) -> None:
+        """Hand lines over; each ends with a line feed. Returns at once."""
+        if self.broken or not lines:
+            return
+        with self._changed:
+            for line in lines:
+                if self._size + len(line) > self._most:
+                    self._dropped += 1
+                else:
+                    self._waiting.append(line)
+                    self._size += len(line)
+            self._changed.notify()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="exchange log", daemon=True)
+            self._thread.start()
+
+    def close(self, seconds: float) -> None:
+        """Wait so long at most until all is written."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting and not self._dropped:
+                    if self._closing:
+                        return
+                    self._changed.wait()
+                lines, self._waiting = self._waiting, []
+                if self._dropped:
+                    lines.append(b"dragoman: %d lines of the log were not written in time\n" % self._dropped)
+                self._size = self._dropped = 0
+            try:
+                for piece in _pieces(lines):
+                    self._write(piece)
+            except OSError:  # the terminal is gone, or the pipe: serving goes on without a log
+                self.broken = True
+                return
+
+    def _write(self, piece: bytes) -> None:
+        while piece:
+            try:
+                piece = piece[os.write(self._descriptor, piece) :]
+            except BlockingIOError:  # somebody has made the descriptor so
+                select.select([], [self._descriptor], [])
+
+
+def _pieces(lines: list[bytes]) -> list[bytes]:
+    """Whole lines, joined up to the size of one write."""
+    out: list[bytes] = []
+    gathered: list[bytes] = []
+    size = 0
+    for line in lines:
+        if gathered and size + len(line) > MAX_WRITE:
+            out.append(b"".join(gathered))
+            gathered, size = [], 0
+        gathered.append(line)
+        size += len(line)
+    return [*out, b"".join(gathered)]
