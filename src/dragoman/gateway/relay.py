@@ -289,7 +289,7 @@ class Relay:
             elif sending.passes and self._head is not None:
                 asked = self._passed(sending, self._head)
             else:
-                asked = cross_request(self._request.body, sending.terms, self._sighted, self._vault)
+                asked = cross_request(self._request.body, sending.terms, self._sighted, self._vault.filled())
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         if call.model:
@@ -316,7 +316,7 @@ class Relay:
             terms = msgspec.structs.replace(sending.terms, repair="report")
         else:
             terms = msgspec.structs.replace(sending.terms, resolver=None if sending.kindred else earlier)
-        return cross_request(body, terms, None, self._vault)
+        return cross_request(body, terms, None, self._vault.filled())
 
     def _passed(self, sending: Sending, head: Head) -> Translation:
         """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
@@ -325,7 +325,7 @@ class Relay:
         asked = sending.unread(body, head)
         if asked is None and any(one.answered_by_us() for one in self._desk.exchanges.of(sending.choice.name)):
             asked = sending.unread(body, head, marked=True)
-        return cross_request(body, sending.terms, None, self._vault) if asked is None else asked
+        return cross_request(body, sending.terms, None, self._vault.filled()) if asked is None else asked
 
     # One attempt, and its answer.
 

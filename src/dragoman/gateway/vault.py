@@ -24,12 +24,18 @@ class ClientVault:
     def put(self, key: str, value: str) -> None:
         self._all.put(self._owner, key, value)
 
+    def filled(self) -> ClientVault | None:
+        """This vault, or None where nothing is kept for the client: then its requests need no search for seals."""
+        return self if self._owner in self._all.owners else None
+
 
 class BoundedVault:
     """The vaults of all clients, which together hold at most so many bytes."""
 
     def __init__(self, most: int) -> None:
         self.most = most
+        self.owners: dict[str, int] = {}
+        """How many keys each client has."""
         self._kept: OrderedDict[str, str] = OrderedDict()
         self._size = 0
 
@@ -49,11 +55,21 @@ class BoundedVault:
         before = self._kept.pop(name, None)
         if before is not None:
             self._size -= len(name) + len(before)
+        else:
+            self.owners[owner] = self.owners.get(owner, 0) + 1
         self._kept[name] = value
         self._size += len(name) + len(value)
         while self._size > self.most and self._kept:
             old, gone = self._kept.popitem(last=False)
             self._size -= len(old) + len(gone)
+            self._forget_one(old.partition("/")[0])
+
+    def _forget_one(self, owner: str) -> None:
+        left = self.owners[owner] - 1
+        if left:
+            self.owners[owner] = left
+        else:
+            del self.owners[owner]
 
     def __len__(self) -> int:
         return len(self._kept)

@@ -25,3 +25,15 @@ def test_what_one_client_puts_no_other_finds() -> None:
     store.of("aa").put("key", "seal")
     assert store.of("aa").get("key") == "seal"
     assert [store.of(owner).get(key) for owner, key in (("bb", "key"), ("", "aa/key"), ("a", "a/key"))] == [None] * 3
+
+
+def test_a_vault_is_filled_while_something_is_kept_for_its_client() -> None:
+    store = BoundedVault(30)
+    vault = store.of("a")
+    assert vault.filled() is None
+    vault.put("1", "x")
+    vault.put("1", "xy")
+    vault.put("2", "x" * 10)
+    assert (vault.filled(), store.of("b").filled(), store.owners) == (vault, None, {"a": 2})
+    store.of("b").put("1", "y" * 22)
+    assert (vault.filled(), store.owners, len(store)) == (None, {"b": 1}, 1)
