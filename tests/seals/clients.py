@@ -84,8 +84,7 @@ class Client:
         self.turns.append({"role": "model", "parts": parts})
         calls = [part["functionCall"] for part in parts if "functionCall" in part]
         results = [
-            {"functionResponse": {"id": call["id"], "name": call["name"], "response": {"output": "20"}}}
-            for call in calls
+            {"functionResponse": {**_named(call), "name": call["name"], "response": {"output": "20"}}} for call in calls
         ]
         if results:
             self.turns.append({"role": "user", "parts": results})
@@ -105,3 +104,8 @@ class Client:
             return {**out, "input": turns, "tools": tools, "store": False}
         functions = [{"type": "function", "function": {"name": name, "parameters": _SCHEMA}} for name in _NAMES]
         return {**out, "messages": turns, "tools": functions}
+
+
+def _named(call: Json) -> Json:
+    """The id of a call, which Gemini need not give."""
+    return {"id": call["id"]} if "id" in call else {}

@@ -1,0 +1,117 @@
+"""Long sessions lose no seal, whatever agents change between two requests: reminders that come and go, results that
+are cleared, cache marks that move, arguments that are written again, system texts that change."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman import dialects
+from tests.seals.scripted import KEYS, MODELS, Person, Sealing, run
+
+Json = Any
+
+REMINDER = "<system-reminder>\nStep {}: mind the list of tasks.\n</system-reminder>"
+DETAILS = "<environment_details>\nopen files at step {}\n</environment_details>"
+QUESTIONS = 8
+CLEARED = "[Old tool result content cleared]"
+
+
+def touched(turns: list[Json], step: int) -> list[Json]:
+    """A history as an agent sends it at this step."""
+    out = [_touched(turn, step) for turn in json.loads(json.dumps(turns))]
+    asked = [turn for turn in out if turn.get("role") == "user" and _texts(turn)]
+    _remind(asked[-1], DETAILS.format(step))
+    if step % 3:
+        _remind(asked[0], REMINDER.format(step))
+    return out
+
+
+def _touched(turn: Json, step: int) -> Json:
+    for call in turn.get("tool_calls") or ():
+        call["function"]["arguments"] = _again(call["function"]["arguments"], step)
+    if "arguments" in turn:
+        turn["arguments"] = _again(turn["arguments"], step)
+    blocks = turn["content"] if isinstance(turn.get("content"), list) else turn.get("parts", [])
+    for block in blocks:
+        if block.get("type") == "tool_use":
+            block["input"] = dict(reversed(block["input"].items()))
+        elif block.get("type") == "tool_result":
+            block["content"] = CLEARED
+        elif "functionResponse" in block:
+            block["functionResponse"]["response"] = {"output": CLEARED}
+        if block.get("type") in ("text", "tool_result"):
+            block.pop("cache_control", None)
+            if step % 2:
+                block["cache_control"] = {"type": "ephemeral"}
+    if turn.get("role") == "tool":
+        turn["content"] = CLEARED
+    if turn.get("type") == "function_call_output":
+        turn["output"] = CLEARED
+    return turn
+
+
+def _again(arguments: Json, step: int) -> Json:
+    if not isinstance(arguments, str):
+        return dict(reversed(arguments.items()))
+    value = dict(reversed(json.loads(arguments).items())) if step % 2 else json.loads(arguments)
+    return json.dumps(value, indent=step % 3 or None).replace('"day": 1', '"day": 1.0' if step % 2 else '"day": 1')
+
+
+def _texts(turn: Json) -> bool:
+    blocks = turn.get("parts") or turn.get("content")
+    return isinstance(blocks, str) or any("text" in block for block in blocks)
+
+
+def _remind(turn: Json, text: str) -> None:
+    if "parts" in turn:
+        turn["parts"].append({"text": text})
+    elif isinstance(turn["content"], list):
+        turn["content"].append({"type": "text", "text": text})
+    else:
+        turn["content"] += f"\n\n{text}"
+
+
+class Agent(Person):
+    """Somebody whose agent sends the history otherwise each time."""
+
+    steps = 0
+
+    def ask(self, kind: str) -> str:
+        self.steps += 1
+        kept = self.client.turns
+        self.client.turns = touched(kept, self.steps)
+        count = len(self.client.turns)
+        asked = super().ask(kind)
+        self.client.turns = [*kept, *self.client.turns[count:]]
+        return asked
+
+    def send(self, body: Json) -> bytes:
+        if self.client.dialect in ("openai-chat", "ollama"):
+            body["messages"].insert(0, {"role": "system", "content": f"It is step {self.steps}."})
+        return super().send(body)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("upstream", MODELS)
+@pytest.mark.parametrize("client", dialects.names())
+def test_every_seal_comes_back_at_the_end(client: str, upstream: str, streamed: bool) -> None:
+    behind = Sealing(upstream)
+    behind.arguments = '{"city":"Paris","day":1,"of":{"a":1,"b":[2]}}'
+
+    def use(base: str) -> None:
+        agent = Agent(base, client, behind, KEYS[0], streamed=streamed)
+        calls: list[str] = []
+        for question in range(QUESTIONS):
+            agent.client.say("Go on, please." if question % 2 else f"Question {question}?")
+            for kind in ("call", "call", "text"):
+                asked = agent.ask(kind)
+                if kind == "call":
+                    calls.append(agent.tokens[-1])
+        # A host that seals nothing wants back the thoughts before calls only.
+        wanted = calls if upstream == "openai-chat" else agent.tokens[:-1]
+        assert [token for token in wanted if token not in asked] == []
+
+    run(use, behind)
