@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..gateway.config import REHEARSAL, Config
 from ..gateway.pointers import pointers
+from ..transport.redaction import redacted_url
 
 _OPEN = ("127.0.0.1", "localhost", "::1")
 
@@ -19,7 +20,7 @@ def lines(config: Config, port: int) -> Iterator[str]:
     for name, upstream in config.upstreams.items():
         if name != REHEARSAL or "*" in upstream.models:
             models = ", ".join(upstream.models) or f"{name}/MODEL"
-            where = upstream.base_url or "built in: no model, deterministic answers"
+            where = redacted_url(upstream.base_url) or "built in: no model, deterministic answers"
             yield f"  {name}: {upstream.dialect} at {where}, for {models}"
     for route in config.routes:
         places = [f"{target.upstream}/{target.model}".rstrip("/") for target in route.to]

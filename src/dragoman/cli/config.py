@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 import msgspec
@@ -16,6 +15,7 @@ from ..gateway.config import EXAMPLE, REHEARSAL, Config, advice, load
 from ..gateway.tomlfile import written
 from ..store.own_files import read_regular_file
 from ..store.trusted_files import TrustedFiles, digest, real_path
+from ..transport.redaction import redacted_url
 from .file_effects import CONFIG_FILE, one_line
 from .folder_files import show_effects
 from .folder_files import trust as trust_file
@@ -142,7 +142,7 @@ def plain(read: Config, everything: bool) -> dict[str, Any]:
     value: dict[str, Any] = _tables(read) if everything else msgspec.to_builtins(read)
     for upstream in value.get("upstreams", {}).values():
         if "base_url" in upstream:
-            upstream["base_url"] = _without_password(upstream["base_url"])
+            upstream["base_url"] = redacted_url(upstream["base_url"])
         if upstream.get("headers"):
             upstream["headers"] = _hidden(upstream["headers"])
     if not everything:
@@ -163,10 +163,3 @@ def _hidden(headers: Mapping[str, str]) -> dict[str, str]:
         name: "..." if any(word in name.lower() for word in _SECRET_HEADERS) else value
         for name, value in headers.items()
     }
-
-
-def _without_password(address: str) -> str:
-    parts = urlsplit(address)
-    if not parts.username and not parts.password:
-        return address
-    return parts._replace(netloc=f"...@{parts.netloc.rpartition('@')[2]}").geturl()

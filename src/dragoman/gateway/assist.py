@@ -12,6 +12,7 @@ recordCodeAssistMetrics after every answer, and the user's settings.
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -19,6 +20,7 @@ from .. import profiles
 from ..canon.events import Fault
 from ..codec import jsontext
 from ..transport.http import Headers
+from ..transport.redaction import without_secrets
 from .asides import ask
 from .desk import Desk
 from .paths import Call
@@ -44,7 +46,11 @@ async def session(desk: Desk, call: Call, request: Incoming) -> Answer:
     """The answer to a call that is neither a question to a model nor a count."""
     upstream = next((one for one in desk.config.upstreams.values() if one.dialect == "code-assist"), None)
     if upstream is not None:
-        path = request.path + (f"?{request.query}" if request.query else "")
+        segments = unquote(request.path).split("/")[1:]
+        if any(segment in ("", ".", "..") for segment in segments):
+            raise Refused(Fault("not_found", f"there is nothing at {request.path}: an address has no . or ..", 404))
+        query = without_secrets(request.query)  # the client's key is for this gateway
+        path = "/" + "/".join([quote(segment, safe=":@") for segment in segments]) + (f"?{query}" if query else "")
         told = await ask(desk, upstream, request.method, path, request.headers, call.dialect, request.body)
         if isinstance(told, Fault):
             raise Refused(told)

@@ -21,6 +21,7 @@ from ..canon.losses import Severity
 from ..dialects import names as dialect_names
 from ..sealing import Strategy
 from ..transport.client import Kind
+from ..transport.redaction import redacted_url
 from ..transport.upstream import REHEARSAL as REHEARSAL
 from ..transport.upstream import Auth, Count, Seconds, addressed, is_address
 from ..transport.upstream import Upstream as Upstream
@@ -210,7 +211,7 @@ def checked(config: Config, file: str, text: str = "") -> Config:
             raise FileError(file, text, (*at, "dialect"), said, upstream.dialect, known)
         upstreams[name] = found = addressed(upstream)
         if upstream.dialect != REHEARSAL and not is_address(found.base_url):
-            said = f"{found.base_url!r} is no address; one looks like https://host/path"
+            said = f"{redacted_url(found.base_url)!r} is no address; one looks like https://host/path"
             raise FileError(file, text, (*at, "base_url"), said)
         if "/" in name or not name:
             raise FileError(file, text, at, "the name of an upstream has no slash: models are named upstream/model")
@@ -242,7 +243,10 @@ def advice(config: Config, environment: Mapping[str, str]) -> list[str]:
             found.append(f"upstreams.{name}: the variable {upstream.key_env} is empty: it cannot be asked")
         parts = urlsplit(upstream.base_url)
         if parts.port == config.listen.port and parts.hostname in ("127.0.0.1", "localhost", config.listen.host):
-            found.append(f"upstreams.{name}: {upstream.base_url} is this gateway itself")
+            found.append(f"upstreams.{name}: {redacted_url(upstream.base_url)} is this gateway itself")
+        if parts.username or parts.password:
+            why = "the user and password in base_url are not sent: name the key by key_env, or set headers"
+            found.append(f"upstreams.{name}: {why}")
     seen: dict[str, int] = {}
     for i, route in enumerate(config.routes):
         before = next((j for match, j in seen.items() if match in ("*", route.match)), None)

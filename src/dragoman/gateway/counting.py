@@ -14,7 +14,7 @@ import msgspec
 from ..canon.events import Fault
 from ..codec import jsontext
 from ..codec.vault import Vault
-from ..errors import DragomanError
+from ..errors import DragomanError, WireError
 from ..translate import translate_request
 from ..transport.http import Headers
 from . import stage, upstreams
@@ -23,7 +23,7 @@ from .config import REHEARSAL, Route, Upstream
 from .desk import Desk
 from .earlier import Earlier
 from .paths import Call
-from .refusal import fault_reply, no_model
+from .refusal import fault_reply, no_model, untranslated
 from .routes import Choice
 
 ESTIMATED: Headers = [("content-type", "application/json"), ("dragoman-estimate", "true")]
@@ -80,7 +80,10 @@ async def _asked(
 ) -> Answer | Fault | None:
     """What the upstream counts; None when it does not."""
     upstream = choice.upstream
-    path = "" if upstream.dialect == REHEARSAL else upstreams.counting(upstream, choice.model)
+    try:
+        path = "" if upstream.dialect == REHEARSAL else upstreams.counting(upstream, choice.model)
+    except WireError as error:
+        return untranslated(error)
     if not path:
         return None
     try:

@@ -191,9 +191,12 @@ class Relay:
             self._origin = "upstream"
             return await self._rehearse(choice)
         request, sendings, stream = self._request, desk.sendings, exchange.stream
-        sending, post = sendings.known.get((choice, stream, request.known)) or sendings.find(
-            choice, self._call.dialect, stream, request.headers, request.known
-        )
+        try:
+            sending, post = sendings.known.get((choice, stream, request.known)) or sendings.find(
+                choice, self._call.dialect, stream, request.headers, request.known
+            )
+        except WireError as error:  # the model's name does not fit into the upstream's address
+            raise Refused(untranslated(error)) from None
         self._origin = sending.origin
         try:
             asked = self._translated(sending)

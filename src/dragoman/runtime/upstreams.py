@@ -121,7 +121,11 @@ class UpstreamModel:
         upstream, net = self._upstream, self._net
         headers = await net.headers(upstream, crossing.headers)
         body = await net.fitted(upstream, body)
-        place = addressing.target(upstream, self._model, stream=streams)
+        try:
+            place = addressing.target(upstream, self._model, stream=streams)
+        except WireError as error:
+            yield Fault("invalid_request", f"{self.name} cannot be asked: {error}", 400, param="model")
+            return
         address = addressing.address(upstream)
         async with await net.client.request(address, "POST", place, headers, body) as answer:
             if answer.status >= 300:

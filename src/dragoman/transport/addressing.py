@@ -8,7 +8,7 @@ from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from ..dialects import get
-from ..errors import ConfigError
+from ..errors import ConfigError, WireError
 from .client import Address
 from .upstream import Auth, Upstream
 
@@ -60,7 +60,16 @@ def _model_path(upstream: Upstream, model: str, verb: str) -> str:
     start = "/v1beta"
     if upstream.project:
         start = f"/v1/projects/{upstream.project}/locations/{upstream.location}/publishers/google"
-    return f"{start}/models/{quote(model.removeprefix('models/'), safe='/')}{verb}"
+    return f"{start}/models/{in_path(model.removeprefix('models/'), upstream.dialect)}{verb}"
+
+
+def in_path(model: str, dialect: str) -> str:
+    """A model's name as a part of an address: each segment encoded, the slashes kept. WireError where a segment would
+    lead elsewhere: servers take away empty segments, `.` and `..`."""
+    segments = model.split("/")
+    if any(segment in ("", ".", "..") for segment in segments):
+        raise WireError(dialect, "/model", "a name without empty segments, . or ..", repr(model[:200]))
+    return "/".join([quote(segment, safe="") for segment in segments])
 
 
 def counting(upstream: Upstream, model: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote_plus, urlsplit, urlunsplit
+from urllib.parse import unquote_plus, urlsplit
 
 HIDDEN = "..."
 """Stands where a secret was."""
@@ -20,7 +20,7 @@ def query_secrets(query: str) -> set[str]:
     found = set()
     for pair in query.replace(";", "&").split("&"):
         name, _, value = pair.partition("=")
-        if value and _QUERY_NAMES.fullmatch(unquote_plus(name).strip()):
+        if value and _is_secret_name(name):
             found |= {value, unquote_plus(value)}
     return found
 
@@ -31,18 +31,42 @@ def redacted_query(query: str) -> str:
 
 
 def _without_value(pair: re.Match[str]) -> str:
-    return f"{pair[1]}={HIDDEN}" if _QUERY_NAMES.fullmatch(unquote_plus(pair[1]).strip()) else pair[0]
+    return f"{pair[1]}={HIDDEN}" if _is_secret_name(pair[1]) else pair[0]
+
+
+def _is_secret_name(name: str) -> bool:
+    """Whether a name in a query, as it stands there, is one for secrets."""
+    return _QUERY_NAMES.fullmatch(unquote_plus(name).strip()) is not None
+
+
+def without_secrets(query: str) -> str:
+    """The query without the parameters that are secrets."""
+    pairs = re.split("[&;]", query)
+    return "&".join(
+        [pair for pair in pairs if not _QUERY_NAMES.fullmatch(unquote_plus(pair.partition("=")[0]).strip())]
+    )
 
 
 def redacted_url(url: str) -> str:
-    """The address without the password and the keys that may stand in it."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return HIDDEN
-    place = parts.netloc
+    """The address without the user, the password and the keys that may stand in it, also where it is no address."""
+    place, mark, query = url.partition("?")
+    if "@" in query and not _is_host(place.partition("://")[2].partition("/")[0].rpartition("@")[2]):
+        place, mark, query = url, "", ""  # the password may have a question mark in it
     if "@" in place:
-        user, _, host = place.rpartition("@")
-        name, colon, _ = user.partition(":")
-        place = f"{name}:{HIDDEN}@{host}" if colon else f"{HIDDEN}@{host}"
-    return urlunsplit(parts._replace(netloc=place, query=redacted_query(parts.query)))
+        scheme, found, rest = place.partition("://")
+        start, rest = (f"{scheme}://", rest) if found else ("", place)
+        host, slash, path = rest.partition("/")
+        if not _is_host(host.rpartition("@")[2]):  # the password may have a slash in it
+            host, slash, path = rest, "", ""
+        if "@" in host:
+            host = f"{HIDDEN}@{host.rpartition('@')[2]}"
+        place = f"{start}{host}{slash}{path}"
+    return f"{place}{mark}{redacted_query(query)}"
+
+
+def _is_host(place: str) -> bool:
+    try:
+        parts = urlsplit(f"//{place}")
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -53,3 +53,10 @@ def test_an_open_door_is_said() -> None:
     told = said(Config(listen=Listen(host="0.0.0.0")))
     assert [one for one in told if one.startswith("Everybody who can reach this address")]
     assert told[0] == f"dragoman listens on {BASE}"
+
+
+def test_a_password_in_an_address_is_not_printed() -> None:
+    upstream = Upstream("openai-chat", "https://user:hunter22@host.example/v1?key=hunter22")
+    told = "\n".join(said(Config(upstreams={"a": upstream})))
+    assert "hunter22" not in told
+    assert "https://...@host.example/v1" in told

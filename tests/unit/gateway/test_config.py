@@ -279,3 +279,16 @@ def test_the_example_of_the_documentation_is_a_configuration(tmp_path: Path) -> 
         ("anthropic", "claude-haiku-9"),
     ]
     assert config.routes[0].tolerance == "warning"
+
+
+def test_a_password_in_an_address_is_in_no_error_and_no_advice(tmp_path: Path) -> None:
+    for base in ("htps://user:hunter22@host", "user:hunter22@host", "http://user:hunter22@host:x"):
+        text = f'[upstreams.a]\ndialect = "openai-chat"\nbase_url = "{base}"\n'
+        with pytest.raises(ConfigError, match="is no address") as caught:
+            load(written(tmp_path, text), {})
+        assert "hunter22" not in str(caught.value)
+    text = '[upstreams.a]\ndialect = "openai-chat"\nbase_url = "http://user:hunter22@127.0.0.1:8484/v1"\n'
+    said = "\n".join(advice(load(written(tmp_path, text), {}), {}))
+    assert "this gateway itself" in said
+    assert "are not sent" in said
+    assert "hunter22" not in said

@@ -1,0 +1,86 @@
+"""Names that clients choose, in the addresses of upstreams: they lead nowhere else, under the gateway's key."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from dragoman.dialects import names
+from dragoman.gateway.config import Config, Route, Target, Upstream
+
+from .loopback import Scripted, ask, through
+from .rig import asking, message_of, path_of
+
+BAD = ["g/../../x", "..", "./x", "a//b", "a/"]
+
+
+def to(dialect: str) -> Any:
+    def config(places: list[str]) -> Config:
+        row = Upstream(dialect, places[0], key_env="THEIRS", list_models=False)
+        return Config(upstreams={"u": row}, routes=(Route("*", (Target("u"),)),))
+
+    return config
+
+
+def answers(request: Any) -> Any:
+    return 200, [], b"{}"
+
+
+@pytest.mark.parametrize("model", BAD)
+@pytest.mark.parametrize("dialect", sorted(names()))
+def test_a_model_that_leads_elsewhere_is_refused_in_the_clients_dialect(dialect: str, model: str) -> None:
+    upstream = Scripted(answers)
+
+    def use(base: str) -> None:
+        path = path_of(dialect)
+        if dialect == "gemini":
+            path = path.replace("/m:", f"/{quote(model, safe='')}:")
+        told = ask(base, "POST", path, asking(dialect, model=model))
+        assert told.status == 400
+        said = message_of(dialect, told.body)
+        assert "/model" in said
+        assert model in said
+
+    through(use, to("gemini"), upstream, environment={"THEIRS": "k"})
+    assert upstream.seen == []
+
+
+def test_counts_refuse_it_too() -> None:
+    upstream = Scripted(answers)
+
+    def use(base: str) -> None:
+        body = json.loads(asking("anthropic", model="g/../../x"))
+        told = ask(base, "POST", "/v1/messages/count_tokens", body)
+        assert (told.status, "/model" in told.json()["error"]["message"]) == (400, True)
+
+    through(use, to("gemini"), upstream, environment={"THEIRS": "k"})
+    assert upstream.seen == []
+
+
+def test_where_the_model_stands_in_the_body_its_name_is_the_upstreams_matter() -> None:
+    upstream = Scripted(answers)
+    through(
+        lambda base: ask(base, "POST", "/v1/chat/completions", asking("openai-chat", model="g/../../x")),
+        to("openai-chat"),
+        upstream,
+        environment={"THEIRS": "k"},
+    )
+    assert [one.path for one in upstream.seen] == ["/v1/chat/completions"]
+
+
+@pytest.mark.parametrize("path", [f"/v1internal/{rest}" for rest in ("../../x", "%2e%2e/x", "a//b", "../x:y")])
+def test_session_calls_stay_below_their_address(path: str) -> None:
+    def config(places: list[str]) -> Config:
+        return Config(upstreams={"u": Upstream("code-assist", places[0], key_env="THEIRS")})
+
+    upstream = Scripted(answers)
+
+    def use(base: str) -> None:
+        assert ask(base, "GET", path).status == 404
+        ask(base, "POST", "/v1internal:loadCodeAssist?alt=json&key=the-clients-key", {})
+
+    through(use, config, upstream, environment={"THEIRS": "k"})
+    assert [(one.path, one.query) for one in upstream.seen] == [("/v1internal:loadCodeAssist", "alt=json")]
