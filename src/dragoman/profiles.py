@@ -119,14 +119,22 @@ def _compiled(match: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?:.*/)?(?:(?:[a-z]+\.)?anthropic\.)?(?:{'|'.join(words)})\Z", re.IGNORECASE)
 
 
-@lru_cache(maxsize=1024)
 def lookup(dialect: str, model: str) -> Profile:
     """What is known about `model` when it is asked in `dialect`."""
+    return _known(dialect, model) if len(model) <= _LONGEST else _found(dialect, model)
+
+
+def _found(dialect: str, model: str) -> Profile:
     facts: dict[str, Any] = {}
     for dialects, pattern, known in _patterns():
         if dialect in dialects and pattern.match(model):
             facts.update(known)
     return msgspec.convert(facts, Profile) if facts else DEFAULT_PROFILE
+
+
+_known = lru_cache(maxsize=1024)(_found)
+_LONGEST = 200
+"""Longer names, which a client may choose as it likes, are not remembered."""
 
 
 def names(dialect: str) -> tuple[str, ...]:
@@ -136,7 +144,7 @@ def names(dialect: str) -> tuple[str, ...]:
 
 def _forget() -> None:
     _patterns.cache_clear()
-    lookup.cache_clear()
+    _known.cache_clear()
 
 
 _TABLE = Table("profiles.json", Row, Profile, _forget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -26,6 +26,7 @@ from .crossing import Crossing, Resolver
 from .dialect import Dialect
 from .dialects import get
 from .errors import FaultError, WireError
+from .memory import small_cache
 from .requests import Binary, cross_request, terms
 from .sealing import Strategy, check_strategy
 from .streaming import StreamTranslator
@@ -216,7 +217,7 @@ def _plain_response(
     return Translation(out, source, target, losses)
 
 
-@lru_cache(maxsize=256)  # an upstream's answers have the same fields again and again
+@small_cache(256)  # an upstream's answers have the same fields again and again
 def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
     crossing = Crossing(source, "")
     crossing.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 import msgspec
 
@@ -17,6 +16,7 @@ from .codec.vault import MemoryVault, Vault
 from .crossing import Crossing
 from .dialect import Dialect
 from .dialects import get
+from .memory import small_cache
 from .sealing import Strategy, outward
 from .translation import Translation
 
@@ -81,7 +81,7 @@ _SOME = MemoryVault()
 """Stands for any vault while it is decided whether there is use for one."""
 
 
-@lru_cache(maxsize=256)
+@small_cache(256)
 def _plan(source: str, target: str, kept: bool, seals: Strategy, model: str, host: str, wanted: bool) -> Plan | None:
     return outward(seals, _SOME if kept else None, get(source), get(target), model, host, wanted)
 

@@ -18,15 +18,18 @@ from ..canon.request import Around, Request, Sighted
 from ..canon.tools import Tool
 from ..canon.turns import Turn
 from ..crossing import Crossing, Profile
+from ..memory import grew, largest, register
 from . import jsontext
 from .gist import bare, survey
 from .names import safe
-from .recall import Recall, remembering
+from .recall import Recall
 
 ENTRIES = 32
 MAX_BYTES = 4 * 1024 * 1024
 MAX_ENTRY = 1024 * 1024
 _MAX_RIMS = 8
+_AROUND_BYTES = 4000
+"""What is held besides the texts."""
 
 SYSTEM = frozenset({"system", "developer"})
 """The roles of turns that a request may begin with, and that some targets have another place for."""
@@ -44,7 +47,8 @@ class Arounds:
         self._field = field
         self._unless = unless
         self._known: dict[str, list[Around]] = {}
-        remembering.add(self)
+        self._used: set[int] = set()  # those that were learned or used since the memories aged
+        register(self)
 
     def read(self, body: bytes, crossing: Crossing, sighted: Sighted | None = None) -> Request | None:
         """The request, if all but its messages was read before for the same target, and they are plain. `sighted`: what
@@ -91,6 +95,9 @@ class Arounds:
             if body.startswith(one.before) and body.endswith(one.after):
                 looked = self._said.look(body[len(one.before) : len(body) - len(one.after)])
                 if looked is not None:
+                    if id(one) not in self._used:
+                        self._used.add(id(one))
+                        grew(_size(one))
                     if known[0] is not one:
                         self._known[target] = [one, *[other for other in known if other is not one]]
                     return Sighted(one, looked)
@@ -101,7 +108,7 @@ class Arounds:
         text = bytes(messages)
         begin = body.find(text)
         rest = len(body) - len(text)
-        if crossing.source == crossing.target or crossing.resolver is not None or rest > MAX_ENTRY:
+        if crossing.source == crossing.target or crossing.resolver is not None or rest > min(MAX_ENTRY, largest() // 4):
             return
         if self._unless and self._unless in body:
             return
@@ -116,10 +123,23 @@ class Arounds:
         while sum([len(one.before) + len(one.after) for one in known]) > MAX_BYTES:
             known.pop()
         self._known[target] = known
+        self._used.add(id(found))
+        grew(_size(found))
         crossing.around = found
 
+    def age(self) -> None:
+        """Forget what was not used lately."""
+        for target, known in tuple(self._known.items()):
+            self._known[target] = [one for one in known if id(one) in self._used]
+        self._used = set()
+
     def forget(self) -> None:
-        self._known.clear()
+        self._known, self._used = {}, set()
+
+
+def _size(around: Around) -> int:
+    """About how many bytes it holds: the text, the same in canon, and how targets wrote it."""
+    return 3 * (len(around.before) + len(around.after)) + _AROUND_BYTES + sum(map(len, around.written.values()))
 
 
 def _plain(request: Request) -> bool:
@@ -145,6 +165,10 @@ class Rim(Struct, frozen=True, gc=False, eq=False):
     """behind them."""
     state: Any
     """What the writer of the messages has to know of it."""
+
+    def __len__(self) -> int:
+        """About how many bytes it holds."""
+        return len(self.before) + len(self.after) + _AROUND_BYTES
 
     def around(self, messages: Any) -> bytes:
         """The request with these messages."""
@@ -227,6 +251,7 @@ class Noting:
                 if len(around.written) >= _MAX_RIMS:
                     around.written.clear()
                 around.written[crossing.model] = rim
+                grew(len(rim))
         return rim
 
 

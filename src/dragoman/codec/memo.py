@@ -2,25 +2,26 @@
 
 They are most of a request's bytes, so the declarations that crossed cleanly (nothing lost, renamed or kept aside) are
 remembered: by their bytes when read, by their identity when written. Measured on a 6 KB agent request: a fifth of the
-whole translation. Bounded in entries and in the size of each.
+whole translation. They count to the budget of `dragoman.memory`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Any
 
 from msgspec import Raw
 
 from ..canon.tools import HostedTool, Tool
 from ..crossing import Crossing, Profile
+from ..memory import Memory, largest
 from . import jsontext
 
 Tools = tuple[Tool | HostedTool, ...]
 
-ENTRIES = 64
 MAX_BYTES = 256 * 1024
+_ENTRY_BYTES = 1000
+"""What an entry takes besides its text."""
 
 
 class Same:
@@ -41,7 +42,7 @@ class Same:
 class ToolMemo:
     """Remembers one dialect's declarations. Make one for each dialect and keep it."""
 
-    __slots__ = ("_clean_read", "_clean_written", "_read", "_write")
+    __slots__ = ("_dialect", "_known_read", "_known_written", "_read", "_write")
 
     def __init__(
         self,
@@ -49,37 +50,52 @@ class ToolMemo:
         read: Callable[[bytes, Crossing], Tools],
         write: Callable[[Iterable[Tool | HostedTool], Crossing], list[Any]],
     ) -> None:
+        self._dialect = dialect
         self._read = read
         self._write = write
-
-        @lru_cache(maxsize=ENTRIES)
-        def clean_read(document: bytes) -> Tools | None:
-            crossing = Crossing(dialect, "")
-            tools = read(document, crossing)
-            return None if crossing.kept or crossing.spelled or len(crossing.losses) else tools
-
-        @lru_cache(maxsize=ENTRIES)
-        def clean_written(same: Same, source: str, profile: Profile) -> Raw | None:
-            crossing = Crossing(source, dialect, profile=profile)
-            written = write(same.tools, crossing)
-            noted = len(crossing.losses) or crossing.renamed or crossing.custom
-            return None if noted else jsontext.raw(written)
-
-        self._clean_read = clean_read
-        self._clean_written = clean_written
+        # What did not cross cleanly is remembered as None, and done again every time.
+        self._known_read: Memory[bytes, tuple[Tools | None]] = Memory()
+        self._known_written: Memory[tuple[Same, str, Profile], tuple[Raw | None]] = Memory()
 
     def read(self, document: Raw, crossing: Crossing) -> Tools:
         """The tools in a request's raw `tools` value; the same tuple for the same bytes."""
         body = bytes(document)
-        if len(body) <= MAX_BYTES:
-            tools = self._clean_read(body)
+        if len(body) <= MAX_BYTES and largest():
+            known = self._known_read.get(body)
+            if known is None:
+                known = (self._clean_read(body),)
+                self._known_read.put(body, known, 3 * len(body) + _ENTRY_BYTES)
+            tools = known[0]
             if tools is not None:
                 return tools
         return self._read(body, crossing)
 
     def write(self, tools: Tools, crossing: Crossing) -> Any:
         """The `tools` value to write: a list, or the remembered JSON of one."""
-        written = self._clean_written(Same(tools), crossing.source, crossing.profile)
-        if written is not None:
-            return written
+        if largest():
+            key = (Same(tools), crossing.source, crossing.profile)
+            known = self._known_written.get(key)
+            if known is None:
+                known = (self._clean_written(tools, crossing.source, crossing.profile),)
+                size = len(known[0]) if known[0] is not None else _written_size(tools)
+                self._known_written.put(key, known, size + _ENTRY_BYTES)
+            written = known[0]
+            if written is not None:
+                return written
         return self._write(tools, crossing)
+
+    def _clean_read(self, document: bytes) -> Tools | None:
+        crossing = Crossing(self._dialect, "")
+        tools = self._read(document, crossing)
+        return None if crossing.kept or crossing.spelled or len(crossing.losses) else tools
+
+    def _clean_written(self, tools: Tools, source: str, profile: Profile) -> Raw | None:
+        crossing = Crossing(source, self._dialect, profile=profile)
+        written = self._write(tools, crossing)
+        noted = len(crossing.losses) or crossing.renamed or crossing.custom
+        return None if noted else jsontext.raw(written)
+
+
+def _written_size(tools: Tools) -> int:
+    """About how many bytes the tools themselves hold: an entry keeps them alive."""
+    return sum([len(tool.schema or "") + len(tool.description) for tool in tools if type(tool) is Tool])

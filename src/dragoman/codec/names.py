@@ -17,8 +17,11 @@ from collections.abc import Iterable
 from ..canon.parts import Path
 from ..canon.tools import HostedTool, Tool
 from ..crossing import Crossing
+from ..memory import register
 
 _REMEMBERED = 4096
+_LONGEST = 128
+"""Longer names, which a client may choose as it likes, are not remembered."""
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 _SAFE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
 SAFE_NAMES: set[str] = set()
@@ -28,19 +31,30 @@ SAFE_NAMES: set[str] = set()
 class Names:
     """What a target takes as a tool's name. Make one for each dialect and keep it: it remembers names it has seen."""
 
-    __slots__ = ("_pattern", "_seen", "legal_names")
+    __slots__ = ("__weakref__", "_pattern", "_seen", "legal_names")
 
     def __init__(self, pattern: str) -> None:
         self._pattern = re.compile(pattern)
         self._seen: dict[str, str] = {}
         self.legal_names: set[str] = set()
         """Names that go as they are, as far as they were seen. To look at only."""
+        register(self)
+
+    def age(self) -> None:
+        """Nothing: the names are few and short."""
+
+    def forget(self) -> None:
+        self._seen.clear()
+        self.legal_names.clear()
+        SAFE_NAMES.clear()
 
     def legal(self, name: str) -> str:
         """`name` if it fits the pattern, else a name that fits every dialect."""
         sent = self._seen.get(name)
         if sent is None:
             sent = name if self._pattern.fullmatch(name) else _made_legal(name, name)
+            if len(name) > _LONGEST:
+                return sent
             if len(self._seen) >= _REMEMBERED:
                 self._seen.clear()
                 self.legal_names.clear()

@@ -3,27 +3,26 @@
 Recall remembers what single messages said, by their exact bytes and place, and how whole conversations begin (Run).
 Along keeps what was found out about such beginnings from step to step, Written how a target writes them. Only what is
 plain is remembered: nothing hangs on it, and it reads the same whatever stands around it. So a step costs the same late
-in a conversation as early in it. All are bounded in bytes; `forget_all` empties them.
+in a conversation as early in it. All are bounded in bytes, and count to the budget of `dragoman.memory`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable
 from itertools import count as counting
-from operator import attrgetter, is_
+from operator import is_
 from typing import Any, Generic, Protocol, TypeVar
-from weakref import WeakSet
 
 import msgspec
 from msgspec import Raw, Struct
 
+from .. import memory
 from ..canon.parts import Part, Path
 from ..canon.turns import Looked, Role, Run, Turn
 from ..crossing import Crossing
+from ..memory import Memory
 from .gist import survey
 
-K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")
 
@@ -43,13 +42,12 @@ PIECE = 128
 their conversations with the same words, but do not go on so."""
 MAX_ALIKE = 32
 """Conversations that have the same bytes there."""
-_ENTRY_BYTES = 200
+_ENTRY_BYTES = 600
+"""What an entry takes besides its text: turns, parts, their places and the tables they stand in."""
+_TURN_BYTES = 100
+"""What a turn takes where only its name and the ids in it are held."""
 
 _numbers = counting(1)
-_text = attrgetter("text")
-
-remembering: WeakSet[Any] = WeakSet()
-"""All that `forget_all` empties."""
 
 
 def skimmer(shape: type[Struct], field: str) -> Callable[[bytes], Any]:
@@ -70,40 +68,6 @@ _array = msgspec.json.Decoder(list[Raw]).decode
 _encode = msgspec.json.Encoder().encode
 
 
-class _Memory(Generic[K, V]):
-    """Keeps what was put lately: two halves, of which the older goes when the younger is full."""
-
-    __slots__ = ("_old", "_size", "_young")
-
-    def __init__(self) -> None:
-        self._young: dict[K, V] = {}
-        self._old: dict[K, V] = {}
-        self._size = 0
-
-    def get(self, key: K) -> V | None:
-        found = self._young.get(key)
-        return self._old.get(key) if found is None else found
-
-    def put(self, key: K, value: V, size: int, most: int) -> None:
-        self._size += size
-        if self._size > most:
-            self._old, self._young, self._size = self._young, {}, size
-        self._young[key] = value
-
-    def drop(self, key: K, size: int) -> None:
-        """Forget what was put with this size."""
-        if self._young.pop(key, None) is not None:
-            self._size -= size
-        else:
-            self._old.pop(key, None)
-
-    def __len__(self) -> int:
-        return len(self._young) + len(self._old)
-
-    def __iter__(self) -> Iterator[V]:
-        return chain(self._young.values(), self._old.values())
-
-
 class Recall(Generic[T]):
     """What the messages of one dialect said. Make one for each dialect and keep it.
 
@@ -115,12 +79,9 @@ class Recall(Generic[T]):
     def __init__(self, read: Callable[[Raw, int], T | None], group: Callable[[list[T], list[Turn]], None]) -> None:
         self._read = read
         self._group = group
-        self._young: dict[bytes, tuple[int, T]] = {}
-        self._old: dict[bytes, tuple[int, T]] = {}
-        self._size = 0
-        self._steps: dict[int, Turn] = {}
-        self._runs: _Memory[bytes, list[Run]] = _Memory()
-        remembering.add(self)
+        self._messages: Memory[bytes, tuple[int, T]] = Memory()
+        self._steps: Memory[int, Turn] = Memory()
+        self._runs: Memory[bytes, list[Run]] = Memory()
 
     def look(self, text: bytes) -> Looked | None:
         """What is known of an array of messages; None if it is none."""
@@ -160,29 +121,32 @@ class Recall(Generic[T]):
     def _all(self, messages: list[Raw], begin: int, size: int) -> list[T] | None:
         """What the messages say, the first of which is number `begin`; None if one of them is not plain."""
         out: list[T] = []
-        if size > MAX_BYTES:  # the memory cannot hold them: it would forget the first before it has seen the last
+        if (
+            size > MAX_BYTES or size > memory.largest()
+        ):  # the memory cannot hold them: it would forget the first before it has seen the last
             for i, raw in enumerate(messages, begin):
                 said = self._read(raw, i)
                 if said is None:
                     return None
                 out.append(said)
             return out
-        young = self._young
+        known = self._messages
+        young = known.young
         for i, raw in enumerate(messages, begin):
             key = bytes(raw)
             found = young.get(key)
             if found is not None and found[0] == i:
                 out.append(found[1])
             else:
-                found = self._old.get(key)
+                found = known.old.get(key)
                 if found is None or found[0] != i:
                     said = self._read(raw, i)
                     if said is None:
                         return None
                     found = (i, said)
                 if len(key) <= MAX_ENTRY:
-                    self._keep(key, found)
-                    young = self._young
+                    known.put(key, found, 2 * len(key) + _ENTRY_BYTES, MAX_BYTES)
+                    young = known.young
                 out.append(found[1])
         return out
 
@@ -211,7 +175,7 @@ class Recall(Generic[T]):
         end = len(text)
         for raw in reversed(messages[count - begin :]):
             end = text.rindex(bytes(raw), 0, end)
-        if not MIN_RUN < end <= MAX_RUN:
+        if not MIN_RUN < end <= MAX_RUN or not memory.largest():
             return None
         at = _place(end)
         key = text[at : at + PIECE]
@@ -223,16 +187,11 @@ class Recall(Generic[T]):
         gone = run.before if run is not None else 0
         runs += [one for one in known if one is not run and one.number != gone]
         del runs[MAX_ALIKE:]
-        while (size := sum(map(len, map(_text, runs)))) > MAX_RUNS:
+        most = min(MAX_RUNS, memory.largest())
+        while (size := sum(map(_run_size, runs))) > most and runs:
             runs.pop()
         self._runs.put(key, runs, size, MAX_RUNS)
         return found
-
-    def _keep(self, key: bytes, found: tuple[int, T]) -> None:
-        self._size += len(key) + _ENTRY_BYTES
-        if self._size > MAX_BYTES:
-            self._old, self._young, self._size = self._young, {}, len(key) + _ENTRY_BYTES
-        self._young[key] = found
 
     def step(self, role: Role, parts: list[Part], at: Path) -> Turn:
         """Parts that came in messages of their own as one turn: the same one for the same parts."""
@@ -240,15 +199,13 @@ class Recall(Generic[T]):
         if found is not None and len(found.parts) == len(parts) and all(map(is_, found.parts, parts)):
             return found
         turn = Turn(role, tuple(parts), "", None, at)
-        if len(self._steps) >= MAX_STEPS:
-            self._steps.clear()
-        self._steps[id(parts[0])] = turn
+        self._steps.put(id(parts[0]), turn, _ENTRY_BYTES, MAX_STEPS * _ENTRY_BYTES)
         return turn
 
-    def forget(self) -> None:
-        self._young, self._old, self._size = {}, {}, 0
-        self._runs = _Memory()
-        self._steps.clear()
+
+def _run_size(run: Run) -> int:
+    """About how many bytes a beginning holds: its text, and the same in turns."""
+    return 2 * len(run.text) + _ENTRY_BYTES * len(run.turns)
 
 
 def _place(size: int) -> int:
@@ -297,8 +254,7 @@ class Along(Generic[V]):
     Make one for each thing there is to know and keep it."""
 
     def __init__(self) -> None:
-        self._kept: _Memory[int, tuple[V, int, int]] = _Memory()
-        remembering.add(self)
+        self._kept: Memory[int, tuple[V, int]] = Memory()
 
     def get(self, run: Run) -> V | None:
         found = self._kept.get(run.number) or self._kept.get(run.before)
@@ -309,16 +265,12 @@ class Along(Generic[V]):
         will do so from there."""
         size += _ENTRY_BYTES
         before = self._kept.get(run.before)
-        gone = self._kept.get(before[2]) if before is not None else None
-        if before is not None and gone is not None:
-            self._kept.drop(before[2], gone[1])
-        self._kept.put(run.number, (value, size, run.before), size, MAX_RUNS)
+        if before is not None:
+            self._kept.drop(before[1])
+        self._kept.put(run.number, (value, run.before), size, MAX_RUNS)
 
     def __len__(self) -> int:
         return len(self._kept)
-
-    def forget(self) -> None:
-        self._kept = _Memory()
 
 
 class Begun(Struct, frozen=True, gc=False, eq=False):
@@ -372,13 +324,10 @@ class Written:
             if at > done:
                 messages, more, state = writer.stands()
                 text = Raw(_encode(messages)[1:-1])
-                size = len(text) + len(_encode(more))
+                size = len(text) + len(_encode(more)) + _TURN_BYTES * (at - begin)
                 if size <= MAX_RUN:
                     self._begun.keep(run, Begun(turns[begin:at], text, (more, *state)), size)
         return at
 
 
-def forget_all() -> None:
-    """Forget every message that was seen."""
-    for memory in remembering:
-        memory.forget()
+forget_all = memory.forget

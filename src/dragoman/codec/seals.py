@@ -19,13 +19,13 @@ import binascii
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from ..canon.parts import Seal
+from ..memory import small_cache
 
 MARK = "ZHJhZ29tYW46"
 """base64 of "dragoman:", with which everything packed begins."""
@@ -185,7 +185,7 @@ class Origin(Struct, frozen=True):
     host: str = ""
 
 
-@lru_cache(maxsize=1024)
+@small_cache(1024)
 def family(model: str) -> str:
     """A model's name without its route and without the stamp of its version: an upstream answers for
     claude-sonnet-4-5 as claude-sonnet-4-5-20250929."""

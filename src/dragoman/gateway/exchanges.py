@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable
-from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ import msgspec
 
 from ..canon.losses import Loss
 from ..canon.repairs import Repair
+from ..memory import small_cache
 from .server import Incoming
 
 HEAD = 16 * 1024
@@ -230,7 +230,7 @@ def compact_repairs(repairs: tuple[Repair, ...]) -> str:
     return _listed(tuple([(repair.name,) for repair in repairs]))
 
 
-@lru_cache(maxsize=256)  # an agent's requests lose the same again and again
+@small_cache(256)  # an agent's requests lose the same again and again
 def _listed(found: tuple[tuple[str, ...], ...]) -> str:
     counts = Counter(found)
     out, left = "", len(counts)

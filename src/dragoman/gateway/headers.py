@@ -7,10 +7,10 @@ family of upstreams goes to that family alone; where it changes what a model doe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from ..canon.codes import CODES
 from ..canon.losses import Loss, Severity
+from ..memory import small_cache
 from ..transport.client import Headers
 from ..transport.heading import Heading, Shape
 
@@ -74,7 +74,7 @@ def _loss(name: str, value: str) -> Loss:
     return Loss("header.dropped", CODES["header.dropped"].effect, severity, "", f"{name}: {value}")
 
 
-@lru_cache(maxsize=512)
+@small_cache(512)
 def plan(upstream: str, client: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Of some headers, those that go on and those whose loss is told. Clients send the same names again and again."""
     own, begin = _OWN.get(family(upstream), ((), ()))

@@ -12,11 +12,11 @@ somebody else's head.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
+from ..memory import small_cache
 from ..transport.wire import lower
 
 MAX_KNOWN = 256
@@ -81,14 +81,14 @@ class Heads:
         return found
 
 
-@lru_cache(maxsize=512)  # clients ask for the same few again and again
+@small_cache(512)  # clients ask for the same few again and again
 def parted(url: bytes) -> tuple[str, str]:
     """Path and query."""
     path, _, query = url.decode("latin-1").partition("?")
     return path, query
 
 
-@lru_cache(maxsize=64)
+@small_cache(64)
 def method(name: bytes) -> str:
     return name.decode("latin-1")
 

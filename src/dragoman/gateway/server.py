@@ -319,7 +319,7 @@ class _Client(asyncio.Protocol):
         parser = self._parser
         keep = parser.should_keep_alive() and not parser.should_upgrade()
         url = self._url
-        path, query = parted(url) if len(url) < 200 else parted.__wrapped__(url)
+        path, query = parted(url)
         pieces = self._body
         body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()

@@ -7,6 +7,7 @@ import zlib
 from functools import lru_cache
 
 from ..errors import TransportError
+from ..memory import small_cache
 from .client import Address, Post
 
 MAX_INFLATED = 16 * 1024 * 1024
@@ -44,7 +45,7 @@ class Inflate:
             raise zlib.error("the compressed body is cut off")
 
 
-@lru_cache(maxsize=512)
+@small_cache(512)
 def lower(name: bytes) -> str:
     return name.decode("latin-1").lower()
 

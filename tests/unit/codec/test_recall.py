@@ -216,9 +216,9 @@ def test_memories_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         run = Run((), text=b"", count=0, number=i + 1)
         along.keep(run, i, 10)
         assert along.get(run) == i
-    assert len(memory._young) + len(memory._old) < 40
+    assert len(memory._messages) < 40
     assert len(along) < 40
-    assert len(memory._steps) <= 2
+    assert len(memory._steps) <= 4
     assert sum([len(run.text) for runs in memory._runs for run in runs]) <= 6000
     memory.turns(Raw(b'["%b"]' % (b"x" * recall.MAX_ENTRY)), Crossing("a", "b"), [])
-    assert len(max(memory._young, key=len)) <= recall.MAX_ENTRY
+    assert len(max(memory._messages.young, key=len)) <= recall.MAX_ENTRY

@@ -6,8 +6,7 @@ text alone in which nothing has to change, and never raise for valid JSON. Dupli
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from ...memory import remembered
 from .build import build_document, build_nothing
 from .copies import UNFOLDING, TooManyCopies, allowance
 from .document import Document
@@ -53,4 +52,9 @@ def _adapt(schema: bytes, subset: Subset) -> tuple[bytes, tuple[Change, ...]]:
     return written, tuple(job.changes)
 
 
-_cached = lru_cache(maxsize=1024)(_adapt)
+def _held(result: tuple[bytes, tuple[Change, ...]], schema: bytes, subset: Subset) -> int:
+    """About how many bytes it takes to remember a result."""
+    return 500 + len(schema) + len(result[0]) + 300 * len(result[1])
+
+
+_cached = remembered(_adapt, _held)

@@ -7,9 +7,9 @@ without the dollar sign, whole numbers in quotes, and sometimes its keywords in 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any, Final
 
+from ...memory import remembered
 from .fast import standard
 from .subset import DROPPED, INVALID, Change, Path
 from .text import MAX_NESTING, Number, decode, encode, too_deep
@@ -57,7 +57,7 @@ def _from_openapi(schema: bytes) -> tuple[bytes, tuple[Change, ...]]:
     return (schema if written == encode(root) else written), tuple(changes)
 
 
-_cached = lru_cache(maxsize=1024)(_from_openapi)
+_cached = remembered(_from_openapi, lambda result, schema: 500 + len(schema) + len(result[0]) + 300 * len(result[1]))
 
 
 def _read(schema: Any, path: Path, changes: list[Change]) -> Any:

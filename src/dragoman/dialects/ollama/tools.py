@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import Raw
@@ -20,6 +19,7 @@ from ...codec.memo import ToolMemo
 from ...codec.names import Names
 from ...codec.schema import Subset, adapt
 from ...crossing import Crossing
+from ...memory import remembered
 from . import wire
 from .marks import put_back
 
@@ -155,7 +155,7 @@ def _fit(schema: str) -> _Fitted:
 
 
 # Schemas come back with every turn of a conversation, and hardly one crosses without a change here.
-_remembered = lru_cache(maxsize=1024)(_fit)
+_remembered = remembered(_fit, lambda fitted, schema: 500 + 2 * len(schema) + 300 * len(fitted.changes))
 
 
 def _write_schema(tool: Tool, schema: str, function: dict[str, Any], crossing: Crossing) -> None:

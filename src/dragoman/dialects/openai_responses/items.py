@@ -6,7 +6,6 @@ hang on its first part under `item/`.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from msgspec import Raw
@@ -21,6 +20,7 @@ from ...codec.ids import send as send_id
 from ...codec.media import missing
 from ...codec.seals import MARK, origin, pack
 from ...crossing import Crossing
+from ...memory import small_cache
 from . import wire
 from .message import read_content, write_output_text
 from .search import is_search, search_item
@@ -389,7 +389,7 @@ def answer_id(response_id: str, place: int, prefix: str) -> str:
     return f"{prefix}{_of_answer(response_id)}{place:03x}"
 
 
-@lru_cache(maxsize=256)
+@small_cache(256)
 def _of_answer(response_id: str) -> str:
     return hashed(response_id, "")
 

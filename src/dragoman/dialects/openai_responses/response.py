@@ -22,6 +22,7 @@ from ...codec.ids import answer_id
 from ...codec.memo import Same
 from ...crossing import Crossing
 from ...errors import WireError
+from ...memory import Memory, remembered
 from . import wire
 from .history import Calls, write_outputs
 from .items import answer_items, read_item, write_items
@@ -263,14 +264,11 @@ def _rest(request: Request) -> _Rest:
     fields = _DEFAULTS | echo(request)
     alone = msgspec.structs.replace(request, turns=())
     known = _Rest(fields, b"," + jsontext.encode(fields)[1:], alone, first)
-    if len(_RESTS) >= _MANY:
-        _RESTS.clear()
-    _RESTS[id(settings)] = known
+    _RESTS.put(id(settings), known, 3 * len(known.text) + 1000)
     return known
 
 
-_RESTS: dict[int, _Rest] = {}
-_MANY = 64
+_RESTS: Memory[int, _Rest] = Memory()
 _INSTRUCTIONS: Path = ("instructions",)
 
 
@@ -350,11 +348,13 @@ def echo(request: Request) -> dict[str, Any]:
     return out
 
 
-@lru_cache(maxsize=64)
-def _echoed(same: Same) -> Raw:
+def _tools_echo(same: Same) -> Raw:
     """The tools as they were declared, which is the same for every answer of a conversation."""
     tools = [tool for tool in same.tools if tool.at[:1] == ("tools",)]
     return jsontext.raw([_declared(tool) for tool in tools_to(tools, Crossing(wire.NAME, wire.NAME))])
+
+
+_echoed = remembered(_tools_echo, lambda raw, same: 2 * len(raw) + 500)
 
 
 def _declared(tool: Any) -> Any:

@@ -1,0 +1,220 @@
+"""Owns the budget of everything the library remembers of what it has translated, and the memories that count to it.
+
+An agent sends its whole history with every turn, so the library remembers what it read and wrote, by the exact bytes.
+All memories of a process share one budget. What was neither put nor used since the budget was last half spent is
+forgotten first, in all memories at once. Translations are the same with any budget; only their cost differs.
+
+    from dragoman import memory
+
+    memory.budget(8_000_000)   # bytes for all memories together; the default is 32 MB
+    memory.held()              # about how many bytes they hold now
+    memory.forget()            # empty them
+    memory.off()               # remember nothing from now on
+
+The environment variable DRAGOMAN_MEMORY sets the budget at start: a number of bytes, or "off".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterator
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakSet
+
+__all__ = ["DEFAULT", "VARIABLE", "budget", "forget", "held", "off"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT = 32 * 1024 * 1024
+VARIABLE = "DRAGOMAN_MEMORY"
+_SHARE = 8
+"""One entry may take this part of the budget."""
+
+
+class Aging(Protocol):
+    """Something that remembers."""
+
+    def age(self) -> None:
+        """Forget what was neither put nor used since the last call."""
+        ...
+
+    def forget(self) -> None:
+        """Forget everything."""
+        ...
+
+
+class _Budget:
+    """The bytes that may be held, and those that were put since the memories last aged, and before."""
+
+    __slots__ = ("half", "largest", "old", "young")
+
+    def __init__(self, size: int) -> None:
+        self.young = self.old = 0
+        self.set(size)
+
+    def set(self, size: int) -> None:
+        self.half = size // 2
+        self.largest = size // _SHARE
+
+
+def _from_environment() -> int:
+    word = os.environ.get(VARIABLE, "").strip().lower()
+    if word in ("off", "no", "false"):
+        return 0
+    return int(word) if word.isascii() and word.isdigit() else DEFAULT
+
+
+_BUDGET = _Budget(_from_environment())
+_MEMORIES: WeakSet[Any] = WeakSet()
+_CACHES: list[Callable[[], None]] = []
+
+
+def budget(size: int) -> None:
+    """Let all memories of the process hold so many bytes together; 0 is the same as `off`."""
+    if size < 0:
+        raise ValueError(f"a budget cannot be {size} bytes; 0 turns the memories off")
+    _BUDGET.set(size)
+    if held() > size:
+        forget()
+
+
+def off() -> None:
+    """Remember nothing from now on, and forget what is remembered. `budget` turns the memories on again."""
+    _BUDGET.set(0)
+    forget()
+
+
+def forget() -> None:
+    """Forget everything that is remembered."""
+    for memory in tuple(_MEMORIES):
+        memory.forget()
+    for clear in _CACHES:
+        clear()
+    _BUDGET.young = _BUDGET.old = 0
+
+
+def held() -> int:
+    """About how many bytes the memories hold."""
+    return _BUDGET.young + _BUDGET.old
+
+
+# What follows is for the modules that remember.
+
+
+def largest() -> int:
+    """The bytes that one entry may take at most; 0 when nothing is to be remembered."""
+    return _BUDGET.largest
+
+
+def register(memory: Aging) -> None:
+    """Count a memory to the budget: it is told when to age and when to forget, for as long as it lives."""
+    _MEMORIES.add(memory)
+
+
+def grew(size: int) -> None:
+    """So many bytes more are held. When half of the budget is spent, all memories age."""
+    young = _BUDGET.young + size
+    if young <= _BUDGET.half:
+        _BUDGET.young = young
+        return
+    for memory in tuple(_MEMORIES):
+        memory.age()
+    _BUDGET.old, _BUDGET.young = _BUDGET.young, size
+
+
+class Memory(Generic[K, V]):
+    """Keeps what was put lately: two halves, of which the older goes when the younger is full, or all memories age."""
+
+    __slots__ = ("__weakref__", "_old_sizes", "_size", "_sizes", "old", "young")
+
+    def __init__(self) -> None:
+        self.young: dict[K, V] = {}
+        self.old: dict[K, V] = {}
+        self._sizes: dict[K, int] = {}
+        self._old_sizes: dict[K, int] = {}
+        self._size = 0
+        register(self)
+
+    def get(self, key: K) -> V | None:
+        """A value that was put, or None. What is used stays."""
+        found = self.young.get(key)
+        if found is None and self.old:
+            found = self.old.get(key)
+            if found is not None:
+                self.put(key, found, self._old_sizes.get(key, 0))
+        return found
+
+    def put(self, key: K, value: V, size: int, most: int = DEFAULT) -> None:
+        """Keep a value of about so many bytes. `most`: what this memory may hold by itself in each half."""
+        if size > _BUDGET.largest:
+            return
+        grew(size - self._sizes.get(key, 0))
+        more = size - self._sizes.get(key, 0)  # looked up again: the memory may have aged
+        if self._size + more > most:
+            self.age()
+            more = size
+        self._size += more
+        self._sizes[key] = size
+        self.young[key] = value
+
+    def drop(self, key: K) -> None:
+        """Forget one value."""
+        if self.young.pop(key, None) is not None:
+            size = self._sizes.pop(key, 0)
+            self._size -= size
+            _BUDGET.young -= min(size, _BUDGET.young)
+        self.old.pop(key, None)
+
+    def age(self) -> None:
+        self.old, self.young = self.young, {}
+        self._old_sizes, self._sizes, self._size = self._sizes, {}, 0
+
+    def forget(self) -> None:
+        self.old, self.young = {}, {}
+        self._old_sizes, self._sizes, self._size = {}, {}, 0
+
+    def __len__(self) -> int:
+        return len(self.young) + len(self.old)
+
+    def __iter__(self) -> Iterator[V]:
+        return chain(self.young.values(), self.old.values())
+
+
+def remembered(function: Callable[..., V], size: Callable[..., int]) -> Callable[..., V]:
+    """The function with its results kept in a memory. `size` is given the result, then the arguments."""
+    kept: Memory[Hashable, V] = Memory()
+
+    def recalled(*given: Any) -> V:
+        found = kept.get(given)
+        if found is None:
+            found = function(*given)
+            kept.put(given, found, size(found, *given))
+        return found
+
+    recalled.kept = kept  # type: ignore[attr-defined]  # alive as long as the function
+    return recalled
+
+
+def small_cache(entries: int, longest: int = 200) -> Callable[[F], F]:
+    """A cache for a function of short words, such as names of models: longer ones, which a client may choose as it
+    likes, are not kept. Too small to be counted; `forget` empties it."""
+
+    def decorate(function: F) -> F:
+        cached = lru_cache(maxsize=entries)(function)
+        _CACHES.append(cached.cache_clear)
+
+        def short(*given: Any) -> Any:
+            for word in given:
+                if isinstance(word, str | bytes | tuple) and len(word) > longest:
+                    return function(*given)
+            return cached(*given)
+
+        short.cache_clear = cached.cache_clear  # type: ignore[attr-defined]
+        short.__doc__, short.__name__ = function.__doc__, function.__name__
+        return short  # type: ignore[return-value]
+
+    return decorate
