@@ -1,11 +1,14 @@
 """What tools may do without asking, as data: a mode, what is allowed, what is denied; and what a person said for good.
 
 An entry of `allow` and `deny` is one of
-    replace                     the tool
-    run_shell_command           any command
-    run_shell_command(git)      commands that run only such programs
-    server/tool   server/*      a tool of an MCP server, or all of them
-Denied beats allowed, allowed beats the mode.
+    replace                         the tool
+    run_shell_command               any command
+    run_shell_command(git)          commands that run only such programs
+    run_shell_command(git log)      the same, with these words first
+    server/tool   server/*          a tool of an MCP server, or all of them
+Denied beats allowed, allowed beats the mode. An allowed program is covered only with options that are known to be
+harmless, or that stand in the entry (`command_entries.py`). A list of what is denied guards against mistakes: it is no
+boundary, because a program can be run under many names.
 """
 
 from __future__ import annotations
@@ -17,6 +20,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from .command_entries import SHELL as SHELL
+from .command_entries import covers, entry_words, remembered_entry
+from .commands import read_command
 from .tool import Confirmation, Kind
 
 Mode = Literal["ask", "edits", "all"]
@@ -27,8 +33,6 @@ Said = Literal["once", "always", "always_server", "no"]
 """What a person says: now, also next time, also next time and to every tool of that server, no."""
 
 Word = Literal["run", "ask", "refuse"]
-
-SHELL = "run_shell_command"
 
 PLAIN = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|PWD|LANG|LANGUAGE|LC_\w+|TZ|TERM|COLORTERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR"
@@ -75,7 +79,9 @@ class Policy(Struct):
 
     def remember(self, name: str, asked: Confirmation, said: Said) -> None:
         """A person allowed it for good. A command that hides something is not allowed by this, and neither are the
-        words in it that may be programs: to be asked about too many is well, to allow too many is not."""
+        words in it that may be programs, variables that it sets (`PATH=`), and writing to files (`>`): to be asked
+        about too many is well, to allow too many is not. A program with options that may be harmful is allowed with
+        exactly these words."""
         if said == "always_server" and asked.server:
             new = [f"{asked.server}/*"]
         elif said not in ("always", "always_server"):
@@ -83,7 +89,8 @@ class Policy(Struct):
         elif asked.server:
             new = [f"{asked.server}/{asked.tool}"]
         elif asked.command:
-            new = [] if asked.hidden else [f"{SHELL}({root})" for root in asked.roots]
+            seen = () if asked.hidden else read_command(asked.command).invocations
+            new = [entry for entry in map(remembered_entry, seen) if entry is not None]
         else:
             new = [name]
         self.allow = [*self.allow, *[entry for entry in new if entry not in self.allow]]
@@ -98,12 +105,10 @@ class Policy(Struct):
     def _denied(self, name: str, asked: Confirmation | None) -> str:
         """The entry by which it is denied, if any."""
         for entry in self.deny:
-            program = _program(entry)
             if entry == name or (asked is not None and asked.server and entry in _names(asked)):
                 return entry
-            if program and asked is not None and name == SHELL:
-                if any(program in (root, PurePosixPath(root).name) for root in asked.roots):
-                    return entry
+            if asked is not None and name == SHELL and _runs(asked, entry_words(entry)):
+                return entry
         return ""
 
     def _allowed(self, name: str, asked: Confirmation) -> bool:
@@ -113,13 +118,27 @@ class Policy(Struct):
             return True
         if name != SHELL or asked.hidden or not asked.roots:
             return False
-        # To the letter: who allows `git` has not allowed `./git`.
-        return {_program(entry) for entry in self.allow}.issuperset(asked.roots)
+        entries = [words for words in map(entry_words, self.allow) if words]
+        (names, hidden), invocations = read_command(asked.command)
+        # Variables that are set, and `>`, are allowed by entries of their own.
+        others = set(names) - {invocation[0].text for invocation in invocations}
+        return (
+            bool(names)
+            and not hidden
+            and {words[0] for words in entries if len(words) == 1}.issuperset(others)
+            and all(any(covers(words, one) for words in entries) for one in invocations)
+        )
 
 
-def _program(entry: str) -> str:
-    """What stands in the parentheses of an entry about commands."""
-    return entry[len(SHELL) + 1 : -1].strip() if entry.startswith(f"{SHELL}(") and entry.endswith(")") else ""
+def _runs(asked: Confirmation, words: tuple[str, ...]) -> bool:
+    """Whether a command runs a denied program; with several words: whether all stand in one invocation, in order."""
+    if len(words) <= 1:
+        return any(word in (root, PurePosixPath(root).name) for word in words for root in asked.roots)
+    for invocation in read_command(asked.command).invocations:
+        texts = iter([word.text for word in invocation])
+        if all(any(word in (text, PurePosixPath(text).name) for text in texts) for word in words):
+            return True
+    return False
 
 
 def _names(asked: Confirmation) -> frozenset[str]:

@@ -9,10 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from dragoman.runtime import processes
 from dragoman.runtime.builtin.run_shell_command import RunShellCommand
 from dragoman.runtime.policy import Policy
+from dragoman.runtime.sandbox import ProcessStart
 from dragoman.runtime.toolbox import Done, Toolbox
 from tests.unit.runtime.kit import around, call, failure, run, said
 
@@ -339,3 +341,29 @@ def test_a_person_is_told_where_and_in_one_line_why(tmp_path: Path) -> None:
     asked = asyncio.run(RunShellCommand().confirm(arguments, around(tmp_path)))
     assert asked is not None and asked.command == "rm -rf *"
     assert asked.title == "List files $ ls [y]es: (in sub)"
+
+
+def test_a_sandbox_decides_how_the_process_is_started(tmp_path: Path) -> None:
+    seen: list[ProcessStart] = []
+
+    def sandbox(start: ProcessStart, /) -> ProcessStart:
+        seen.append(start)
+        return structs.replace(start, command=("env", "WITHIN=walls", *start.command))
+
+    toolbox = Toolbox([RunShellCommand(sandbox=sandbox)])
+    asked = call("run_shell_command", {"command": "echo $WITHIN"})
+    done = asyncio.run(toolbox.run(asked, around(tmp_path), Policy("all")))
+    assert lines(done)["Output"] == "walls"
+    assert (seen[0].command, seen[0].folder) == (("bash", "-c", "echo $WITHIN"), tmp_path)
+    assert seen[0].workspace == (tmp_path,)
+
+
+def test_a_sandbox_that_cannot_be_made_starts_nothing(tmp_path: Path) -> None:
+    def sandbox(start: ProcessStart, /) -> ProcessStart:
+        raise OSError("no such sandbox")
+
+    toolbox = Toolbox([RunShellCommand(sandbox=sandbox)])
+    asked = call("run_shell_command", {"command": "touch x"})
+    done = asyncio.run(toolbox.run(asked, around(tmp_path), Policy("all")))
+    assert (failure(done), said(done)) == ("shell_execute_error", "The command was not started: no such sandbox")
+    assert not (tmp_path / "x").exists()

@@ -9,6 +9,7 @@ from typing import Any
 from .. import confine, processes
 from ..commands import roots
 from ..processes import Ended, Left
+from ..sandbox import ProcessStart, Sandbox, unconfined
 from ..tool import Confirmation, Failure, Kind, Outcome, Surroundings, Tool, ToolError
 
 SECONDS = 120.0
@@ -40,9 +41,10 @@ class RunShellCommand(Tool):
         "required": ["command"],
     }
 
-    def __init__(self, seconds: float = SECONDS, interval: float = 1.0) -> None:
+    def __init__(self, seconds: float = SECONDS, interval: float = 1.0, sandbox: Sandbox = unconfined) -> None:
         self.seconds = seconds
         self.interval = interval
+        self._sandbox = sandbox
         self._left: list[Left] = []
 
     def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
@@ -63,11 +65,14 @@ class RunShellCommand(Tool):
         return Confirmation(title, "run", command=arguments["command"], roots=names, hidden=hidden)
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
+        folder = confine.place(arguments.get("directory") or ".", around.workspace).path
+        command = ("bash", "-c", arguments["command"])
         try:
+            start = self._sandbox(ProcessStart(command, folder, {**around.environment, **QUIET}, around.workspace))
             ended = await processes.run(
-                ["bash", "-c", arguments["command"]],
-                folder=confine.place(arguments.get("directory") or ".", around.workspace).path,
-                environment={**around.environment, **QUIET},
+                start.command,
+                folder=start.folder,
+                environment=start.environment,
                 seconds=self.seconds,
                 limit=MAX_OUTPUT,
                 report=around.report,

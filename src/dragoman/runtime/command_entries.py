@@ -1,0 +1,70 @@
+"""Entries of a policy that allow commands: `run_shell_command(git log)`. Which invocations an entry covers.
+
+- A program whose harmless options are known (`harmless_options.toml`): the entry covers its words, any operands, and
+  options that are harmless or stand in the entry itself. `git log` covers `git log -p src`, not `git log --output=x`;
+  `git log --output` covers that too, and no other option.
+- Any other program: an entry without options covers its words and operands after them (`npm run` covers `npm run test`,
+  not `npm run test --fix`). An entry with options covers exactly these words (`npm run test --fix`).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from .harmless_options import UNKNOWN, has_table, option_words, read_invocation
+from .shell_reader import Word
+
+SHELL = "run_shell_command"
+
+
+def entry_words(entry: str) -> tuple[str, ...]:
+    """The words in the parentheses of an entry about commands; none for an entry about something else."""
+    if not entry.startswith(f"{SHELL}(") or not entry.endswith(")"):
+        return ()
+    text = entry[len(SHELL) + 1 : -1].strip()
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:  # a quote that does not close: it is a letter of the program's name
+        return (text,)
+
+
+def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
+    """Whether an entry covers a program with these arguments. The program counts to the letter: who allows `git` has
+    not allowed `./git`."""
+    program = invocation[0]
+    if program.dynamic or entry[0] != program.text:
+        return False
+    if has_table(program.text):
+        wanted = read_invocation([Word(text, True, False) for text in entry])
+        found = read_invocation(invocation)
+        same = found.operands[: len(wanted.operands)] == wanted.operands
+        return same and all(_named(one, wanted.unlisted) for one in found.unlisted)
+    texts = [UNKNOWN if _uncertain(word) else word.text for word in invocation]
+    if any(option_words(entry[1:])):
+        return texts == list(entry) and not any(word.dynamic for word in invocation)
+    return texts[: len(entry)] == list(entry) and not any(option_words(texts[len(entry) :]))
+
+
+def _named(unlisted: str, entry: Sequence[str]) -> bool:
+    """Whether an entry names an option: the same word, or a long option without the value."""
+    if unlisted == UNKNOWN:
+        return False
+    name = unlisted.partition("=")[0]
+    return unlisted in entry or (unlisted.startswith("--") and name in entry)
+
+
+def _uncertain(word: Word) -> bool:
+    """Whether the shell may make an option of a word."""
+    return word.dynamic and (word.splits or not word.start or word.start[0] in "-+@")
+
+
+def remembered_entry(invocation: Sequence[Word]) -> str | None:
+    """The entry that covers an invocation from now on: the program alone where that is enough, else the exact words.
+    None where the words are not known before the command runs."""
+    program = (invocation[0].text,)
+    if covers(program, invocation):
+        return f"{SHELL}({shlex.join(program)})"
+    if any(word.dynamic for word in invocation):
+        return None
+    return f"{SHELL}({shlex.join([word.text for word in invocation])})"

@@ -1,0 +1,441 @@
+"""Reads the text of a shell command: its words, the programs that may be run, and whether more may be hidden.
+
+No parser of bash, on purpose: parsers follow what bash means, and are fooled where bash means something else. This
+reads too much rather than too little. Every word that may stand where a program stands is found, in pipes, lists,
+groups, substitutions, here-documents and the text given to another shell. Where the text does not tell (a program from
+a variable, a case, quotes that do not close, `eval`), the reader says that something is hidden.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .program_kinds import ARGUED, EXECUTING, EXPORTED, HIDING, LAUNCHERS, LEADING, LISTS, SETTING, SHELLS
+
+MAX_DEPTH = 20
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?\+?=")
+_ARITHMETIC = re.compile(r"[-+!~ \t]*\$?\w+[ \t]*(?:[-+*/%<>=?:^,!~][-+*/%<>=?:^,!~ \t]*\$?\w+[ \t]*)*")
+"""What can be nothing else: no parentheses, no two words side by side."""
+_OPERATORS = (
+    ";;&",
+    "<<<",
+    "<<-",
+    "&>>",
+    "<&-",
+    ">&-",
+    "&&",
+    "||",
+    ";;",
+    ";&",
+    "|&",
+    "&>",
+    ">>",
+    ">&",
+    "<&",
+    "<>",
+    ">|",
+    "<<",
+)
+_SEPARATORS = frozenset({";", "&", "|", "\n", "&&", "||", ";;", ";&", ";;&", "|&", "(", ")"})
+_MAGIC = frozenset("*?[]{}~")
+_WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
+_NOWHERE = re.compile(r"/dev/(null|stdout|stderr|tty)|\d+-?|-")
+_SPLIT = re.compile(r"[<>&|;$({`]\\\n")
+"""A sign that goes on in the next line."""
+_LISTED = re.compile(r"\$\{?[@*!]|\[[@*]\]")
+"""Values that make several words of one although they are quoted."""
+_LATER = re.compile(r"\[.*[$`]", re.DOTALL)
+"""Text that some builtins run when it comes to them as the name of a variable."""
+
+
+class Word(NamedTuple):
+    """One word of a command."""
+
+    text: str
+    """Without its quotes; as it stands, if the shell makes something else of it."""
+    quoted: bool
+    """Some of it was."""
+    dynamic: bool
+    """The shell makes something else of it."""
+    start: str = ""
+    """Of a dynamic word: the text that every word which the shell makes of it begins with."""
+    splits: bool = False
+    """Of a dynamic word: a value may make several words of it, which begin with anything."""
+
+
+class Reader:
+    """One text of commands, from its beginning to its end."""
+
+    def __init__(self, text: str, depth: int, at: int = 0) -> None:
+        self.text = text
+        self.depth = depth
+        self.at = at
+        self.found: list[str] = []
+        self.invocations: list[tuple[Word, ...]] = []
+        """The programs that can be seen, with their arguments."""
+        self.hidden = depth > MAX_DEPTH or (at == 0 and ("\0" in text or _SPLIT.search(text) is not None))
+        self._words: list[Word] = []
+        self._documents: list[tuple[str, bool, bool]] = []
+        """Here-documents that begin after this line: how they end, whether that was quoted, whether tabs go."""
+
+    def read(self) -> None:
+        if self.depth > MAX_DEPTH:
+            return
+        while self.at < len(self.text):
+            self._step()
+        self._command()
+        self.hidden |= bool(self._documents)
+
+    def _step(self) -> None:
+        char = self.text[self.at]
+        if char in " \t" or self.text.startswith("\\\n", self.at):
+            self.at += 1 if char in " \t" else 2
+        elif char == "#":
+            self._line()
+        elif char in ";&|\n()<>":
+            self._operator()
+        else:
+            start = self.at
+            word = self._word()
+            if self.text[self.at : self.at + 1] in ("<", ">"):
+                if self.text[start : self.at].isdigit():
+                    return  # the number of a file, not a word
+                self.hidden |= word.text.startswith("{")  # it sets a variable
+            self._words.append(word)
+
+    def _line(self) -> None:
+        end = self.text.find("\n", self.at)
+        self.at = len(self.text) if end < 0 else end
+
+    def _operator(self) -> None:
+        text = self.text
+        if text.startswith(("<(", ">("), self.at):
+            self._words.append(self._word())
+            return
+        if text.startswith("((", self.at) and not self._words:
+            self._arithmetic()
+            return
+        sign = next((found for found in _OPERATORS if text.startswith(found, self.at)), text[self.at])
+        self.at += len(sign)
+        if sign in _SEPARATORS:
+            if sign == "(" and self._words:
+                self.hidden = True  # a function, or an array
+            self._command()
+            if sign == "\n":
+                self._skip_documents()
+            return
+        if sign in ("<&-", ">&-"):
+            return  # closes a file: what follows is another word
+        while self.text[self.at : self.at + 1] in (" ", "\t"):
+            self.at += 1
+        if self.text[self.at : self.at + 1] in tuple("\n;&|()<>") and not text.startswith(("<(", ">("), self.at):
+            self.hidden = True  # nothing that could be read or written
+            return
+        target = self._word()
+        if sign in ("<<", "<<-"):
+            self.hidden |= target.dynamic
+            self._documents.append((target.text, target.quoted, sign == "<<-"))
+        elif sign in _WRITING and not _NOWHERE.fullmatch(target.text):
+            self.found.append(">")
+
+    def _arithmetic(self) -> None:
+        """((...)) in the place of a command."""
+        end = self.text.find("))", self.at)
+        inner = self.text[self.at + 2 : end]
+        if end < 0 or not _ARITHMETIC.fullmatch(inner):
+            self.hidden = True
+            self.at += 2  # read what is inside as commands
+            return
+        self.at = end + 2
+        self._words.append(Word("((", True, False))
+
+    def _command(self) -> None:
+        """The words of one simple command are there: which of them is its program?"""
+        words, self._words = self._words, []
+        while words:
+            first = words[0]
+            if not first.quoted and not first.dynamic and first.text in LEADING:
+                timed = first.text == "time"
+                words = words[1:]
+                while timed and words and words[0].text in ("-p", "--"):
+                    words = words[1:]
+                continue
+            if not first.quoted and first.text in LISTS:
+                texts = [word.text for word in words]
+                self._set(words[1:2])
+                words = words[texts.index("do") :] if "do" in texts else []
+                continue
+            assigned = _ASSIGNMENT.match(first.text)
+            if assigned is None:
+                break
+            self.found.append(f"{assigned[1]}=")
+            words = words[1:]
+        if words:
+            self._program(words)
+
+    def _program(self, words: list[Word]) -> None:
+        first = words[0]
+        self.found.append(first.text)
+        self.invocations.append(tuple(words))
+        name = first.text.rpartition("/")[2]
+        if first.dynamic or name in HIDING or not first.text:
+            self.hidden = True
+        elif name in SHELLS:
+            self._shell(words[1:])
+        elif name in LAUNCHERS or (name in ("find", "fd") and any(EXECUTING.fullmatch(word.text) for word in words)):
+            self._launched(words[1:])
+        elif name in ARGUED:
+            self.hidden |= ARGUED[name].search("\n".join(["", *[word.text for word in words[1:]], ""])) is not None
+        elif name in SETTING and not (name == "printf" and not any(word.text.startswith("-v") for word in words)):
+            self._set(words[1:])
+
+    def _set(self, words: list[Word]) -> None:
+        """Words that name variables, some with what is assigned to them."""
+        for word in words:
+            assigned = _ASSIGNMENT.match(word.text) or EXPORTED.fullmatch(word.text)
+            if assigned is not None:
+                self.found.append(f"{assigned[1]}=")
+            else:
+                self.hidden |= word.dynamic
+
+    def _shell(self, words: list[Word]) -> None:
+        """A shell's command, if it is in its arguments; else a script's name, which is as good as a program."""
+        options = [word.text for word in words if word.text.startswith(("-", "+"))]
+        plain = [word for word in words if not word.text.startswith(("-", "+"))]
+        asked = any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", option) for option in options)
+        self.hidden |= any(word.dynamic for word in words) or any("s" in option for option in options)
+        if not plain:
+            self.hidden = True  # its commands come from elsewhere
+        elif asked:
+            # Options may take a value, so any of them may be the command.
+            for word in plain:
+                self._inner(word.text)
+
+    def _launched(self, words: list[Word]) -> None:
+        """The program that a launcher runs is among its arguments: the first that is no option, or any after it."""
+        plain = [i for i, word in enumerate(words) if not word.text.startswith("-")]
+        self.hidden = True  # options may take values, so it is not certain which one it is
+        for i in plain:
+            assigned = _ASSIGNMENT.match(words[i].text)
+            if assigned is not None:
+                self.found.append(f"{assigned[1]}=")
+            elif re.fullmatch(r"[\w./+-]+", words[i].text) and not words[i].text[0].isdigit():
+                self.found.append(words[i].text)
+        first = next((i for i in plain if words[i].text.rpartition("/")[2] in SHELLS), len(words))
+        if first < len(words):
+            self._shell(words[first + 1 :])
+
+    def _skip_documents(self) -> None:
+        """The bodies of here-documents. What is in them is text, but for substitutions."""
+        for end, quoted, tabs in self._documents:
+            body: list[str] = []
+            while True:
+                if self.at >= len(self.text):
+                    self.hidden = True
+                    break
+                stop = self.text.find("\n", self.at)
+                stop = len(self.text) if stop < 0 else stop
+                line = self.text[self.at : stop]
+                self.at = stop + 1
+                if (line.lstrip("\t") if tabs else line) == end:
+                    break
+                self.hidden |= line.endswith("\\") and not quoted
+                body.append(line)
+            if not quoted:
+                inner = Reader("\n".join(body), self.depth)
+                inner._expanded("")
+                self._take(inner)
+        self._documents = []
+        self.at = min(self.at, len(self.text))
+
+    def _word(self) -> Word:
+        """The next word; the commands in it are read on the way."""
+        out: list[str] = []
+        quoted = splits = False
+        start: str | None = None  # what stands before the first thing that the shell replaces
+        text, begin = self.text, self.at
+        while self.at < len(text):
+            char = text[self.at]
+            if char in " \t\n;&|()" or (char in "<>" and text[self.at + 1 : self.at + 2] != "("):
+                break
+            self.at += 1
+            if char == "\\":
+                quoted = True
+                if text[self.at : self.at + 1] != "\n":
+                    out.append(text[self.at : self.at + 1])
+                self.at += 1
+            elif char == "'":
+                quoted = True
+                out.append(self._until_quote())
+            elif char == '"':
+                quoted = True
+                opened = self.at
+                inner, fixed = self._expanded('"')
+                if fixed is not None:
+                    start = "".join([*out, fixed]) if start is None else start
+                    splits |= _LISTED.search(text, opened, self.at) is not None
+                out.append(inner)
+            elif char == "$" and text[self.at : self.at + 1] in ("'", '"'):
+                # Escapes make other letters of it; in a translation, anything.
+                quoted, start = True, "".join(out) if start is None else start
+                sign = text[self.at]
+                self.at += 1
+                out.append(self._until_escaped() if sign == "'" else self._expanded('"')[0])
+            elif char in "$`":
+                if self._dollar(char, out):
+                    start, splits = "".join(out) if start is None else start, True
+            elif char in "<>":
+                self.at += 1
+                start = ("".join(out) or "/dev/fd/") if start is None else start
+                self._substitution()
+            else:
+                if char in _MAGIC and start is None:
+                    start = "".join(out) or ("/" if char == "~" else "")  # a home is a path
+                out.append(char)
+        found = "".join(out)
+        self.hidden |= quoted and _LATER.search(found) is not None
+        if start is None or (not quoted and found in ("{", "}", "[", "[[", "]", "]]")):
+            return Word(found, quoted, False)
+        return Word(text[begin : self.at], quoted, True, start, splits)
+
+    def _until_quote(self) -> str:
+        end = self.text.find("'", self.at)
+        if end < 0:
+            self.hidden = True
+            end = len(self.text)
+        found = self.text[self.at : end]
+        self.at = end + 1
+        return found
+
+    def _until_escaped(self) -> str:
+        start = self.at
+        while self.at < len(self.text) and self.text[self.at] != "'":
+            self.at += 2 if self.text[self.at] == "\\" else 1
+        self.hidden |= self.at >= len(self.text)
+        found = self.text[start : self.at]
+        self.at += 1
+        return found
+
+    def _expanded(self, end: str) -> tuple[str, str | None]:
+        """Text in which only substitutions count, up to its end ("": all there is); and what stands before the first
+        of them, None where there is none."""
+        out: list[str] = []
+        fixed: str | None = None
+        text = self.text
+        while self.at < len(text):
+            char = text[self.at]
+            self.at += 1
+            if char == end:
+                return "".join(out), fixed
+            if char == "\\":
+                following = text[self.at : self.at + 1]
+                self.at += 1
+                if following != "\n":
+                    out.append(following if following in ("$", "`", '"', "\\") else "\\" + following)
+            elif char in "$`":
+                if self._dollar(char, out) and fixed is None:
+                    fixed = "".join(out)
+            else:
+                out.append(char)
+        self.hidden |= end != ""
+        return "".join(out), fixed
+
+    def _dollar(self, char: str, out: list[str]) -> bool:
+        """After a $ or at a backtick; True if it stands for something else than itself."""
+        text = self.text
+        if char == "`":
+            self._backticks()
+            return True
+        if text.startswith("((", self.at):
+            self._sum()
+            return True
+        following = text[self.at : self.at + 1]
+        if following == "(":
+            self.at += 1
+            self._substitution()
+            return True
+        if following == "{":
+            self.at += 1
+            start = self.at
+            self._expanded("}")
+            # A prompt's text is run through the shell again; and `${ command; }` is a command, in newer shells.
+            inner = text[start : self.at]
+            assigned = re.match(r"(\w+):?=", inner)
+            if assigned is not None:
+                self.found.append(f"{assigned[1]}=")
+            # How quotes and parentheses count in it depends on where it stands.
+            self.hidden |= (
+                re.match(r"[\w@*#!?$-]", inner) is None or re.search(r"@P|['\"\\]|(?<!\$)\(", inner) is not None
+            )
+            return True
+        if following == "[":
+            self.hidden = True  # old arithmetic
+            return True
+        if re.match(r"[\w*@#?$!-]", following):
+            name = re.compile(r"[A-Za-z_]\w*|.").match(text, self.at)
+            self.at = name.end() if name else self.at + 1
+            return True
+        out.append("$")
+        return False
+
+    def _sum(self) -> None:
+        """$((...)): arithmetic, if nothing in it could be a command."""
+        end = self.text.find("))", self.at)
+        if end >= 0 and _ARITHMETIC.fullmatch(self.text[self.at + 2 : end]):
+            self.at = end + 2
+            return
+        self.hidden = True
+        self.at += 1
+        self._substitution()
+
+    def _backticks(self) -> None:
+        out: list[str] = []
+        text = self.text
+        while self.at < len(text) and text[self.at] != "`":
+            if text[self.at] == "\\":
+                self.hidden = True  # what it escapes depends on where this stands
+                self.at += 1
+                if self.at >= len(text):
+                    break
+            out.append(text[self.at])
+            self.at += 1
+        self.hidden |= self.at >= len(text)
+        self.at += 1
+        self._inner("".join(out))
+
+    def _substitution(self) -> None:
+        """After $( or <(: commands up to the parenthesis that closes it."""
+        inner = Reader(self.text, self.depth + 1, self.at)
+        inner._until_closed()
+        self.at = inner.at
+        self._take(inner)
+
+    def _until_closed(self) -> None:
+        open_ones = 1
+        while self.at < len(self.text) and not self.depth > MAX_DEPTH:
+            char = self.text[self.at]
+            if char == "(" and not self.text.startswith("((", self.at):
+                open_ones += 1
+            elif char == ")":
+                open_ones -= 1
+                if not open_ones:
+                    self.at += 1
+                    break
+            self._step()
+        else:
+            self.hidden = True
+            self.at = len(self.text)
+        self._command()
+        self.hidden |= bool(self._documents)
+
+    def _inner(self, text: str) -> None:
+        inner = Reader(text, self.depth + 1)
+        inner.read()
+        self._take(inner)
+
+    def _take(self, inner: Reader) -> None:
+        self.found += inner.found
+        self.invocations += inner.invocations
+        self.hidden |= inner.hidden

@@ -1,0 +1,373 @@
+"""What an allow entry covers: harmless options and operands. Anything that may start a program or write a file is asked
+about, however it is spelled."""
+
+from __future__ import annotations
+
+import shlex
+import string
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dragoman.runtime.commands import roots
+from dragoman.runtime.harmless_options import Table, tables
+from dragoman.runtime.policy import Policy, Word
+from dragoman.runtime.tool import Confirmation
+
+SHELL = "run_shell_command"
+
+
+def judged(command: str, *entries: str) -> Word:
+    names, hidden = roots(command)
+    asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+    return Policy(allow=[f"{SHELL}({entry})" for entry in entries]).judge(SHELL, "run", asked).word
+
+
+COVERED = [
+    "git log",
+    "git log --oneline -5 main..dev -- src",
+    "git --no-pager log -p -U3 --stat --since='2 weeks ago' --format='%h %s'",
+    "git log -n 5 --author=me",
+    "git diff --cached HEAD~1 -- 'a b.py'",
+    "git status -sb",
+    "git show HEAD:src/x.py | head -n 20",
+    "git grep -n 'def x' -- '*.py'",
+    "git commit -am 'a message; rm -rf x'",
+    "git branch -a --sort=-committerdate",
+    "git push origin main",
+    "find . -name '*.py' -not -path './x/*' -type f -mtime -7 -size +10k -print0",
+    r"find src \( -name a -o -name b \) -prune",
+    "grep -rnE 'a|b' --include='*.py' --include=*.txt src",
+    "grep -A3 -B 3 -e x file",
+    "rg -n --type py -g '!tests' pattern src",
+    "ls -la src/*.py ~/x",
+    "cat -n ./*.md",
+    "tar tf a.tar",
+    "tar -tvzf a.tar.gz",
+    "tar --list --file=a.tar",
+    "sed -n '1,20p' x",
+    "sed 's/a/b/g' x",
+    "sed -E -e 's|a/b|c|' -e '3d' x",
+    "awk -F: '{ print $1, NR }' x",
+    "sort -rnk2 -t, x | uniq -c | head -5",
+    "wc -l src/*.py",
+    'echo "$HOME and $(pwd)"',
+    "date -d '2 days ago' +%F",
+    "jq -r '.a[]' x.json",
+    "head -c 10 - ",
+    "tail -n -5 x; tail -n +5 x",
+    "make -j4 test",
+    "pytest -xq tests -k 'a and b' --tb=short",
+    "cargo test --release -p x",
+    "go test -run TestX -v ./...",
+    "ruff check --diff src",
+]
+PROGRAMS = sorted({name.partition(" ")[0] for name in tables()})
+
+
+@pytest.mark.parametrize("command", COVERED)
+def test_harmless_commands_are_covered(command: str) -> None:
+    assert judged(command, *PROGRAMS) == "run"
+
+
+ASKED = [
+    # options that start programs
+    "git clone -u 'touch x' a b",
+    "git clone --upload-pack='touch x' a b",
+    "git clone --template=t a",
+    "git clone -c core.fsmonitor=x a",
+    "git -C dir log",
+    "git -Cdir log",
+    "git -c core.pager=x log",
+    "git -ccore.pager=x log",
+    "git --exec-path=. log",
+    "git --git-dir=x log",
+    "git -p log",
+    "git --help log",
+    "git log --ext-diff",
+    "git log --textconv",
+    "git log --show-signature",
+    "git log --format=%G?",
+    "git log --pretty='format:%h %GK'",
+    "git branch --format '%(signature)'",
+    "git grep -O x",
+    "git grep -Ovim x",
+    "git grep --open-files-in-pager=x y",
+    "git fetch --upload-pack=x y",
+    "git fetch 'ext::sh -c x'",
+    "git push --receive-pack=x",
+    "git push --exec=x",
+    "git merge -s x",
+    "git pull -sx",
+    "git rebase -x x main",
+    "git rebase --exec=x main",
+    "git tag -v x",
+    "git tag -a x",
+    "git commit -S -m x",
+    "git cat-file --textconv HEAD:x",
+    "git bisect run x",
+    "git an-alias",
+    "git config alias.x y",
+    "find . -exec touch x ';'",
+    "find . -execdir touch x +",
+    "find . -ok touch x ';'",
+    "tar tf a --to-command=x",
+    "tar tf a -I x",
+    "tar tf a --use-compress-program x",
+    "tar tf a -F x",
+    "tar --checkpoint=1 --checkpoint-action=exec=x -tf a",
+    "tar tf host:a",
+    "tar -tf a --rsh-command=x",
+    "rg --pre x y",
+    "rg --hostname-bin=x y",
+    "rg -z x",
+    "fd -x touch",
+    "fd -X touch",
+    "sort --compress-program=x y",
+    "awk 'BEGIN { system(\"x\") }'",
+    "awk '{ print | \"x\" }' y",
+    "awk '{ \"x\" | getline }' y",
+    "awk -f x y",
+    "awk '@load \"x\"'",
+    "gawk -l x '1'",
+    "sed 's/a/b/e' x",
+    "sed '1e x' y",
+    "sed -n '1,2p;1e x' y",
+    "sed -f x y",
+    "make -f x",
+    "make CC=x",
+    "make --eval=x",
+    "pytest -p x",
+    "pytest -c x",
+    "cargo test --config x",
+    "cargo an-alias",
+    "cargo test -- --logfile x",
+    "go test -exec x ./...",
+    "go vet -vettool=x ./...",
+    "file -z x",
+    "diff -l a b",
+    # options that write files
+    "git log --output=x",
+    "git log --output x",
+    "git log --outp=x",
+    "git diff --output=x a b",
+    "git show HEAD --output=x",
+    "git archive -o x HEAD",
+    "git archive -ox HEAD",
+    "git archive --output=x HEAD",
+    "find . -fprint x",
+    "find . -fprintf x y",
+    "find . -fls x",
+    "find . -delete",
+    "tar cf x y",
+    "tar -cf x y",
+    "tar xf x",
+    "tar -xvf x",
+    "tar tf x -x",
+    "tar --extract -f x",
+    "sort -o x y",
+    "sort -ox y",
+    "sort y -o x",
+    "sort -ro x y",
+    "sort --outp=x y",
+    "uniq a b",
+    "uniq src/*",
+    "xxd a b",
+    "xxd -r a",
+    "sed -i s/a/b/ x",
+    "sed -ni p x",
+    "sed --in-place=.bak s/a/b/ x",
+    "sed 's/a/b/w x' y",
+    "sed -n 'w x' y",
+    "sed 'w x' -e p",
+    "sed 's/[/]/w x/' y",
+    "awk '{ print > \"x\" }' y",
+    "gawk -o x '1'",
+    "tree -o x",
+    "file -C -m x",
+    "ruff check --fix",
+    "ruff check -o x",
+    "go test -c -o x",
+    "go test -coverprofile=x",
+    "date -s x",
+    "date 010203042026",
+    "hostname x",
+    "pytest --junitxml=x",
+    # words that the shell makes of values
+    "git log $X",
+    'git log "$X"',
+    "git log a$X",
+    'git log "--$X"',
+    'git log --format="$X"',
+    "git log *",
+    "git log {--output=x,a}",
+    "git log $(cat x)",
+    "git log `cat x`",
+    "sort $'-o' x",
+    'sed "$X" y',
+    'awk "$X" y',
+    "find . -name $X",
+    "wc *",
+    'wc "$@"',
+    # around the command
+    "GIT_SSH_COMMAND=x git fetch",
+    "LD_PRELOAD=x git log",
+    "git log > x",
+    "git log >> x",
+    "git log | tee x",
+    "env git log",
+    "xargs git log",
+    "sudo git log",
+    "nice git log",
+    "/usr/bin/time git log",
+    "command git log",
+    "./git log",
+    "$GIT log",
+    "bash -c 'git log'",
+    "git log; git log --output=x",
+    "echo $(git log --output=x)",
+    "cat <(git log --output=x)",
+]
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_what_may_start_programs_or_write_files_is_asked_about(command: str) -> None:
+    assert judged(command, *PROGRAMS) == "ask"
+
+
+def name_of(invocation: str, table: Table) -> st.SearchStrategy[str]:
+    """Options that are not in a table: short ones, long ones, abbreviations of long ones, words after one dash."""
+    known = table.flags | table.values | table.attached
+    letters = [f"-{one}" for one in string.ascii_letters + string.digits if f"-{one}" not in known]
+    if table.number:
+        letters = [one for one in letters if not one[1].isdigit()]
+    long = st.text(string.ascii_lowercase + "-", min_size=2, max_size=12).map("--{}".format)
+    cut = [one[:-1] for one in known if one.startswith("--") and one[:-1] not in known and len(one) > 4]
+    choices = [long.filter(lambda one: one not in known)]
+    choices += [st.sampled_from(sorted(cut))] if cut else []
+    choices += [st.sampled_from(letters)] if letters else []
+    return st.one_of(choices)
+
+
+@given(data=st.data())
+@pytest.mark.parametrize("name", sorted(tables()))
+def test_an_option_that_is_not_in_the_table_is_asked_about(name: str, data: st.DataObject) -> None:
+    table = tables()[name]
+    option = data.draw(name_of(name, table))
+    value = data.draw(st.sampled_from(["", "=x", " x"] if option.startswith("--") else ["", " x"]))
+    harmless = data.draw(st.lists(st.sampled_from([*sorted(table.flags | table.values), "x", "-"]), max_size=3))
+    # Behind an option that takes a value, a number with a dash is its value.
+    assume(not (option[1].isdigit() and harmless and harmless[-1] in table.values))
+    words = [*harmless, f"{option}{value}"]
+    command = f"{name} {' '.join(words)}"
+    assert judged(command, name.partition(" ")[0], name) == "ask", command
+
+
+def test_bundles_are_read_letter_by_letter() -> None:
+    for name, table in tables().items():
+        flags = [one[1] for one in table.flags if len(one) == 2]
+        others = sorted({*string.ascii_letters} - {one[1] for one in table.flags | table.values | table.attached})
+        if flags and others and not table.words:
+            assert judged(f"{name} -{flags[0]}{others[0]}", name) == "ask"
+
+
+def test_no_table_lists_an_option_twice_or_in_another_form() -> None:
+    for name, table in tables().items():
+        kinds = [*table.flags, *table.values, *table.attached]
+        assert len(kinds) == len(set(kinds)), name
+        for option in kinds:
+            assert option.startswith("-") and "=" not in option, (name, option)
+            assert option.startswith("--") or len(option) == 2 or table.words, (name, option)
+
+
+@pytest.mark.parametrize(
+    ("entry", "command", "word"),
+    [
+        ("git log", "git log -p", "run"),
+        ("git log", "git --no-pager log -p", "run"),
+        ("git log", "git show", "ask"),
+        ("git log --output", "git log --output=x -p", "run"),
+        ("git log --output", "git log --output x", "run"),
+        ("git log --output=x", "git log --output=x", "run"),
+        ("git log --output=x", "git log --output=y", "ask"),
+        ("git log --output", "git log --ext-diff", "ask"),
+        ("git log --output", "git log --output=x --ext-diff", "ask"),
+        ("git an-alias", "git an-alias x", "run"),
+        ("git an-alias", "git an-alias -x", "ask"),
+        ("tar -xf", "tar -xf a", "run"),
+        ("tar xf", "tar xf a", "run"),
+        ("tar -xf", "tar -xPf a", "ask"),
+        ("sed -i", "sed -i s/a/b/ x", "run"),
+        ("sed -i", "sed -i s/a/b/e x", "ask"),
+        ("npm", "npm test", "run"),
+        ("npm run", "npm run build", "run"),
+        ("npm run", "npm install x", "ask"),
+        ("npm run", "npm run build --prefix=x", "ask"),
+        ("npm run", "npm run build -- x", "ask"),
+        ("npm run build --fix", "npm run build --fix", "run"),
+        ("npm run build --fix", "npm run build --fix x", "ask"),
+        ("rm", "rm x", "run"),
+        ("rm", "rm -rf x", "ask"),
+        ("rm -rf build", "rm -rf build", "run"),
+        ("rm -rf build", "rm -rf build /", "ask"),
+        ("dd", "dd if=a of=b", "ask"),
+        ("vim", "vim +!x", "ask"),
+        ("python", "python x.py", "run"),
+        ("python", "python -c x", "ask"),
+        ("python", 'python "$X"', "ask"),
+        ("python", 'python "x$X"', "run"),
+        ("'a b'", "'a b' x", "run"),
+        ("it's", "ls", "ask"),
+        ("", "ls", "ask"),
+    ],
+)
+def test_an_entry_covers_its_words_and_the_options_in_it(entry: str, command: str, word: Word) -> None:
+    assert judged(command, entry) == word
+
+
+@pytest.mark.parametrize(
+    ("command", "entries"),
+    [
+        ("git log -p | wc -l", ["git", "wc"]),
+        ("rm -rf build", ["rm -rf build"]),
+        ("git log --output='a b'", ["git log '--output=a b'"]),
+        ("echo a > b", ["echo"]),
+        ("X=1 npm test", ["npm"]),
+        ("git log $X", []),
+        ("python -c 'print(1)' && ls", ["python -c 'print(1)'", "ls"]),
+    ],
+)
+def test_always_allows_no_more_than_was_shown(command: str, entries: list[str]) -> None:
+    policy = Policy()
+    names, hidden = roots(command)
+    asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+    policy.remember(SHELL, asked, "always")
+    assert policy.allow == [f"{SHELL}({entry})" for entry in entries]
+
+
+@pytest.mark.parametrize(
+    ("entry", "command", "word"),
+    [
+        ("git push", "git push", "refuse"),
+        ("git push", "git --no-pager push origin", "refuse"),
+        ("git push", "sudo /usr/bin/git push", "refuse"),
+        ("git push", "git log", "run"),
+        ("rm -rf", "rm -rf x", "refuse"),
+        ("rm -rf", "rm x", "run"),
+    ],
+)
+def test_several_words_can_be_denied(entry: str, command: str, word: Word) -> None:
+    names, hidden = roots(command)
+    asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+    policy = Policy("all", deny=[f"{SHELL}({entry})"])
+    assert policy.judge(SHELL, "run", asked).word == word
+
+
+def test_a_remembered_entry_covers_its_command_again() -> None:
+    for command in [*COVERED, "rm -rf 'a b'", "git log --output=x", "tar xf a", "python -c 'x y'"]:
+        policy = Policy()
+        names, hidden = roots(command)
+        asked = Confirmation("?", "run", command=command, roots=names, hidden=hidden)
+        policy.remember(SHELL, asked, "always")
+        assert policy.judge(SHELL, "run", asked).word == "run", shlex.quote(command)
