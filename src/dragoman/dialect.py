@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from .canon.demands import Demands as Demands
 from .canon.demands import Ends as Ends
@@ -138,6 +138,8 @@ class Dialect(Struct, frozen=True, eq=False):
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
     endpoint: Endpoint
+    is_answer: Callable[[Mapping[str, Raw]], bool] | None = None
+    """Whether the fields of a body are those of an answer: errors come with good statuses, too."""
     stream_end: Callable[[], StreamEnd] | None = None
     """Finds the end of a stream that passes as it is. Without it the reader has to read every frame."""
     recall: Callable[[bytes, Crossing, Sighted | None], Request | None] | None = None

@@ -13,7 +13,7 @@ from . import profiles
 from .canon.losses import Loss, Severity
 from .canon.parts import Part
 from .canon.request import Request
-from .canon.response import Named, Plain, Response
+from .canon.response import Named, Plain
 from .codec import jsontext
 from .codec.carriage import carry, carry_plain
 from .codec.endings import ended
@@ -25,7 +25,8 @@ from .codec.vault import Vault
 from .crossing import Crossing, Resolver
 from .dialect import Dialect
 from .dialects import get
-from .errors import FaultError, WireError
+from .error_answers import is_answer, read_answer
+from .errors import WireError
 from .memory import small_cache
 from .requests import Binary, cross_request, terms
 from .sealing import Strategy, check_strategy
@@ -148,7 +149,7 @@ def cross_response(
     if source == target and not (answers is not None and answers.wrapped):
         _check_json(document, reader)
         return crossed(document, crossing, ())
-    response = told_apart(ended(_read_answer(document, reader, crossing), crossing), crossing)
+    response = told_apart(ended(read_answer(document, reader, crossing), crossing), crossing)
     response = restored(response, answers)
     if answers is not None and answers.stand_ins:
         for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
@@ -233,23 +234,6 @@ def _has_extras(parts: tuple[Part, ...]) -> bool:
     return any(part.extra is not None for part in parts)
 
 
-def _read_answer(document: bytes, reader: Dialect, crossing: Crossing) -> Response:
-    """The answer; FaultError when the document is a fault for all its good status."""
-    try:
-        response = reader.read_response(document, crossing)
-    except WireError:
-        if b'"error"' not in document:
-            raise
-        raise FaultError(reader.read_fault(document, 502, {}), document) from None
-    if not response.parts and response.stop.reason in ("error", "unknown"):
-        if b'"error"' in document:
-            fault = reader.read_fault(document, 502, {})
-            if response.stop.detail and response.stop.reason == "error":
-                fault = msgspec.structs.replace(fault, message=response.stop.detail)
-            raise FaultError(fault, document)
-    return response
-
-
 def translate_fault(
     body: Body,
     *,
@@ -306,10 +290,14 @@ def _tools_of(document: bytes, source: str) -> Raw:
 
 
 def _check_json(document: bytes, dialect: Dialect) -> None:
+    """FaultError where the document is an error, WireError where it is no JSON."""
     try:
         jsontext.fields(document)
     except (msgspec.DecodeError, RecursionError):
         dialect.read_response(document, Crossing(dialect.name, dialect.name))
+    else:
+        if b'"error"' in document:
+            is_answer(document, dialect)
 
 
 __all__ = [

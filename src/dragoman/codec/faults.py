@@ -137,6 +137,14 @@ def _bare(value: dict[str, Any]) -> dict[str, Any] | None:
     return {**{name: field for name, field in value.items() if name not in ("message", "detail")}, "message": said}
 
 
+_NOTHING = (b"null", b"[]", b"{}", b'""', b"false")
+
+
+def said_nothing(value: Raw | None) -> bool:
+    """Whether a field is absent, null or empty: `"error": null` is no error, and `"choices": []` no answer."""
+    return value is None or bytes(value) in _NOTHING or bytes(value).translate(None, b" \t\r\n") in _NOTHING
+
+
 def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> list[Path]:
     """What a source said of a fault that is nowhere in the bytes written for it (body and headers), each by its place.
 

@@ -66,9 +66,13 @@ def redirected(upstream: str, status: int, location: str) -> Fault:
     return Fault("upstream_bad", message, 502)
 
 
-def misread(upstream: str, dialect: str, problem: object) -> Fault:
-    """The fault of a good status whose answer is not in the upstream's dialect."""
-    message = f"Upstream {upstream!r} answered with status 200, but not in its dialect {dialect}: {problem}."
+def misread(upstream: str, status: int, dialect: str, problem: object, body: bytes) -> Fault:
+    """The fault of a good status whose answer is not in the upstream's dialect, or empty."""
+    message = f"Upstream {upstream!r} answered with status {status}, but not in its dialect {dialect}: {problem}."
+    text = body[: MAX_QUOTED * 40].decode("utf-8", "replace").strip()
+    quoted = _page_text(text) if text.startswith("<") else _short(text)
+    if quoted:
+        message = f"{message} It sent: {quoted}"
     return Fault("upstream_bad", f"{message} Check the upstream's dialect and base_url.", 502)
 
 

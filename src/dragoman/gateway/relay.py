@@ -11,7 +11,6 @@ that is done, `fault_table.py` says.
 from __future__ import annotations
 
 import asyncio
-import re
 import traceback
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from ..canon.events import Fault
 from ..canon.request import Sighted
 from ..codec import jsontext
 from ..dialects import get
+from ..error_answers import is_answer
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
 from ..passthrough import PassThrough
 from ..requests import Head, cross_request, look, seen
@@ -49,7 +49,6 @@ from .taped import Taped
 if TYPE_CHECKING:
     from .earlier import Earlier
 
-_ERROR = re.compile(rb'\s*\{\s*"error"\s*:\s*[{"]')
 _STREAMED = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
 
 __all__ = ["Refused", "Relay", "fault_reply", "unknown_path"]
@@ -435,11 +434,16 @@ class Relay:
         `streamed`: it came as a stream."""
         exchange, pouring = self._exchange, self._pouring
         try:
-            if streamed:
+            first = body.lstrip()[:1]
+            if streamed or (first == b"[" and reshape.comes_as_array(asked.target)):
                 body = reshape.whole(body, asked.target)
+            elif first != b"{":
+                return self._misread(sending, asked, "it is no JSON object", body)
             if pouring is not None:
                 told = self._in_events(sending, asked, body)
-            elif sending.kindred and _as_it_is(asked, body):
+            elif sending.kindred and not asked.wrapped and jsontext.is_document(body):
+                if not is_answer(body, get(asked.target)):
+                    return self._misread(sending, asked, "nothing is in it", body)
                 told = body
             else:
                 answer = sending.response(body, asked, int(self._desk.now()), self._vault)
@@ -449,13 +453,17 @@ class Relay:
         except FaultError as error:
             return fault_messages.named(error.fault, sending.choice.name)
         except WireError as error:
-            return fault_messages.misread(sending.choice.name, asked.target, error)
+            return self._misread(sending, asked, error, body)
         if pouring is not None:
             pouring.finish(told, self._told())
         else:
             exchange.told = told
             self._reply.send(200, self.headers("application/json"), told)
         return None
+
+    def _misread(self, sending: Sending, asked: Translation, problem: object, body: bytes) -> Fault:
+        status = self._exchange.answer_status
+        return fault_messages.misread(sending.choice.name, status, asked.target, problem, body)
 
     def _in_events(self, sending: Sending, asked: Translation, body: bytes) -> bytes:
         """A whole answer for a client that wants a stream."""
@@ -498,10 +506,3 @@ class Relay:
         if exchange.repairs:
             out.append(("dragoman-repairs", compact_repairs(exchange.repairs)))
         return out
-
-
-def _as_it_is(asked: Translation, body: bytes) -> bool:
-    """Whether an answer within one dialect goes home as it is. FaultError if it is one for all its good status."""
-    if _ERROR.match(body) is not None:
-        raise FaultError(get(asked.target).read_fault(body, 502, {}), body)
-    return not asked.wrapped and jsontext.is_document(body)

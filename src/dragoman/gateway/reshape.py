@@ -11,7 +11,8 @@ from ..canon.fold import fold, unfold
 from ..codec import jsontext
 from ..crossing import Crossing
 from ..dialects import get
-from ..errors import FaultError, WireError
+from ..error_answers import read_answer
+from ..errors import FaultError
 
 
 def whole(stream: bytes, dialect: str) -> bytes:
@@ -23,14 +24,15 @@ def whole(stream: bytes, dialect: str) -> bytes:
     return get(dialect).write_response(told, Crossing(dialect, dialect))
 
 
+def comes_as_array(dialect: str) -> bool:
+    """Whether a stream of the dialect may come as one JSON array."""
+    end = get(dialect).stream_end
+    return end is not None and end().arrays
+
+
 def streamed(body: bytes, dialect: str) -> bytes:
     """The stream that tells an answer, all of it at once. FaultError if it is none."""
-    try:
-        response = get(dialect).read_response(body, Crossing(dialect, dialect))
-    except WireError:
-        if b'"error"' not in body:
-            raise
-        raise FaultError(get(dialect).read_fault(body, 502, {}), body) from None
+    response = read_answer(body, get(dialect), Crossing(dialect, dialect))
     writer = get(dialect).writer(Crossing(dialect, dialect))
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()
 

@@ -24,7 +24,8 @@ from ..codec.seals import Origin, pack
 from ..crossing import Crossing
 from ..dialect import Dialect
 from ..dialects import get
-from ..errors import ConfigError, TransportError, WireError
+from ..error_answers import read_answer
+from ..errors import ConfigError, FaultError, TransportError, WireError
 from ..transport import addressing
 from ..transport.client import Answer, Client
 from ..transport.google import Tokens
@@ -145,11 +146,9 @@ class UpstreamModel:
         """An answer that came in one piece."""
         body = await answer.read(LARGEST)
         try:
-            return unfold(self._dialect.read_response(body, back))
-        except WireError:
-            if b'"error"' not in body:
-                raise
-            return [self._dialect.read_fault(body, 502, {})]
+            return unfold(read_answer(body, self._dialect, back))
+        except FaultError as error:
+            return [error.fault]
 
     async def _fault(self, answer: Answer) -> Fault:
         body = await answer.read(LARGEST)

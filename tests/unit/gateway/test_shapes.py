@@ -80,7 +80,7 @@ def said(body: bytes, kind: str = "application/json") -> Any:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
 def test_a_fault_with_a_good_status_is_a_fault(client: str, stream: bool) -> None:
-    for body, words in ((SORRY, "sorry"), (b"<html>", "is not openai-chat")):
+    for body, words in ((SORRY, "sorry"), (b"<html>", "not in its dialect openai-chat")):
         told = told_by(Behind(said(body)), dialect=client, stream=stream)
         assert told.status in (500, 502)
         assert words in message_of(client, told.body)
@@ -91,7 +91,7 @@ def test_an_answer_of_another_shape_is_the_upstreams_fault(stream: bool) -> None
     for body in (b'{"choices": 7}', b"", b"[]"):
         told = told_by(Behind(said(body)), stream=stream)
         assert told.status == 502
-        assert "is not openai-chat" in message_of("anthropic", told.body)
+        assert "not in its dialect openai-chat" in message_of("anthropic", told.body)
 
 
 def test_after_a_fault_with_a_good_status_the_next_place_is_asked() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
@@ -105,3 +106,8 @@ def error_event(fault: Fault) -> dict[str, Any]:
     if fault.extra is not None and wire.NAME in fault.extra:
         error.update(fault.extra[wire.NAME])
     return {"type": "error", "error": error}
+
+
+def is_answer(fields: Mapping[str, Raw]) -> bool:
+    """Whether the fields of a body are those of an answer. Its content may be empty."""
+    return bytes(fields.get("content", b"null")) != b"null"

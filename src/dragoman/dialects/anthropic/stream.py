@@ -17,7 +17,7 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import told_whole
 from ...codec.extras import NULL, Fields, carried, gather
-from ...codec.faults import broken_off
+from ...codec.faults import broken_off, said_nothing
 from ...codec.refrain import FrameReader, Refrain
 from ...codec.seals import origin
 from ...codec.sse import Splitter
@@ -149,7 +149,7 @@ class StreamReader(FrameReader):
 
     def _event(self, name: bytes, event: wire.StreamEvent, unknown: Unknown, events: list[Event]) -> None:
         kind = event.type or name.decode("utf-8", "replace")
-        if event.error:
+        if event.error and not said_nothing(event.error):
             self._over = True
             said = jsontext.plain(event.error)
             request_id = jsontext.plain(event.request_id) if event.request_id else ""

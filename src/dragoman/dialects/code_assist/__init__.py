@@ -9,7 +9,7 @@ from ...dialect import Dialect, Endpoint
 from ...rule import Rule
 from ..gemini import DIALECT as GEMINI
 from ..gemini.hosted import VERTEX
-from .faults import read_fault, write_fault
+from .faults import is_answer, read_fault, write_fault
 from .request import read_request, with_project, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader, StreamWriter
@@ -62,6 +62,7 @@ DIALECT = Dialect(
     write_tools=write_tools,
     read_fault=read_fault,
     write_fault=write_fault,
+    is_answer=is_answer,
     write_results=write_results,
     evidence=evidence,
     hosted=VERTEX,

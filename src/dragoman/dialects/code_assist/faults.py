@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
@@ -82,3 +83,9 @@ def _seconds(span: Any) -> float | None:
 
 
 write_fault = gemini.write_fault
+
+
+def is_answer(fields: Mapping[str, Raw]) -> bool:
+    """Whether the fields of a body are those of an answer: its envelope has Gemini's answer in it."""
+    inner = fields.get("response")
+    return inner is not None and jsontext.is_object(inner) and gemini.is_answer(jsontext.fields(inner))

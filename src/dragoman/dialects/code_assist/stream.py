@@ -14,6 +14,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, Start
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried
+from ...codec.faults import said_nothing
 from ...crossing import Crossing
 from ...errors import WireError
 from ..gemini import stream as gemini
@@ -47,7 +48,7 @@ class StreamReader(gemini.StreamReader):
             wrapped, unknown, _ = wire.admit_answer(repaired)
         unknown = self._note(wrapped, unknown)
         chunk = wrapped.response
-        if wrapped.error:
+        if wrapped.error and not said_nothing(wrapped.error):
             chunk = wire.InnerAnswer(error=wrapped.error)
         if chunk is None:
             self._odd = self._odd or data

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
-from ...codec.faults import kind_of_status, retry_after, retry_headers, status_of_kind
+from ...codec.faults import kind_of_status, retry_after, retry_headers, said_nothing, status_of_kind
 from . import wire
 
 _BY_STATUS: dict[str, FaultKind] = {
@@ -123,3 +124,8 @@ def error_object(fault: Fault) -> dict[str, Any]:
         seconds = f"{fault.retry_after:.3f}".rstrip("0").rstrip(".")
         out["details"] = [{"@type": _RETRY, "retryDelay": f"{seconds}s"}]
     return out
+
+
+def is_answer(fields: Mapping[str, Raw]) -> bool:
+    """Whether the fields of a body are those of an answer: something was said, or the prompt was blocked."""
+    return not (said_nothing(fields.get("candidates")) and said_nothing(fields.get("promptFeedback")))

@@ -18,7 +18,7 @@ from ...codec import jsonarray, jsontext, sse
 from ...codec.admit import Unknown
 from ...codec.endings import cut_short
 from ...codec.extras import carried
-from ...codec.faults import broken_off
+from ...codec.faults import broken_off, said_nothing
 from ...codec.refrain import FrameReader, Refrain, begun
 from ...crossing import Crossing
 from ...errors import WireError
@@ -187,14 +187,17 @@ class StreamReader(FrameReader):
             if data == b"[DONE]":  # compatible servers send it
                 return
             chunk, unknown, _ = wire.admit_answer(data)
-            if not self._started and chunk == type(chunk)():
+        if not self._started:
+            if said_nothing(chunk.error):
+                chunk.error = wire.NONE
+            if chunk == type(chunk)():
                 self._odd = data
                 return
         self._chunk(chunk, unknown, events)
 
     def _chunk(self, chunk: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
         """One chunk, decoded: a frame's data, or what an envelope holds."""
-        if chunk.error:
+        if chunk.error and not said_nothing(chunk.error):
             error = peek(chunk.error)
             self._fault(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}), events)
             return

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
-from .faults import read_fault, write_fault
+from .faults import is_answer, read_fault, write_fault
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader, StreamWriter
@@ -82,6 +82,7 @@ DIALECT = Dialect(
     write_tools=write_tools,
     read_fault=read_fault,
     write_fault=write_fault,
+    is_answer=is_answer,
     write_results=write_results,
     evidence=evidence,
     ends=Ends(("done_reason",)),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from ...canon.events import Fault
 from ...codec import jsontext
@@ -61,3 +62,8 @@ def error_line(fault: Fault) -> bytes:
     out = _error(fault)
     out.setdefault("status", status_of_kind(fault.kind, fault.status))
     return jsontext.encode(out) + b"\n"
+
+
+def is_answer(fields: Mapping[str, Raw]) -> bool:
+    """Whether the fields of a body are those of an answer. Its message may be empty."""
+    return bytes(fields.get("message", b"null"))[:1] == b"{"

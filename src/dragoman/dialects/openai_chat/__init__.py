@@ -7,7 +7,7 @@ from typing import Any
 
 from ...dialect import Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
-from .faults import read_fault, write_fault
+from .faults import is_answer, read_fault, write_fault
 from .hosted import HOSTED
 from .plain import read_plain, write_plain
 from .request import AROUND, read_request, write_request
@@ -72,6 +72,7 @@ DIALECT = Dialect(
     write_tools=write_tools,
     read_fault=read_fault,
     write_fault=write_fault,
+    is_answer=is_answer,
     write_results=write_results,
     evidence=evidence,
     ends=Ends(("finish_reason",), ("usage",), ("choices",)),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ...codec.faults import ErrorObjects
+from collections.abc import Mapping
+
+from msgspec import Raw
+
+from ...codec.faults import ErrorObjects, said_nothing
 from . import wire
 
 _ERRORS = ErrorObjects(wire.NAME)
@@ -11,3 +15,8 @@ read_fault = _ERRORS.read
 fault_from = _ERRORS.read_object
 write_fault = _ERRORS.write
 error_object = _ERRORS.write_object
+
+
+def is_answer(fields: Mapping[str, Raw]) -> bool:
+    """Whether the fields of a body are those of an answer."""
+    return not said_nothing(fields.get("choices"))

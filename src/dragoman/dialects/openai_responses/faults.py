@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Raw
+
 from ...canon.events import Fault, FaultKind
-from ...codec.faults import ErrorObjects
+from ...codec.faults import ErrorObjects, said_nothing
 from . import wire
 
 _ERRORS = ErrorObjects(wire.NAME, {"server": "server_error", "upstream_bad": "server_error"})
@@ -53,3 +56,10 @@ def response_error(fault: Fault) -> dict[str, Any]:
     """`response.error` of a response that failed on the way."""
     code = fault.code if fault.code in _OWN_CODES else _STREAM_CODES.get(fault.kind, "server_error")
     return {"code": code, "message": fault.message}
+
+
+def is_answer(fields: Mapping[str, Raw]) -> bool:
+    """Whether the fields of a body are those of an answer. Its output may be empty, unless it failed."""
+    if said_nothing(fields.get("output")) and not said_nothing(fields.get("error")):
+        return False
+    return bytes(fields.get("output", b"null")) != b"null"

@@ -21,7 +21,7 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import told_whole
 from ...codec.extras import NULL
-from ...codec.faults import broken_off
+from ...codec.faults import broken_off, said_nothing
 from ...codec.refrain import OBFUSCATED, FrameReader, Refrain, begun
 from ...codec.sse import Splitter
 from ...crossing import Crossing
@@ -165,7 +165,7 @@ class StreamReader(FrameReader):
 
     def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
         """Any event but one more piece of the open text."""
-        if event.type == "error" or (event.error and not event.type):
+        if event.type == "error" or (not event.type and event.error and not said_nothing(event.error)):
             self._fault(event, events)
             return
         if not self._started:
@@ -347,7 +347,7 @@ class StreamReader(FrameReader):
     def _fault(self, event: wire.StreamEvent, events: list[Event]) -> None:
         self._over = True
         error: dict[str, object] = {}
-        if event.error:
+        if event.error and not said_nothing(event.error):
             nested = jsontext.plain(event.error)
             error = nested if isinstance(nested, dict) else {"message": str(nested)}
         for name in ("code", "message", "param"):

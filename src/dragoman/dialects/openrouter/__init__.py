@@ -8,7 +8,7 @@ from typing import Any
 from ...dialect import Dialect, Endpoint, listed
 from ...rule import Rule
 from ..openai_chat import DIALECT as CHAT
-from .faults import read_fault, write_fault
+from .faults import is_answer, read_fault, write_fault
 from .headers import attribution
 from .hosted import HOSTED
 from .request import read_request, write_request
@@ -90,6 +90,7 @@ DIALECT = Dialect(
     write_tools=write_tools,
     read_fault=read_fault,
     write_fault=write_fault,
+    is_answer=is_answer,
     write_results=write_results,
     evidence=evidence,
     ends=CHAT.ends,

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
-from ...codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
+from ...codec.faults import kind_of_status, retry_after, retry_headers, said_nothing, sharpened, status_of_kind
 from . import wire
 
 _KINDS: dict[str, FaultKind] = {
@@ -72,7 +72,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     request_id = headers.get("x-generation-id", "") or headers.get("x-request-id", "")
-    error = value.get("error", value) if isinstance(value, dict) else value
+    error = value.get("error") or _error_of_choice(value) or value if isinstance(value, dict) else value
     if isinstance(error, dict):
         return fault_from(error, status, headers, request_id)
     message = error if isinstance(error, str) else body[:2000].decode("utf-8", "replace")
@@ -131,3 +131,31 @@ def error_object(fault: Fault) -> dict[str, Any]:
             out["metadata"]["provider_code"] = fault.code
     out.update(own)
     return out
+
+
+class _Choice(msgspec.Struct):
+    error: Any = None
+    message: Any = None
+
+
+_choices = msgspec.json.Decoder(list[_Choice]).decode
+
+
+def is_answer(fields: Mapping[str, Raw]) -> bool:
+    """Whether the fields of a body are those of an answer. A provider that failed has its error in a choice."""
+    choices = fields.get("choices")
+    if choices is None or said_nothing(choices):
+        return False
+    return b'"error"' not in bytes(choices) or any(not choice.error or _said(choice) for choice in _choices(choices))
+
+
+def _said(choice: _Choice) -> bool:
+    """Whether a choice with an error has something else in it."""
+    message = choice.message if isinstance(choice.message, dict) else {}
+    return any(message.get(name) for name in ("content", "tool_calls", "reasoning", "images", "audio"))
+
+
+def _error_of_choice(value: dict[str, Any]) -> Any:
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first.get("error") if isinstance(first, dict) else None

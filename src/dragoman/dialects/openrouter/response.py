@@ -14,6 +14,7 @@ from ...codec import jsontext
 from ...codec.admit import Admitted
 from ...codec.endings import GAP, failure, with_failure
 from ...codec.extras import carried
+from ...codec.faults import said_nothing
 from ...crossing import Crossing
 from ...errors import WireError
 from ..openai_chat import response as chat
@@ -100,7 +101,7 @@ def _take_choice(choice: wire.AnswerChoice, number: int, crossing: Crossing) -> 
     choice.message.role = "assistant"  # whoever else would answer
     taken = take_message(choice.message, (*at, "message"), crossing)
     error = ""
-    if choice.error:
+    if choice.error and not said_nothing(choice.error):
         said = jsontext.plain(choice.error)
         message = said.get("message") if isinstance(said, dict) else said
         error = message if isinstance(message, str) else ""
