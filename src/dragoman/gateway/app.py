@@ -6,7 +6,6 @@ import asyncio
 import os
 import random
 import re
-import traceback
 from collections.abc import Awaitable, Iterator, Mapping
 from time import monotonic, time
 from typing import Any
@@ -19,6 +18,7 @@ from ..transport.client import Limits
 from ..transport.google import Tokens
 from ..transport.projects import Projects
 from ..transport.proxies import client
+from ..transport.redaction import Redactor
 from .breaker import Breakers
 from .clients import from_page, key_in
 from .config import Bounds, Config
@@ -36,6 +36,7 @@ from .refusal import failed
 from .relay import Refused, Relay, fault_reply, unknown_path
 from .reports import report, summary
 from .routes import Routes
+from .secrets import print_failure, redactor
 from .sending import Sendings
 from .server import Gone, Incoming, Reply
 from .stored import ClientStored, MemoryStored, Stored
@@ -101,6 +102,7 @@ class Gateway:
             Projects(),
             Sendings(environment),
             self._exchanges,
+            redactor(config, environment),
         )
 
     @property
@@ -117,7 +119,11 @@ class Gateway:
         self._looks.listing.forget()
         self._desk.breakers.forget_changed(self._desk.config.upstreams, config.upstreams)
         self._desk = msgspec.structs.replace(
-            self._desk, config=config, routes=Routes(config), sendings=Sendings(self._desk.environment)
+            self._desk,
+            config=config,
+            routes=Routes(config),
+            sendings=Sendings(self._desk.environment),
+            redactor=redactor(config, self._desk.environment),
         )
         self._desk.pool.limits = _limits(config.bounds)
         self._vault.most = config.bounds.vault_bytes
@@ -128,10 +134,9 @@ class Gateway:
         if self.log is not None:
             self.log.close()
 
-    def _upstream_keys(self) -> list[str]:
-        """The gateway's own keys: nothing that is shown may repeat them."""
-        desk = self._desk
-        return [desk.environment.get(upstream.key_env, "") for upstream in desk.config.upstreams.values()]
+    def _hidden(self) -> list[str]:
+        """The gateway's secrets: nothing that is shown may repeat them."""
+        return [*self._desk.redactor.secrets, *self._desk.tokens.known()]
 
     def handle(self, request: Incoming, reply: Reply) -> Awaitable[None]:
         """Serve a request. No coroutine of its own: each costs with every step of those below it."""
@@ -182,7 +187,7 @@ class Gateway:
             except Gone:
                 raise
             except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
-                _failed(call.dialect, error, reply)
+                _failed(call.dialect, error, reply, self._desk.redactor)
 
     def _host_refusal(self, request: Incoming) -> Fault | None:
         """Why the host that a request names is not ours; its target may name one besides its header."""
@@ -241,12 +246,12 @@ class Gateway:
                 exchange.status = outer.status
                 exchange.seconds = monotonic() - began
                 if self.log is not None:
-                    self.log.add(exchange, self._upstream_keys() if exchange.error else ())
+                    self.log.add(exchange, self._hidden() if exchange.error else ())
                 self._exchanges.add(exchange)
         except Gone:
             raise
         except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
-            _failed(dialect, error, reply)
+            _failed(dialect, error, reply, self._desk.redactor)
 
     async def _look(self, call: Call, request: Incoming, reply: Reply) -> None:
         """Everything that is no exchange."""
@@ -290,7 +295,7 @@ class Gateway:
     def told(self, viewer: str, name: str) -> bytes:
         """What went through here, as JSON: one exchange by its name (b"" if it did not), or all for "". `viewer` is the
         owner whose exchanges they are, or EVERYBODY."""
-        keys = self._upstream_keys()
+        keys = self._hidden()
         if not name:
             seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
             return jsontext.encode([summary(one, keys) for one in seen])
@@ -300,8 +305,8 @@ class Gateway:
         return jsontext.encode(report(found, keys))
 
 
-def _failed(dialect: str, error: Exception, reply: Reply) -> None:
-    traceback.print_exception(error)
+def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> None:
+    print_failure(error, hidden)
     if reply.started:
         reply.cut()
         return

@@ -10,9 +10,11 @@ from ..canon.events import Fault
 from ..dialects import get
 from ..errors import ConfigError, TransportError
 from ..transport.heading import Heading
+from ..transport.redaction import Redactor
 from . import upstreams
 from .config import Upstream
 from .desk import Desk
+from .secrets import passed_on
 
 PATIENCE = 30.0
 LARGEST = 16 * 1024 * 1024
@@ -47,10 +49,18 @@ async def ask(
         place = upstreams.place(upstream, path)
         async with asyncio.timeout(seconds):
             async with await desk.pool.request(upstreams.address(upstream), method, place, headers, body) as answer:
-                return Told(answer.status, answer.heading, await answer.read(LARGEST))
+                found = await answer.read(LARGEST)
+                if answer.status >= 300:  # it may repeat the key that it does not take
+                    found = _redactor(desk, asked).data(found)
+                return Told(answer.status, answer.heading, found)
     except ConfigError as error:
         return Fault("auth", f"the gateway has no key for this upstream: {error}", 401)
     except TimeoutError:
         return Fault("timeout", f"the upstream did not answer within {seconds:g} seconds", 504)
     except TransportError as error:
-        return Fault("timeout" if error.kind == "timeout" else "upstream_bad", str(error), 502)
+        why = _redactor(desk, asked).text(str(error))
+        return Fault("timeout" if error.kind == "timeout" else "upstream_bad", why, 502)
+
+
+def _redactor(desk: Desk, asked: Mapping[str, str]) -> Redactor:
+    return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, asked)])

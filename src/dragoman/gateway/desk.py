@@ -9,6 +9,7 @@ from msgspec import Struct
 from ..transport.client import Client
 from ..transport.google import Tokens
 from ..transport.projects import Projects
+from ..transport.redaction import Redactor
 from .breaker import Breakers
 from .config import Config
 from .exchanges import Exchanges
@@ -36,3 +37,5 @@ class Desk(Struct, frozen=True):
     sendings: Sendings
     exchanges: Exchanges
     """What went through lately."""
+    redactor: Redactor
+    """Knows the secrets of the configuration."""

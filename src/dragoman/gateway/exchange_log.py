@@ -17,6 +17,7 @@ from functools import lru_cache
 
 import msgspec
 
+from ..transport.redaction import Redactor
 from .config import LogFormat
 from .exchanges import Exchange, Tape
 from .line_writer import LineWriter
@@ -162,7 +163,7 @@ def _reason(exchange: Exchange, keys: Iterable[str]) -> str:
     """Why an exchange failed; "" for one that did not."""
     if not exchange.error:
         return ""
-    hidden = {*secrets_of(exchange), *[key for key in keys if len(key) >= 4]}
+    hidden = Redactor([*secrets_of(exchange), *keys])
     return harmless(str(clean(exchange.error, hidden)), MAX_REASON)
 
 

@@ -65,7 +65,7 @@ class Identities:
                 return Fault("auth", "the key is not one of this gateway's", 401)
             return Fault("auth", "no key was sent; this gateway wants one, as any dialect sends it", 401)
         # An upstream that gets the client's key gets all of them within one dialect.
-        passed = sorted({_bare(headers[name]) for name in KEYS if name in headers}) if self._passed else ()
+        passed = shown_keys(headers) if self._passed else ()
         return Client(self._owner("passed", "\n".join(passed))) if passed else self.nobody
 
     def _owner(self, kind: str, key: str) -> str:
@@ -104,6 +104,11 @@ def local(peer: str, headers: Mapping[str, str]) -> bool:
 def apart(config: Config) -> bool:
     """Whether clients have identities of their own; else all of them are one."""
     return bool(config.listen.key_env or config.listen.admin_key_env) or passes_client_keys(config)
+
+
+def shown_keys(headers: Mapping[str, str]) -> list[str]:
+    """Every key that a client shows, in whichever header."""
+    return sorted({_bare(headers[name]) for name in KEYS if name in headers})
 
 
 def _bare(value: str) -> str:

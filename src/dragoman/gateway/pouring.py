@@ -8,6 +8,7 @@ seconds the head goes out with a sign of life, and a fault that comes then is an
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
@@ -35,6 +36,10 @@ SLICE = 64 * 1024
 have their turn in between."""
 
 
+_FAULT = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
+"""A frame that tells of a fault, in any dialect; `"error": null` tells of none."""
+
+
 class Translator(Protocol):
     """Bytes of the upstream in, bytes for the client out."""
 
@@ -59,8 +64,15 @@ class Pouring:
     _silent = False
 
     def __init__(
-        self, call: Call, reply: Reply, bounds: Bounds, headers: Callable[[str], list[tuple[str, str]]]
+        self,
+        call: Call,
+        reply: Reply,
+        bounds: Bounds,
+        headers: Callable[[str], list[tuple[str, str]]],
+        redact: Callable[[bytes], bytes] | None = None,
     ) -> None:
+        """`redact` takes secrets out of frames with a fault."""
+        self._redact = redact
         self._dialect = call.dialect
         self._reply = reply
         self._bounds = bounds
@@ -130,10 +142,18 @@ class Pouring:
 
     def _tell(self, out: bytes, told: Tape) -> None:
         self._silent = False
+        if b"error" in out:
+            out = self._without_secrets(out)
         if self._frame is not None:
             out = self._frame.feed(out)
         told.add(out)
         self._reply.write(out)
+
+    def _without_secrets(self, frames: bytes) -> bytes:
+        """Whole frames, of which one may tell of a fault: upstreams repeat keys there."""
+        if self._redact is None or _FAULT.search(frames) is None:
+            return frames
+        return self._redact(frames)
 
     def open(self) -> None:
         """The head goes out, with whatever is written next. Nothing can be tried any more."""
@@ -147,6 +167,8 @@ class Pouring:
         self.stop()
         if not self._reply.started:
             self._reply.start(200, self._headers(self._media))
+        if b"error" in rest:
+            rest = self._without_secrets(rest)
         if self._frame is not None:
             rest = self._frame.feed(rest) + self._frame.close()
         told.add(rest)

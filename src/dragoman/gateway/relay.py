@@ -11,7 +11,6 @@ that is done, `fault_table.py` says.
 from __future__ import annotations
 
 import asyncio
-import traceback
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from ..requests import Head, cross_request, look, seen
 from ..translation import Translation
 from ..transport.client import Answer, Post, too_long
 from ..transport.heading import NONE
+from ..transport.redaction import Redactor
 from ..transport.retry import until, wait
 from . import fault_messages, headers, reshape, stage, upstreams
 from .asides import Told
@@ -42,6 +42,7 @@ from .paths import Call
 from .pouring import Pouring, Translator
 from .refusal import Refused, failed, fault_reply, looped, no_model, unheld, unknown_path, untranslated
 from .routes import Choice
+from .secrets import passed_on, print_failure
 from .sending import HOPS, INSTANCE, Sending
 from .server import Gone, Incoming, Reply
 from .taped import Taped
@@ -111,7 +112,7 @@ class Relay:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
         choices = self._choices()
         if self._exchange.stream:
-            self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers)
+            self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers, self._redacted_frames)
         told: Fault | None = None  # the first fault after which the client may ask again, or the first of all
         passing = False  # the client may ask again after it
         failover: Failover | None = None
@@ -139,7 +140,7 @@ class Relay:
                 raise
             told = refused.fault
         except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
-            traceback.print_exception(error)
+            print_failure(error, self._desk.redactor)
             told = Fault("server", failed(error), 500, "gateway_failed")
         finally:
             if self._pouring is not None:
@@ -219,7 +220,7 @@ class Relay:
         """Ask a place again that answered with a fault, as long as it may help; None when the client has its answer."""
         choice, reply, attempt = sending.choice, self._reply, 0
         while fault is not None:
-            self._failed(choice, fault)
+            fault = self._failed(choice, self._redacted(fault))
             if reply.ended:
                 self._exchange.error = fault.message
                 return None
@@ -411,7 +412,8 @@ class Relay:
 
     async def _fault(self, choice: Choice, answer: Answer) -> Fault:
         """What an upstream says that does not serve the request."""
-        self._exchange.answered = body = await answer.read(self._bounds.answer, self._bounds.idle)
+        body = self._redactor().data(await answer.read(self._bounds.answer, self._bounds.idle))
+        self._exchange.answered = body
         if answer.status < 400:
             return fault_messages.redirected(choice.name, answer.status, answer.header("location"))
         fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
@@ -474,6 +476,24 @@ class Relay:
         self._exchange.losses += translator.losses
         return told
 
+    # Upstreams may repeat a key in what they say about it.
+
+    def _redactor(self) -> Redactor:
+        desk = self._desk
+        return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, self._request.headers)])
+
+    def _redacted(self, fault: Fault) -> Fault:
+        """An upstream's fault without secrets."""
+        found = self._redactor().fault(fault)
+        if found is not fault and fault is self._late:
+            self._late = found
+        if found is not fault and self._verbatim is not None and self._verbatim[0] is fault:
+            self._verbatim = (found, self._verbatim[1], self._verbatim[2])
+        return found
+
+    def _redacted_frames(self, frames: bytes) -> bytes:
+        return self._redactor().data(frames)
+
     # What the client is told.
 
     def _told(self) -> Tape:
@@ -499,6 +519,9 @@ class Relay:
         called = self._request.headers.get("x-request-id") or name
         own = [("content-type", kind), ("dragoman-exchange", name)]
         out = headers.homeward(dialect, exchange.upstream_dialect, self._heading, called, own)
+        least = self._desk.redactor.shortest
+        if any([len(value) >= least and value is not called for _, value in out[2:]]):  # noqa: C419
+            out[2:] = self._desk.redactor.headers(out[2:])
         if exchange.stream:
             out += _STREAMED
         if exchange.losses:

@@ -14,7 +14,7 @@ from ..canon.response import Usage
 from ..crossing import Crossing
 from ..dialects import get, names
 from ..errors import WireError
-from ..transport.redaction import query_secrets, redacted_query
+from ..transport.redaction import Redactor, query_secrets, redacted_query
 from .exchanges import Exchange, Tape, as_tape
 
 _FRAME = re.compile(rb".+?(?:\r?\n\r?\n|\Z|\n(?=\{))", re.S)
@@ -177,11 +177,13 @@ def _taped(said: Tape | bytes | None) -> str:
     kept = len(head) + len(tail)
     if kept == tape.size and not tail:
         return shown(head)
-    return f"{shown(head)}\n... ({tape.size - kept} bytes are not kept) ...\n{shown(tail)}"
+    # Whole lines only: in half a line half a secret could stand, which nobody would find.
+    head, tail = head[: head.rfind(b"\n") + 1], tail[tail.find(b"\n") + 1 :]
+    return f"{shown(head)}\n... ({tape.size - len(head) - len(tail)} bytes are not kept) ...\n{shown(tail)}"
 
 
-def _hidden(exchange: Exchange, secrets: Iterable[str]) -> set[str]:
-    return {*secrets_of(exchange), *[secret for secret in secrets if len(secret) >= 4]}
+def _hidden(exchange: Exchange, secrets: Iterable[str]) -> Redactor:
+    return Redactor([*secrets_of(exchange), *secrets])
 
 
 def secrets_of(exchange: Exchange) -> set[str]:
@@ -189,16 +191,13 @@ def secrets_of(exchange: Exchange) -> set[str]:
     found = {value for name, value in exchange.request.headers.items() if name in _SECRET_HEADERS}
     found |= {value.partition(" ")[2] for value in found}
     found |= query_secrets(exchange.request.query)
-    return {value for value in found if len(value) >= 4}
+    return found
 
 
-def clean(value: Any, secrets: set[str]) -> Any:
+def clean(value: Any, secrets: Redactor) -> Any:
     """The value without secrets, however deep they are."""
     if isinstance(value, str):
-        for secret in secrets:
-            if secret in value:
-                value = value.replace(secret, "...")
-        return _SECRETS.sub(r"\1\2\3...", value)
+        return _SECRETS.sub(r"\1\2\3...", secrets.text(value))
     if isinstance(value, dict):
         return {name: clean(one, secrets) for name, one in value.items()}
     if isinstance(value, list | tuple):

@@ -213,5 +213,5 @@ async def _elsewhere(
     if isinstance(told, Fault):
         raise Refused(told)
     called, own = request.headers.get("x-request-id", ""), [("content-type", "application/json")]
-    headers = homeward(_NATIVE, _NATIVE, told.headers, called, own)
+    headers = desk.redactor.headers(homeward(_NATIVE, _NATIVE, told.headers, called, own))
     return told.status, [(name, value) for name, value in headers if value], told.body

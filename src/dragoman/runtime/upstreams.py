@@ -30,6 +30,7 @@ from ..transport import addressing
 from ..transport.client import Answer, Client
 from ..transport.google import Tokens
 from ..transport.projects import Projects
+from ..transport.redaction import Redactor, upstream_secrets
 from ..transport.retry import no_answer, until
 from ..transport.upstream import REHEARSAL, Upstream, addressed, wanting
 from .model import Model, Report
@@ -102,11 +103,11 @@ class UpstreamModel:
         try:
             async with aclosing(self._events(body, streams, crossing, back)) as events:
                 async for event in events:
-                    yield home.brought(event, back)
+                    yield self._redacted(event) if type(event) is Fault else home.brought(event, back)
         except TransportError as error:
-            yield no_answer(error)
+            yield self._redacted(no_answer(error))
         except WireError as error:
-            yield Fault("upstream_bad", f"the answer is not {self._dialect.name}: {error}", 502)
+            yield self._redacted(Fault("upstream_bad", f"the answer is not {self._dialect.name}: {error}", 502))
         except ConfigError as error:
             yield Fault("auth", f"{self.name} cannot be asked: {error}", 401)
         finally:
@@ -115,6 +116,11 @@ class UpstreamModel:
 
     async def close(self) -> None:
         """The connections are the net's."""
+
+    def _redacted(self, fault: Fault) -> Fault:
+        """An upstream may repeat the key that it does not take."""
+        known = upstream_secrets(self._upstream, self._net.environment)
+        return Redactor([*known, *self._net.tokens.known()]).fault(fault)
 
     async def _events(
         self, body: bytes, streams: bool, crossing: Crossing, back: Crossing

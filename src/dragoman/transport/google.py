@@ -55,6 +55,10 @@ class Tokens:
             self._under_way[file] = task
         return token if left > LATE else await asyncio.shield(task)
 
+    def known(self) -> list[str]:
+        """The tokens that are in use."""
+        return [token for token, _ in self._known.values()]
+
     async def _fetched(self, file: str) -> str:
         try:
             token, end = await asyncio.to_thread(self._blocking, file)

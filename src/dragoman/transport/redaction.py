@@ -1,10 +1,28 @@
-"""Takes secrets out of what is shown: query strings, addresses, texts."""
+"""Takes secrets out of what is shown: query strings, addresses, and whatever an upstream writes in an error.
+
+An upstream that refuses a key may repeat it in its message: as it is, escaped for JSON, encoded for an address, in
+base64 or in hexadecimal digits. `Redactor` finds all of these. It is for faults, headers and reports; good answers are
+not looked into.
+"""
 
 from __future__ import annotations
 
+import base64
 import re
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from urllib.parse import unquote_plus, urlsplit
 
+import msgspec
+from msgspec import Raw
+
+from ..canon.events import Fault
+from ..canon.parts import Extra
+from .upstream import Upstream
+
+SHORTEST = 4
+"""Characters of the shortest secret that is looked for: a shorter one is part of too many words."""
 HIDDEN = "..."
 """Stands where a secret was."""
 _QUERY_NAMES = re.compile(
@@ -70,3 +88,129 @@ def _is_host(place: str) -> bool:
         return bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
+
+
+class Redactor:
+    """Knows some secrets, and takes them out of texts."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        known = sorted({secret for secret in secrets if len(secret) >= SHORTEST}, key=len, reverse=True)
+        self.secrets = tuple(known)
+        self._needles = [needle for secret in known for needle in _spellings(secret.encode("utf-8", "replace"))]
+        self._plain = {*self._needles, *map(_plain, self._needles)}
+        self.shortest = min(map(len, self._needles), default=sys.maxsize)
+        """Bytes of the shortest spelling: what is shorter holds no secret."""
+
+    def beside(self, secrets: Iterable[str]) -> Redactor:
+        """One that knows more secrets."""
+        more = [secret for secret in secrets if secret not in self.secrets]
+        return Redactor([*self.secrets, *more]) if more else self
+
+    def data(self, data: bytes) -> bytes:
+        """The bytes without secrets: the same object where there are none."""
+        return self._pattern.sub(HIDDEN.encode(), data) if self._needles and self._suspicious(data) else data
+
+    def text(self, text: str) -> str:
+        data = text.encode("utf-8", "surrogatepass")
+        found = self.data(data)
+        return text if found is data else found.decode("utf-8", "replace")
+
+    def headers(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(name, self.text(value) if len(value) >= self.shortest else value) for name, value in headers]
+
+    def fault(self, fault: Fault) -> Fault:
+        """The fault without secrets: the same object where there are none."""
+        words = fault.message, fault.code, fault.param, fault.request_id
+        found = tuple(map(self.text, words))
+        extra = self._extra(fault.extra) if fault.extra is not None else None
+        if found == words and extra == fault.extra:
+            return fault
+        message, code, param, request_id = found
+        return msgspec.structs.replace(
+            fault, message=message, code=code, param=param, request_id=request_id, extra=extra
+        )
+
+    def _extra(self, extra: Extra) -> Extra:
+        return {
+            dialect: {name: Raw(self.data(bytes(value))) for name, value in fields.items()}
+            for dialect, fields in extra.items()
+        }
+
+    def _suspicious(self, data: bytes) -> bool:
+        """Whether a secret is there: a search without the pattern, which costs more."""
+        if len(data) < self.shortest:
+            return False
+        if any(needle in data for needle in self._needles):
+            return True
+        if b"%" not in data and b"\\" not in data:
+            return False
+        once = _plain(data)
+        twice = _plain(once)
+        return any(needle in once or needle in twice for needle in self._plain)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[bytes]:
+        """Made when a secret was found: then only, since few upstreams repeat one."""
+        spelled = [needle.decode("utf-8", "replace") for needle in self._needles]
+        return re.compile(b"|".join([b"".join(map(_escapable, letters)) for letters in spelled]))
+
+
+_ESCAPED = re.compile(rb"\\{1,8}u([0-9a-fA-F]{4})|%(?:25){0,4}([0-9a-fA-F]{2})|\\{1,8}([\"\\/])")
+
+
+def _plain(data: bytes) -> bytes:
+    """The bytes with nothing escaped. What is no escape may be taken for one: good enough to compare what was treated
+    alike."""
+    return _ESCAPED.sub(_unescaped, data).replace(b"+", b" ")  # which stands for a space in a query
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    if found[1] is not None:
+        return chr(int(found[1], 16)).encode("utf-8", "replace")
+    return bytes([int(found[2], 16)]) if found[2] is not None else found[3]
+
+
+def _escapable(character: str) -> bytes:
+    """A pattern for a character however it is escaped, once or several times."""
+    data = character.encode("utf-8", "replace")
+    ways = [re.escape(data), rb"%b" % b"".join([rb"%%(?:25){0,4}(?i:%02x)" % byte for byte in data])]
+    if ord(character) < 0x10000:
+        ways.append(rb"\\{1,8}u(?i:%04x)" % ord(character))
+    if character in '"\\/':
+        ways.append(rb"\\{1,8}" + re.escape(data))
+    if character == " ":
+        ways.append(rb"\+")
+    return b"(?:" + b"|".join(ways) + b")"
+
+
+def _spellings(secret: bytes) -> list[bytes]:
+    """A secret as it is, in hexadecimal digits, and in base64, wherever in a longer text it began."""
+    found = [secret, secret.hex().encode(), secret.hex().upper().encode()]
+    for before in range(3):
+        whole = base64.b64encode(bytes(before) + secret)
+        # The characters that depend on nothing but the secret.
+        core = whole[(before * 8 + 5) // 6 : (before + len(secret)) * 8 // 6]
+        if len(core) >= 8:
+            found += [core, core.replace(b"+", b"-").replace(b"/", b"_")]
+    return list(dict.fromkeys(found))
+
+
+def upstream_secrets(upstream: Upstream, environment: Mapping[str, str]) -> set[str]:
+    """The secrets of an upstream: its key, those among its headers, and the password in its address."""
+    found = {environment.get(upstream.key_env, "") if upstream.key_env else ""}
+    found |= {_bare(value) for name, value in upstream.headers.items() if _SECRET_HEADER.search(name)}
+    place, _, query = upstream.base_url.partition("?")
+    found |= query_secrets(query)
+    if "@" in place:
+        user = place.rpartition("@")[0].partition("://")[2]
+        found |= {user, user.partition(":")[2]}
+    return {secret for secret in found if secret}
+
+
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential", re.IGNORECASE)
+
+
+def _bare(value: str) -> str:
+    """A header's value without the word for the scheme in front of it."""
+    scheme, _, secret = value.partition(" ")
+    return secret.strip() if secret and scheme.lower() in ("bearer", "basic", "token") else value

@@ -1,0 +1,291 @@
+"""An upstream that repeats a key in what it says about it: neither clients nor exchanges nor the log see the key."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from bench.streams import frames
+
+from dragoman.canon.events import Fault
+from dragoman.crossing import Crossing
+from dragoman.dialects import get
+from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
+from dragoman.gateway.exchange_log import text
+from dragoman.gateway.server import Incoming, Reply
+
+from .loopback import Scripted, ask, through
+from .rig import DIALECTS, Behind, Front, between, path_of, run
+from .rig import asking as body_of
+
+KEY = "sk-upstream/0123456789+abcdef"
+KEYS = {"THEIRS": KEY, "KEYS": "gateway-client-key", "ADMIN": "gateway-admin-key"}
+SPELLED: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "escaped": lambda key: json.dumps(key).replace("/", "\\/")[1:-1],
+    "unicode": lambda key: "".join([f"\\u{ord(one):04x}" for one in key]),
+    "quoted": lambda key: quote(key, safe=""),
+    "base64": lambda key: base64.b64encode(f"user:{key}".encode()).decode(),
+}
+CORE = b"0123456789"
+ENCODED = base64.b64encode(b"x:" + KEY.encode())[8:24]
+
+
+def unseen(*told: bytes | str) -> None:
+    for one in told:
+        data = one if isinstance(one, bytes) else one.encode()
+        assert CORE not in data
+        assert b"%30%31" not in data
+        assert b"u0030" not in data
+        for before in range(3):
+            assert base64.b64encode(bytes(before) + KEY.encode())[4:20] not in data
+
+
+def faulty(dialect: str, spelled: str = "plain", status: int = 401) -> bytes:
+    fault = Fault("auth" if status == 401 else "server", f"the key {'KEY'} is not known, nor Bearer KEY", status)
+    body = get(dialect).write_fault(fault)[0]
+    return body.replace(b"KEY", SPELLED[spelled](KEY).encode())
+
+
+def answering(status: int, body: bytes, *headers: tuple[str, str]) -> Any:
+    async def step(asked: Incoming, reply: Reply) -> None:
+        reply.send(status, [("content-type", "application/json"), *headers], body)
+
+    return step
+
+
+def pouring(chunks: list[bytes], kind: str) -> Any:
+    async def step(asked: Incoming, reply: Reply) -> None:
+        reply.start(200, [("content-type", kind)])
+        for chunk in chunks:
+            reply.write(chunk)
+            await asyncio.sleep(0)
+        reply.end()
+
+    return step
+
+
+async def looked_at(front: Front, told: Any) -> None:
+    """The whole report, the list and the line of the log hold no key either."""
+    name = told.headers["dragoman-exchange"]
+    unseen((await front.ask(f"/dragoman/exchanges/{name}")).body, (await front.ask("/dragoman/exchanges")).body)
+    exchange = front.gateway._exchanges.get(name)
+    assert exchange is not None
+    unseen(exchange.error, text(exchange), *[one.message for one in exchange.tries])
+
+
+UPSTREAM = {"auth": "auto", "key_env": "THEIRS"}
+
+
+def keyed(dialect: str) -> dict[str, Any]:
+    return {"auth": "bearer" if dialect in ("code-assist", "ollama") else "auto", "key_env": "THEIRS"}
+
+
+@pytest.mark.parametrize("spelled", sorted(SPELLED))
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_fault_with_a_status_of_its_own(dialect: str, spelled: str) -> None:
+    async def inner() -> None:
+        for status in (401, 500) if spelled == "plain" else (401,):
+            behind = Behind(answering(status, faulty(dialect, spelled, status)), dialect=dialect)
+            async with between(behind, upstream=keyed(dialect), environment=KEYS) as front:
+                for client in DIALECTS if spelled == "plain" else {dialect, "openai-chat"}:
+                    told = await front.generate(client, stream=status == 500)
+                    assert told.status >= 400
+                    assert b"..." in told.body
+                    unseen(told.body, *told.headers.values())
+                    await looked_at(front, told)
+
+    run(inner())
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_error_with_a_good_status(dialect: str) -> None:
+    async def inner() -> None:
+        behind = Behind(answering(200, faulty(dialect)), dialect=dialect)
+        async with between(behind, upstream=keyed(dialect), environment=KEYS) as front:
+            for client in DIALECTS:
+                for stream in (False, True):
+                    told = await front.generate(client, stream=stream)
+                    if told.status != 200 or stream:  # an answer that is no fault passes as it is
+                        unseen(told.body, *told.headers.values())
+                        await looked_at(front, told)
+
+    run(inner())
+
+
+@pytest.mark.parametrize("spelled", ["plain", "unicode", "base64"])
+@pytest.mark.parametrize("size", [7, 100_000])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_fault_in_the_middle_of_a_stream(dialect: str, size: int, spelled: str) -> None:
+    """Cut into small chunks the key is split between them."""
+    known = get(dialect)
+    good = frames(dialect)
+    fault = known.writer(Crossing(dialect, dialect)).send(Fault("auth", "the key KEY is not known", 401))
+    stream = b"".join(good[: len(good) // 2]) + fault.replace(b"KEY", SPELLED[spelled](KEY).encode())
+    chunks = [stream[i : i + size] for i in range(0, len(stream), size)]
+    kind = "text/event-stream" if known.framing == "sse" else "application/x-ndjson"
+
+    async def inner() -> None:
+        async with between(
+            Behind(pouring(chunks, kind), dialect=dialect), upstream=keyed(dialect), environment=KEYS
+        ) as front:
+            for client in DIALECTS if size > 7 and spelled == "plain" else {dialect, "anthropic"}:
+                told = await front.generate(client, stream=True)
+                assert b"is not known" in told.body
+                unseen(told.body, *told.headers.values())
+                await looked_at(front, told)
+
+    run(inner())
+
+
+def test_headers_that_are_passed_on() -> None:
+    async def inner() -> None:
+        for status, body in ((200, None), (429, faulty("openai-chat", status=500))):
+            from bench import payloads
+
+            made = answering(
+                status,
+                body or payloads.response("openai-chat"),
+                ("x-request-id", f"req-{KEY}"),
+                ("openai-organization", f"org of {KEY}"),
+                ("x-ratelimit-reset", quote(KEY, safe="")),
+            )
+            async with between(Behind(made), upstream=UPSTREAM, environment=KEYS) as front:
+                for client in ("openai-chat", "anthropic"):
+                    told = await front.generate(client)
+                    unseen(told.body, *told.headers.values())
+                    assert told.headers["x-request-id"] == "req-..."
+                    await looked_at(front, told)
+
+    run(inner())
+
+
+def test_a_redirect_with_the_key_in_its_address() -> None:
+    async def inner() -> None:
+        made = answering(302, b"", ("location", f"https://elsewhere.example/?token={quote(KEY, safe='')}"))
+        async with between(Behind(made), upstream=UPSTREAM, environment=KEYS) as front:
+            told = await front.generate("openai-chat")
+            assert b"elsewhere.example" in told.body
+            unseen(told.body)
+            await looked_at(front, told)
+
+    run(inner())
+
+
+def test_keys_of_clients_and_administrators_are_not_repeated_either() -> None:
+    def config(places: list[str]) -> Config:
+        row = Upstream("openai-chat", places[0], key_env="THEIRS", headers={"x-extra-key": "a-static-secret"})
+        listen = Listen(key_env="KEYS", admin_key_env="ADMIN")
+        return Config(listen=listen, upstreams={"u": row}, routes=(Route("*", (Target("u"),), retries=0),))
+
+    said = b'{"error": {"message": "gateway-client-key gateway-admin-key a-static-secret END"}}'
+
+    def use(base: str) -> None:
+        shown = {"authorization": "Bearer gateway-client-key"}
+        told = ask(base, "POST", "/v1/chat/completions", body_of("openai-chat"), shown)
+        assert b"... ... ... END" in told.body
+
+    through(use, config, Scripted(lambda asked: (400, [], said)), environment=KEYS)
+
+
+def test_a_clients_own_key_that_is_passed_on() -> None:
+    async def inner() -> None:
+        async def step(asked: Incoming, reply: Reply) -> None:
+            body = b'{"error": {"message": "no %b END"}}' % asked.headers["authorization"].encode()
+            reply.send(400, [("content-type", "application/json")], body)
+
+        async with between(Behind(step), upstream={"auth": "client"}) as front:
+            told = await front.ask(
+                path_of("openai-chat"), body_of("openai-chat"), {"authorization": "Bearer the-clients-own-key"}
+            )
+            assert b"no Bearer ... END" in told.body
+            name = told.headers["dragoman-exchange"]
+            assert b"the-clients-own-key" not in (await front.ask(f"/dragoman/exchanges/{name}")).body
+
+    run(inner())
+
+
+def test_answers_beside_the_exchanges() -> None:
+    """Counts, stored responses and session calls pass an upstream's fault on as it is, but for the key."""
+
+    def config(places: list[str]) -> Config:
+        rows = {
+            "r": Upstream("openai-responses", places[0], key_env="THEIRS", models=("r",)),
+            "a": Upstream("anthropic", places[0], key_env="THEIRS", models=("a",)),
+            "c": Upstream("code-assist", places[0], key_env="THEIRS", models=("c",)),
+        }
+        return Config(upstreams=rows)
+
+    said = faulty("openai-responses", status=400)
+
+    def use(base: str) -> None:
+        places: list[tuple[str, str, Any]] = [
+            ("GET", "/v1/responses/resp_1", None),
+            ("DELETE", "/v1/responses/resp_1", None),
+            ("GET", "/v1/conversations/conv_1", None),
+            ("POST", "/v1/responses/compact", {"model": "r", "input": "x"}),
+            ("POST", "/v1internal:loadCodeAssist", {}),
+        ]
+        for method, path, body in places:
+            told = ask(base, method, path, body)
+            unseen(told.body, *told.headers.values())
+            assert told.status >= 400, path
+            assert b"..." in told.body, path
+
+        for path, body in (
+            ("/v1/responses/input_tokens", {"model": "r", "input": "x"}),
+            ("/v1/messages/count_tokens", json.loads(body_of("anthropic", model="a"))),
+        ):
+            told = ask(base, "POST", path, body)
+            unseen(told.body, *told.headers.values())
+
+    scripted = Scripted(lambda asked: (401, [("x-request-id", KEY)], said))
+    through(use, config, scripted, environment=KEYS)
+
+
+def test_a_failure_of_our_own_is_printed_without_keys(capfd: pytest.CaptureFixture[str]) -> None:
+    async def inner() -> None:
+        async with between(Behind(answering(200, b"{}")), upstream=UPSTREAM, environment=KEYS) as front:
+
+            def broken(*_: Any) -> Any:
+                raise RuntimeError(f"header authorization: Bearer {KEY}")
+
+            front.gateway._desk.routes.find = broken  # type: ignore[method-assign]
+            told = await front.generate("openai-chat")
+            assert told.status == 500
+            unseen(told.body)
+
+    run(inner())
+    printed = capfd.readouterr().err
+    assert "RuntimeError: header authorization: Bearer ..." in printed
+    unseen(printed)
+
+
+def test_good_answers_are_not_looked_into() -> None:
+    """A model may write whatever it likes: only faults are looked into, so that a good stream costs nothing."""
+    from dragoman.transport.redaction import Redactor
+
+    looked: list[bytes] = []
+    found = Redactor.data
+
+    def data(self: Redactor, data: bytes) -> bytes:
+        looked.append(data)
+        return found(self, data)
+
+    async def inner() -> None:
+        stream = pouring([b"".join(frames("openai-responses"))], "text/event-stream")
+        async with between(Behind(stream, dialect="openai-responses"), upstream=UPSTREAM, environment=KEYS) as front:
+            for client in ("openai-responses", "anthropic"):
+                assert (await front.generate(client, stream=True)).status == 200
+
+    Redactor.data = data  # type: ignore[method-assign]
+    try:
+        run(inner())
+    finally:
+        Redactor.data = found  # type: ignore[method-assign]
+    assert looked == []
