@@ -115,9 +115,8 @@ def test_attempts_that_failed_are_told() -> None:
     behind = Behind(failing(503), whole("openai-chat"))
     _, exchange = recorded(behind, "/v1/messages", asking("anthropic"), {}, route={"retries": 1})
     assert exchange["attempts"] == 2
-    assert exchange["tries"] == [
-        {"upstream": "a", "model": "m", "kind": "overloaded", "status": 503, "message": "no luck"}
-    ]
+    said = "no luck (upstream 'a', status 503)"
+    assert exchange["tries"] == [{"upstream": "a", "model": "m", "kind": "overloaded", "status": 503, "message": said}]
     assert exchange["error"] == ""
 
 
