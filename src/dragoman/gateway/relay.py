@@ -381,7 +381,7 @@ class Relay:
                 fault = await self._pouring.pour(answer, translator, answered, told, sending.choice.name)
                 exchange.losses += translator.losses
                 exchange.note = translator.note
-                return fault if fault is None else fault_messages.named(fault, sending.choice.name)
+                return fault if fault is None else fault_messages.named(self._redacted(fault), sending.choice.name)
             body = answer.whole(bounds.answer)
             if body is None:
                 body = await answer.read(bounds.answer, bounds.idle)
@@ -453,7 +453,7 @@ class Relay:
                 if losses := answer.losses:
                     exchange.losses += losses
         except FaultError as error:
-            return fault_messages.named(error.fault, sending.choice.name)
+            return fault_messages.named(self._redacted(error.fault), sending.choice.name)
         except WireError as error:
             return self._misread(sending, asked, error, body)
         if pouring is not None:
@@ -465,7 +465,9 @@ class Relay:
 
     def _misread(self, sending: Sending, asked: Translation, problem: object, body: bytes) -> Fault:
         status = self._exchange.answer_status
-        return fault_messages.misread(sending.choice.name, status, asked.target, problem, body)
+        # What is quoted of it is cut: half a secret would not be found afterwards.
+        quoted = self._redactor().data(body)
+        return fault_messages.misread(sending.choice.name, status, asked.target, problem, quoted)
 
     def _in_events(self, sending: Sending, asked: Translation, body: bytes) -> bytes:
         """A whole answer for a client that wants a stream."""
