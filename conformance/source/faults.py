@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import paths
 from .calls import GRAMMARS, asked
 from .desk import CHATS, DIALECTS, GEMINIS, Call, Doc
@@ -62,29 +64,25 @@ def fault(dialect: str, kind: str) -> Doc:
 
 def _shape(client: str, kind: str) -> list[Doc]:
     """What the client must see."""
-    statuses = {"rate": 429, "invalid": 400, "auth": 401}
-    facts: list[Doc] = [{"somewhere": WORDS}]
-    if kind in statuses:
-        facts.append({"path": "/status", "equals": statuses[kind]})
-    else:
-        facts.append({"path": "/status", "one_of": [503, 529]})
+    statuses = {"rate": [429], "invalid": [400], "auth": [400, 401, 424], "overloaded": [503, 529]}
+    facts: list[Doc] = [{"somewhere": WORDS}, _any_of("/status", statuses[kind])]
     if client == "anthropic":
         words = {
-            "rate": "rate_limit_error",
-            "invalid": "invalid_request_error",
-            "auth": "authentication_error",
-            "overloaded": "overloaded_error",
+            "rate": ["rate_limit_error"],
+            "invalid": ["invalid_request_error"],
+            "auth": ["authentication_error", "invalid_request_error"],
+            "overloaded": ["overloaded_error"],
         }
-        facts += [{"path": "/body/type", "equals": "error"}, {"path": "/body/error/type", "equals": words[kind]}]
+        facts += [{"path": "/body/type", "equals": "error"}, _any_of("/body/error/type", words[kind])]
         facts.append({"path": "/body/error/message", "contains": WORDS})
     elif client in GEMINIS:
         states = {
-            "rate": "RESOURCE_EXHAUSTED",
-            "invalid": "INVALID_ARGUMENT",
-            "auth": "UNAUTHENTICATED",
-            "overloaded": "UNAVAILABLE",
+            "rate": ["RESOURCE_EXHAUSTED"],
+            "invalid": ["INVALID_ARGUMENT"],
+            "auth": ["UNAUTHENTICATED", "INVALID_ARGUMENT"],
+            "overloaded": ["UNAVAILABLE"],
         }
-        facts += [{"path": "/body/error/status", "equals": states[kind]}, {"same": ["/status", "/body/error/code"]}]
+        facts += [_any_of("/body/error/status", states[kind]), {"same": ["/status", "/body/error/code"]}]
     elif client == "ollama":
         facts.append({"path": "/body/error", "contains": WORDS})
     elif client == "openrouter":
@@ -99,11 +97,18 @@ def _shape(client: str, kind: str) -> list[Doc]:
     return facts
 
 
+def _any_of(path: str, values: list[Any]) -> Doc:
+    return {"path": path, "equals": values[0]} if len(values) == 1 else {"path": path, "one_of": values}
+
+
 def cases() -> Cases:
     says = {
         "rate": "A rate limit reaches the client as its own rate limit, with the time to wait.",
         "invalid": "A refused request reaches the client as its own kind of refusal, with the upstream's words.",
-        "auth": "A refused key reaches the client as that, not as a fault of the server.",
+        "auth": (
+            "A refused key reaches the client with the upstream's words, as a fault that is not tried again: as a "
+            "refused key, or, where the key is the gateway's own, as a fault of the request."
+        ),
         "overloaded": "An overloaded upstream reaches the client as a fault that can be tried again.",
     }
     pages = {"openai-chat": "8 Errors", "openai-responses": "9 Errors", "anthropic": "9 Errors", "gemini": "9 Errors"}

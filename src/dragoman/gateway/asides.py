@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import msgspec
+
 from ..canon.events import Fault
 from ..dialects import get
 from ..errors import ConfigError, TransportError
@@ -14,7 +16,9 @@ from ..transport.redaction import Redactor
 from . import upstreams
 from .config import Upstream
 from .desk import Desk
+from .fault_table import TABLE
 from .secrets import passed_on
+from .upstream_keys import key_missing, key_refused, refuses_key
 
 PATIENCE = 30.0
 LARGEST = 16 * 1024 * 1024
@@ -52,9 +56,10 @@ async def ask(
                 found = await answer.read(LARGEST)
                 if answer.status >= 300:  # it may repeat the key that it does not take
                     found = _redactor(desk, asked).data(found)
-                return Told(answer.status, answer.heading, found)
+                told = Told(answer.status, answer.heading, found)
+        return (_about_our_key(told, desk, upstream) or told) if told.status in (400, 401, 403) else told
     except ConfigError as error:
-        return Fault("auth", f"the gateway has no key for this upstream: {error}", 401)
+        return _for_client(key_missing(_name(desk, upstream), error))
     except TimeoutError:
         return Fault("timeout", f"the upstream did not answer within {seconds:g} seconds", 504)
     except TransportError as error:
@@ -64,3 +69,19 @@ async def ask(
 
 def _redactor(desk: Desk, asked: Mapping[str, str]) -> Redactor:
     return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, asked)])
+
+
+def _about_our_key(told: Told, desk: Desk, upstream: Upstream) -> Fault | None:
+    """The fault of an upstream that refuses the gateway's key; None for any other answer."""
+    fault = told.fault(upstream.dialect)
+    if upstreams.auth(upstream) == "client" or not refuses_key(fault, told.body):
+        return None
+    return _for_client(key_refused(fault, _name(desk, upstream), upstream))
+
+
+def _for_client(fault: Fault) -> Fault:
+    return msgspec.structs.replace(fault, kind=TABLE["upstream", "auth"].told_as)
+
+
+def _name(desk: Desk, upstream: Upstream) -> str:
+    return next((name for name, one in desk.config.upstreams.items() if one is upstream), upstream.dialect)

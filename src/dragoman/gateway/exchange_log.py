@@ -84,6 +84,10 @@ class ExchangeLog:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(PAUSE, self._flush)
 
+    def warn(self, words: str) -> None:
+        """A line for whoever runs the gateway, in every form of the log."""
+        self._writer.write([f"dragoman: {harmless(words, MAX_REASON)}\n".encode("utf-8", "replace")])
+
     def _flush(self) -> None:
         self._timer = None
         lines, self._lines = self._lines, []

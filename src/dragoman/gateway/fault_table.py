@@ -45,6 +45,14 @@ class FaultRow(NamedTuple):
     """The kind under which the client receives the fault."""
 
 
+KEY_REFUSED = "upstream_key_refused"
+"""The code of faults about the gateway's own keys."""
+STATUSES: dict[str, dict[str, int]] = {KEY_REFUSED: {"anthropic": 424}}
+"""Statuses that differ from those of the kind, by the fault's code and the client's dialect. Claude Code 2.1.325 sends
+a request six times after a 400 and asks for a login after a 401 or 403; a 424 it shows at once. Codex 0.166.0 repeats a
+request after every 4xx but 400 (measured 2026-11-16: docs/how-to/run-the-gateway.md has the table)."""
+
+
 def _row(
     kind: FaultKind, *, retried: bool = False, next_place: bool = False, breaker: Breaking = "ignored"
 ) -> FaultRow:
@@ -63,7 +71,7 @@ _UPSTREAM: dict[FaultKind, FaultRow] = {
     "not_found": _row("not_found", next_place=True),
     "permission": _row("permission", next_place=True),
     # The gateway's key, or the account behind it: no request will be served here.
-    "auth": _row("auth", next_place=True, breaker="rests"),
+    "auth": FaultRow(False, True, "rests", "invalid_request"),
     "billing": _row("billing", next_place=True, breaker="rests"),
     # The upstream works, and wants fewer requests.
     "rate_limit": _row("rate_limit", retried=True, next_place=True),
@@ -84,6 +92,7 @@ TABLE: dict[tuple[Origin, FaultKind], FaultRow] = {
     **{("upstream", kind): row for kind, row in _UPSTREAM.items()},
     **{("client_key", kind): row for kind, row in _CLIENT_KEY.items()},
     **{("place", kind): _row(kind, next_place=True) for kind in KINDS},
+    ("place", "auth"): FaultRow(False, True, "ignored", "invalid_request"),
     **{("gateway", kind): _row(kind) for kind in KINDS},
 }
 """Every class of fault."""

@@ -12,6 +12,7 @@ from ..canon.losses import Loss
 from ..dialects import get
 from ..errors import LossError, RepairError, WireError
 from .config import REHEARSAL, Config
+from .fault_table import STATUSES
 
 
 class Refused(Exception):
@@ -81,6 +82,8 @@ def failed(error: Exception) -> str:
 def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:
     """A fault in the client's dialect."""
     body, status, told = get(dialect).write_fault(fault)
+    if fault.code in STATUSES:
+        status = STATUSES[fault.code].get(dialect, status)
     return status, [("content-type", "application/json"), *told.items()], body
 
 

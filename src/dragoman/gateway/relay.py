@@ -36,7 +36,7 @@ from .config import REHEARSAL, Route
 from .desk import Desk
 from .exchanges import Exchange, Tape, Try, compact, compact_repairs
 from .failover import Failover
-from .fault_table import TABLE, Origin
+from .fault_table import KEY_REFUSED, TABLE, Origin
 from .framing import media_type
 from .paths import Call
 from .pouring import Pouring, Translator
@@ -46,6 +46,7 @@ from .secrets import passed_on, print_failure
 from .sending import HOPS, INSTANCE, Sending
 from .server import Gone, Incoming, Reply
 from .taped import Taped
+from .upstream_keys import key_missing, key_refused, refuses_key
 
 if TYPE_CHECKING:
     from .earlier import Earlier
@@ -130,7 +131,8 @@ class Relay:
                 if failover is not None:
                     failover.failed(choice, fault, row)
                 if told is None or (row.retried and not passing):
-                    told, passing = fault, row.retried
+                    told = fault if row.told_as == fault.kind else msgspec.structs.replace(fault, kind=row.told_as)
+                    passing = row.retried
                 if self._reply.started or not row.next_place:
                     break
         except Gone:
@@ -344,7 +346,7 @@ class Relay:
                     post = sending.post(self._request.headers, token)
                 except ConfigError as error:
                     self._origin = "place"
-                    return Fault("auth", f"the gateway has no key for {sending.choice.name}: {error}", 401)
+                    return key_missing(sending.choice.name, error)
             if asked.headers:
                 post = upstreams.beside(post, asked.headers)
             first, left = bounds.first_byte, self._end - monotonic()
@@ -381,7 +383,7 @@ class Relay:
                 fault = await self._pouring.pour(answer, translator, answered, told, sending.choice.name)
                 exchange.losses += translator.losses
                 exchange.note = translator.note
-                return fault if fault is None else fault_messages.named(self._redacted(fault), sending.choice.name)
+                return fault if fault is None else self._described(self._redacted(fault), sending.choice)
             body = answer.whole(bounds.answer)
             if body is None:
                 body = await answer.read(bounds.answer, bounds.idle)
@@ -421,10 +423,16 @@ class Relay:
             seconds = until(answer.header("retry-after"), self._desk.now())
             fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
         verbatim = choice.upstream.dialect == self._call.dialect and fault_messages.readable(fault)
-        fault = fault_messages.named(fault, choice.name)
-        if verbatim and body.lstrip()[:1] == b"{":
+        fault = self._described(fault, choice, body)
+        if verbatim and fault.code != KEY_REFUSED and body.lstrip()[:1] == b"{":
             self._verbatim = (fault, body, answer.status)
         return fault
+
+    def _described(self, fault: Fault, choice: Choice, body: bytes = b"") -> Fault:
+        """An upstream's fault with a message that says whose it is; one about the gateway's key is another fault."""
+        if self._origin == "upstream" and refuses_key(fault, body):
+            return key_refused(fault, choice.name, choice.upstream)
+        return fault_messages.named(fault, choice.name)
 
     def _translator(self, sending: Sending, asked: Translation) -> Translator:
         if sending.kindred and not asked.wrapped:
@@ -453,7 +461,7 @@ class Relay:
                 if losses := answer.losses:
                     exchange.losses += losses
         except FaultError as error:
-            return fault_messages.named(self._redacted(error.fault), sending.choice.name)
+            return self._described(self._redacted(error.fault), sending.choice, error.body)
         except WireError as error:
             return self._misread(sending, asked, error, body)
         if pouring is not None:

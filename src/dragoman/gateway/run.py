@@ -31,6 +31,7 @@ from .config import Config
 from .exchange_log import ExchangeLog
 from .peers import Peers
 from .server import Bounds, Server
+from .upstream_checks import check_upstreams
 
 Load = Callable[[], Config]
 Announce = Callable[[Config, int], None]
@@ -76,14 +77,25 @@ async def _serve(load: Load, environment: Mapping[str, str], announce: Announce,
         loop.add_signal_handler(number, stop.tell, number)
     loop.add_signal_handler(signal.SIGHUP, _reload, gateway, server, load, True)
     announce(config, port)
-    return await _until_stopped(gateway, server, stop)
+    checks = asyncio.create_task(check_upstreams(config, environment, gateway.log.warn))
+    try:
+        return await _until_stopped(gateway, server, stop)
+    finally:
+        checks.cancel()
 
 
 async def _work(
-    load: Load, environment: Mapping[str, str], secret: bytes, place: tuple[int, Path], ready: int, alive: int
+    load: Load,
+    environment: Mapping[str, str],
+    secret: bytes,
+    place: tuple[int, Path],
+    ready: int,
+    alive: int,
+    *,
+    first: bool,
 ) -> int:
     """One worker among several, on the port and with the folder of `place`. `ready` is told when it listens; when
-    `alive` ends, its supervisor has."""
+    `alive` ends, its supervisor has. The `first` one looks at the upstreams for all."""
     config, (port, folder) = load(), place
     gateway = Gateway(config, environment, secret=secret)
     gateway.log = ExchangeLog(config.log)
@@ -102,10 +114,13 @@ async def _work(
     with suppress(BrokenPipeError):  # one that takes another's place is not waited for
         os.write(ready, b".")
     os.close(ready)
+    checks = asyncio.create_task(check_upstreams(config, environment, gateway.log.warn)) if first else None
     try:
         return await _until_stopped(gateway, server, stop)
     finally:
         peers.stop()
+        if checks is not None:
+            checks.cancel()
 
 
 class _Stop:
@@ -235,7 +250,7 @@ class _Supervisor:
             os.set_blocking(self._wake, False)
             os.set_blocking(self._poke, False)
             signal.set_wakeup_fd(self._poke, warn_on_full_buffer=False)
-            ready = [self._start() for _ in range(listen.processes)]
+            ready = [self._start(first=not number) for number in range(listen.processes)]
             if all(_heard(one) for one in ready):
                 announce(self._config, self._port)
             else:
@@ -245,7 +260,7 @@ class _Supervisor:
             self._watch()
         return 1 if self._failed else 0
 
-    def _start(self) -> int:
+    def _start(self, *, first: bool = False) -> int:
         """Start a worker; gives the pipe on which it says that it listens."""
         heard, told = os.pipe()
         # What is told to a worker that has only begun waits until it can listen.
@@ -260,7 +275,8 @@ class _Supervisor:
                 for end in (heard, self._alive[1], self._wake, self._poke):
                     os.close(end)
                 place = self._port, self._folder
-                status = _run(_work(self._load, self._environment, self._secret, place, told, self._alive[0]))
+                given = self._load, self._environment, self._secret, place, told, self._alive[0]
+                status = _run(_work(*given, first=first))
             finally:
                 # The process ends here, whatever happened: what is above belongs to the supervisor.
                 error = sys.exc_info()[1]

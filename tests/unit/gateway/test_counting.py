@@ -111,7 +111,6 @@ def test_vertex_is_asked_at_its_own_place() -> None:
         (404, {"type": "error", "error": {"type": "not_found_error", "message": "x"}}, "estimate"),
         (529, {"type": "error", "error": {"type": "overloaded_error", "message": "x"}}, "estimate"),
         (200, ["nonsense"], "estimate"),
-        (401, {"type": "error", "error": {"type": "authentication_error", "message": "x"}}, "fault"),
         (400, {"type": "error", "error": {"type": "invalid_request_error", "message": "x"}}, "fault"),
     ],
 )

@@ -1,0 +1,94 @@
+"""Official SDKs behind a gateway whose upstream refuses its key: one attempt, no login, and a message that says it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import anthropic
+import ollama
+import openai
+import pytest
+from google import genai
+
+from dragoman.gateway.app import Gateway
+from dragoman.gateway.config import Config, Upstream, checked
+from dragoman.gateway.server import Incoming, Reply, Server
+
+ASKED: Any = [{"role": "user", "content": "hi"}]
+
+
+def chat(base: str) -> None:
+    with openai.OpenAI(base_url=f"{base}/v1", api_key="any") as client:
+        client.chat.completions.create(model="m", messages=ASKED)
+
+
+def responses(base: str) -> None:
+    with openai.OpenAI(base_url=f"{base}/v1", api_key="any") as client:
+        client.responses.create(model="m", input="hi")
+
+
+def messages(base: str) -> None:
+    with anthropic.Anthropic(base_url=base, api_key="any") as client:
+        client.messages.create(model="m", max_tokens=9, messages=ASKED)
+
+
+def generate(base: str) -> None:
+    with genai.Client(api_key="any", http_options={"base_url": base}) as client:
+        client.models.generate_content(model="m", contents="hi")
+
+
+def local(base: str) -> None:
+    client = ollama.Client(host=base)
+    try:
+        client.chat(model="m", messages=ASKED)
+    finally:
+        client._client.close()  # it has no way of its own
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "status"),
+    [
+        (chat, openai.BadRequestError, 400),
+        (responses, openai.BadRequestError, 400),
+        (messages, anthropic.APIStatusError, 424),
+        (generate, genai.errors.ClientError, 400),
+        (local, ollama.ResponseError, 400),
+    ],
+)
+def test_a_refused_key_is_shown_at_once(use: Callable[[str], None], error: type[Exception], status: int) -> None:
+    requests: list[Incoming] = []
+
+    async def handle(request: Incoming, reply: Reply) -> None:
+        requests.append(request)
+        reply.send(401, [("content-type", "application/json")], b'{"error": {"message": "Incorrect API key provided"}}')
+
+    async def doing() -> Exception:
+        asked = 0
+
+        async def counted(request: Incoming, reply: Reply) -> None:
+            nonlocal asked
+            asked += 1
+            await gateway.handle(request, reply)
+
+        behind, front = Server(handle), Server(counted)
+        place = f"http://127.0.0.1:{await behind.start('127.0.0.1', 0)}"
+        there = Upstream("openai-chat", place, "THERE_KEY", models=("*",))
+        gateway = Gateway(checked(Config(upstreams={"there": there}), "test"), {"THERE_KEY": "wrong-key"})
+        base = f"http://127.0.0.1:{await front.start('127.0.0.1', 0)}"
+        try:
+            with pytest.raises(error) as raised:
+                await asyncio.wait_for(asyncio.to_thread(use, base), 60)
+        finally:
+            await front.stop(1)
+            await behind.stop(1)
+            gateway.close()
+        assert asked == 1
+        return raised.value
+
+    told = asyncio.run(doing())
+    assert "Upstream 'there' refused the key in THERE_KEY (status 401: Incorrect API key provided)" in str(told)
+    assert not isinstance(told, openai.AuthenticationError | anthropic.AuthenticationError)
+    assert getattr(told, "status_code", getattr(told, "code", None)) == status
+    assert len(requests) == 1
