@@ -186,10 +186,17 @@ class Crossing(Struct, eq=False):
     """The ids of all calls in the history, each once; None: some have none, or the same."""
     host: Host | None = None
     """Where the upstream differs from its dialect; None: nothing is known of it."""
+    gated: bool = False
+    """The request was written for another model of the same dialect: the facts about the model apply all the same."""
     suited: bool = False
     """Something was changed for the host's sake."""
     within: Path = ()
     """Where the document that is being read stands in the source's envelope, if it has one."""
+
+    def gates(self, dialect: str) -> bool:
+        """Whether a writer of `dialect` holds a request to the facts about the model. What comes from that dialect for
+        the model that it names is the client's own affair."""
+        return self.gated or self.source != dialect
 
     def lose(self, code: str, at: Path = (), detail: str = "", severity: Severity | None = None) -> None:
         """Write down a loss. `at` is where it stands in the source."""

@@ -137,6 +137,22 @@ _LONGEST = 200
 """Longer names, which a client may choose as it likes, are not remembered."""
 
 
+def changes(dialect: str, asked: str, model: str) -> bool:
+    """Whether `model` takes or refuses other things than `asked`, the model that a request was written for."""
+    if asked == model:
+        return False
+    fits = len(asked) <= _LONGEST and len(model) <= _LONGEST
+    return _changes(dialect, asked, model) if fits else _differ(dialect, asked, model)
+
+
+def _differ(dialect: str, asked: str, model: str) -> bool:
+    known = lookup(dialect, model)
+    return known != DEFAULT_PROFILE and known != lookup(dialect, asked)
+
+
+_changes = lru_cache(maxsize=1024)(_differ)
+
+
 def names(dialect: str) -> tuple[str, ...]:
     """Models that are known to be served in `dialect`, those of later rows first, each once."""
     return tuple(dict.fromkeys([name for row in reversed(rows()) if dialect in row.dialects for name in row.names]))
@@ -145,6 +161,7 @@ def names(dialect: str) -> tuple[str, ...]:
 def _forget() -> None:
     _patterns.cache_clear()
     _known.cache_clear()
+    _changes.cache_clear()
 
 
 _TABLE = Table("profiles.json", Row, Profile, _forget)

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from . import hosts, profiles
-from .canon.losses import Severity
+from .canon.losses import Loss, Severity
 from .canon.repairs import Repair
 from .canon.request import Around, Request, Sighted
 from .canon.turns import Gist
@@ -25,7 +25,7 @@ from .dialect import Dialect
 from .dialects import get
 from .errors import ConfigError
 from .sealing import Strategy, check_strategy, homeward, keeps
-from .translation import Body, Translation, check_text, checked_tolerance, loose_bytes, settled
+from .translation import Body, Found, Translation, check_text, checked_tolerance, loose_bytes, settled
 
 if TYPE_CHECKING:
     from .mending import Policy
@@ -105,14 +105,17 @@ def terms(
     return Terms(source, target, reader, writer, *chosen)
 
 
-def cross_request(body: Body, terms: Terms, sighted: Sighted | None = None, vault: Vault | None = None) -> Translation:
+def cross_request(
+    body: Body, terms: Terms, sighted: Sighted | None = None, vault: Vault | None = None, asked: str = ""
+) -> Translation:
     """A request in another dialect, as `translate_request` makes it. `sighted`: what was `seen` in it. `vault`: that of
-    the client who asks, in place of the vault of the terms."""
+    the client who asks, in place of the vault of the terms. `asked`: the model that the client named, where the request
+    itself may not say."""
     reader, writer, host = terms.reader, terms.writer, terms.host
     document = body if type(body) is bytes else loose_bytes(body, terms.source)
     facts = hosts.lookup(host, terms.target) if host is not None else None
     if reader is writer:
-        return _within(document, terms, facts, vault)
+        return _within(document, terms, facts, vault, asked)
     crossing = _crossing(terms, facts)
     request = reader.recall(document, crossing, sighted) if reader.recall is not None else None
     if request is None:
@@ -211,7 +214,7 @@ def _translated(
     )
 
 
-def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | None) -> Translation:
+def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
     """A request within one dialect: its bytes, unless something in them is not for the upstream."""
     reader = terms.reader
     check_text(document, terms.source)
@@ -221,6 +224,7 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
 
         document, repairs = mended_document(document, reader, terms.model, terms.repair)
     unmarked = MARK_BYTES not in document
+    gated = terms.model is not None and _changes(document, terms.source, asked, terms.model)
     result: Translation | None = None
     if not unmarked or facts is not None or (terms.resolver is not None and _names_held(document, reader)):
         crossing = _crossing(terms, facts)
@@ -228,15 +232,30 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
         history = History(request.turns)
         request = _sealed(request, terms, crossing, terms.vault if vault is None else vault, history)
         crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
+        crossing.gated = gated
         sent = aim(request, request.tools, reader.hosted, reader.hosted, crossing)
         out = reader.write_request(sent, crossing)
         if not unmarked or crossing.suited:
             result = _translated(out, request, terms, crossing, (), history)
     if result is None:
-        result = _pass_request(document, reader, terms.model, terms.tolerance)
+        losses: tuple[Loss, ...] | Found = ()
+        if gated:
+            from .gating import held_to_model  # most requests keep their model
+
+            document, crossing = held_to_model(document, reader, terms.model or "")
+            losses = settled(crossing, reader, reader, terms.tolerance)
+        result = _pass_request(document, reader, terms.model, terms.tolerance, losses)
         result.host = terms.host
     result.repairs = repairs
     return result
+
+
+def _changes(document: bytes, dialect: str, asked: str, model: str) -> bool:
+    """Whether the model that gets a request takes other things than the one that the request was written for."""
+    if not asked:
+        head = look(document)
+        asked = head.model or "" if head is not None else model  # what is no request is passed on as it is
+    return profiles.changes(dialect, asked, model)
 
 
 def _names_held(document: bytes, dialect: Dialect) -> bool:
@@ -244,7 +263,13 @@ def _names_held(document: bytes, dialect: Dialect) -> bool:
     return any(name.encode() in document for name in dialect.demands.held)
 
 
-def _pass_request(document: bytes, dialect: Dialect, model: str | None, tolerance: Severity | None) -> Translation:
+def _pass_request(
+    document: bytes,
+    dialect: Dialect,
+    model: str | None,
+    tolerance: Severity | None,
+    losses: tuple[Loss, ...] | Found = (),
+) -> Translation:
     """Same dialect: the bytes go through as they are, but for the model's name."""
     checked_tolerance(tolerance)
     try:
@@ -252,23 +277,29 @@ def _pass_request(document: bytes, dialect: Dialect, model: str | None, toleranc
     except (msgspec.DecodeError, RecursionError):
         dialect.read_request(document, Crossing(dialect.name, dialect.name))  # says what is wrong, and where
         head = Head()
-    return _passed(document, dialect, model, head)
+    return _passed(document, dialect, model, head, losses)
 
 
-def pass_request(document: bytes, head: Head, *, dialect: str, model: str, marked: bool = False) -> Translation | None:
+def pass_request(
+    document: bytes, head: Head, *, dialect: str, model: str, asked: str = "", marked: bool = False
+) -> Translation | None:
     """For those who have looked into a request: the same as `translate_request` within one dialect, for a host that
-    does not differ from it; None where something is to be done. `marked`: seals under our mark are the upstream's own,
-    since it translates too."""
+    does not differ from it; None where something is to be done. `asked`: the model that the client named. `marked`:
+    seals under our mark are the upstream's own, since it translates too."""
     check_text(document, dialect)
+    if asked != model and profiles.changes(dialect, asked or head.model or "", model):
+        return None
     # Not `in`: it takes bytes for a number first, and that costs more than the search.
     return None if document.find(MARK_BYTES) >= 0 and not marked else _passed(document, get(dialect), model, head)
 
 
-def _passed(document: bytes, dialect: Dialect, model: str | None, head: Head) -> Translation:
+def _passed(
+    document: bytes, dialect: Dialect, model: str | None, head: Head, losses: tuple[Loss, ...] | Found = ()
+) -> Translation:
     if model is not None and model != head.model and dialect.splice_model:
         document = jsontext.respelled(document, "model", model)
     asked = head.model or ""
-    return Translation(document, dialect.name, dialect.name, (), asked, model or asked, head.stream)
+    return Translation(document, dialect.name, dialect.name, losses, asked, model or asked, head.stream)
 
 
 def _checked_binary(binary: Binary) -> None:

@@ -66,7 +66,8 @@ def translate_request(
 ) -> Translation:
     """A request in another dialect.
 
-    `model` replaces the model's name. `tolerance` names the worst severity that is accepted; beyond it LossError is
+    `model` replaces the model's name; within one dialect the request is then held to what that model takes, by edits of
+    its bytes. `tolerance` names the worst severity that is accepted; beyond it LossError is
     raised. `binary="summarise"` turns media in tool results into a line of text. `repair` says what happens to a
     history that is broken by the rules of its own dialect: "refuse" raises RepairError, "report" mends it and says so
     in `repairs`; without it the writer makes the best of it, as of any history. `seals` and `vault` as for the answers

@@ -104,14 +104,17 @@ def respelled(document: bytes, key: str, value: str) -> bytes:
     """A JSON object with another string at a key of its own, and every other byte as it was.
 
     That can be done on the bytes where the key is there, its name stands nowhere else in the document, and no letter is
-    written by its number: then what is found is the key. Else the object is taken apart, which only its blanks notice.
+    written by its number: then what is found is the key. Else the text is followed from member to member.
     """
     name = b'"%b"' % key.encode()
     if document.count(name) == 1 and document.find(b"\\u00") < 0:
         found = _STRING.match(document, document.index(name) + len(name))
         if found is not None:
             return document[: found.start(1)] + encode(value) + document[found.end(1) :]
-    return encode(fields(document) | {key: raw(value)})
+    from .jsonedit import edited  # late: few documents need a closer look
+
+    found_anew = edited(document, {}, {key: value})
+    return encode(fields(document) | {key: raw(value)}) if found_anew is None else found_anew
 
 
 def plain(raw: Raw) -> Any:

@@ -55,7 +55,7 @@ class ToolMemo:
         self._write = write
         # What did not cross cleanly is remembered as None, and done again every time.
         self._known_read: Memory[bytes, tuple[Tools | None]] = Memory()
-        self._known_written: Memory[tuple[Same, str, Profile], tuple[Raw | None]] = Memory()
+        self._known_written: Memory[tuple[Same, str, Profile, bool], tuple[Raw | None]] = Memory()
 
     def read(self, document: Raw, crossing: Crossing) -> Tools:
         """The tools in a request's raw `tools` value; the same tuple for the same bytes."""
@@ -73,10 +73,10 @@ class ToolMemo:
     def write(self, tools: Tools, crossing: Crossing) -> Any:
         """The `tools` value to write: a list, or the remembered JSON of one."""
         if largest():
-            key = (Same(tools), crossing.source, crossing.profile)
+            key = (Same(tools), crossing.source, crossing.profile, crossing.gated)
             known = self._known_written.get(key)
             if known is None:
-                known = (self._clean_written(tools, crossing.source, crossing.profile),)
+                known = (self._clean_written(tools, crossing.source, crossing.profile, crossing.gated),)
                 size = len(known[0]) if known[0] is not None else _written_size(tools)
                 self._known_written.put(key, known, size + _ENTRY_BYTES)
             written = known[0]
@@ -89,8 +89,8 @@ class ToolMemo:
         tools = self._read(document, crossing)
         return None if crossing.kept or crossing.spelled or len(crossing.losses) else tools
 
-    def _clean_written(self, tools: Tools, source: str, profile: Profile) -> Raw | None:
-        crossing = Crossing(source, self._dialect, profile=profile)
+    def _clean_written(self, tools: Tools, source: str, profile: Profile, gated: bool) -> Raw | None:
+        crossing = Crossing(source, self._dialect, profile=profile, gated=gated)
         written = self._write(tools, crossing)
         noted = len(crossing.losses) or crossing.renamed or crossing.custom
         return None if noted else jsontext.raw(written)

@@ -294,7 +294,9 @@ class Relay:
             elif sending.passes and self._head is not None:
                 asked = self._passed(sending, self._head)
             else:
-                asked = cross_request(self._request.body, sending.terms, self._sighted, self._vault.filled())
+                asked = cross_request(
+                    self._request.body, sending.terms, self._sighted, self._vault.filled(), exchange.model
+                )
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         if call.model:
@@ -321,16 +323,16 @@ class Relay:
             terms = msgspec.structs.replace(sending.terms, repair="report")
         else:
             terms = msgspec.structs.replace(sending.terms, resolver=None if sending.kindred else earlier)
-        return cross_request(body, terms, None, self._vault.filled())
+        return cross_request(body, terms, None, self._vault.filled(), self._exchange.model)
 
     def _passed(self, sending: Sending, head: Head) -> Translation:
         """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
         which knows them, and is known by its answers."""
-        body = self._request.body
-        asked = sending.unread(body, head)
+        body, model = self._request.body, self._exchange.model
+        asked = sending.unread(body, head, model)
         if asked is None and any(one.answered_by_us() for one in self._desk.exchanges.of(sending.choice.name)):
-            asked = sending.unread(body, head, marked=True)
-        return cross_request(body, sending.terms, None, self._vault.filled()) if asked is None else asked
+            asked = sending.unread(body, head, model, marked=True)
+        return cross_request(body, sending.terms, None, self._vault.filled(), model) if asked is None else asked
 
     # One attempt, and its answer.
 

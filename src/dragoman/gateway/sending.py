@@ -124,9 +124,10 @@ class Sending:
                 self._made[told] = found
         return found
 
-    def unread(self, body: bytes, head: Looked, marked: bool = False) -> Translation | None:
-        """The client's request, where it passes; None where something is to be done all the same."""
-        return pass_request(body, head, dialect=self._client, model=self.choice.model, marked=marked)
+    def unread(self, body: bytes, head: Looked, asked: str, marked: bool = False) -> Translation | None:
+        """The client's request, where it passes; None where something is to be done all the same. `asked`: the model
+        that the client named."""
+        return pass_request(body, head, dialect=self._client, model=self.choice.model, asked=asked, marked=marked)
 
     def response(self, body: bytes, asked: Translation, created: int, vault: Vault) -> Translation:
         """The upstream's answer to a request, for the client. `vault`: the client's own."""

@@ -102,7 +102,7 @@ class History:
         if not self.messages or self._first_role() == "assistant":
             self._crossing.lose("turn.invented", detail="a first user turn")
             self.messages.insert(0, {"role": "user", "content": FIRST_WORDS})
-        elif self._role == "assistant" and not own:
+        elif self._role == "assistant" and (not own or (self._crossing.gated and not self._prefill)):
             self._end(turns[-1].at)
 
     def _end(self, at: Path) -> None:
@@ -387,7 +387,7 @@ class History:
 
     def _later_system(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
         writer = self.writer
-        if writer.own or (self._crossing.profile.system_turns and self._fits(turns, i)):
+        if (writer.own and not self._unfit(turn)) or (self._crossing.profile.system_turns and self._fits(turns, i)):
             self._place("system", self._said(turn.parts), turn, turn.at)
             return
         self._crossing.lose("system.demoted", turn.at)
@@ -396,6 +396,10 @@ class History:
             if type(block) is dict and block.get("type") == "text":
                 block["text"] = SYSTEM_MARK + block["text"]
         self._place("user", blocks, turn, turn.at)
+
+    def _unfit(self, turn: Turn) -> bool:
+        """Whether a system turn of this dialect's client is not for the model that gets the request."""
+        return self._crossing.gated and not self._crossing.profile.system_turns
 
     def _fits(self, turns: tuple[Turn, ...], i: int) -> bool:
         """A system message stands directly after a user's, and before an assistant's or at the end."""

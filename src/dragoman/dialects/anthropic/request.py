@@ -309,6 +309,6 @@ def _ask_for(beta: str, crossing: Crossing) -> None:
 
 def _refuses_force(out: dict[str, Any], crossing: Crossing) -> bool:
     """Whether the model refuses a forced choice: some always, all with a thinking budget."""
-    if crossing.source == wire.NAME:
+    if not crossing.gates(wire.NAME):
         return False
     return crossing.profile.forced_choice == "refused" or out.get("thinking", {}).get("type") == "enabled"

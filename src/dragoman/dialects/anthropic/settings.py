@@ -19,7 +19,7 @@ from ...codec import jsontext
 from ...codec.effort import BUDGETS, from_budget, nearest
 from ...codec.fit import fit
 from ...codec.range import capped
-from ...crossing import Crossing
+from ...crossing import Crossing, Profile
 from . import wire
 from .marks import Marks
 from .tools import OUTPUT
@@ -144,7 +144,7 @@ def write_settings(request: Request, out: dict[str, Any], words: list[str], cros
     own = crossing.source == wire.NAME
     thinks = _write_thinking(request, out, crossing, own)
     _write_limit(settings, out, crossing)
-    _write_sampling(settings, out, crossing, thinks and not own)
+    _write_sampling(settings, out, crossing, thinks and crossing.gates(wire.NAME))
     stop = settings.stop if own else tuple([s for s in settings.stop if s.strip()])
     if len(stop) < len(settings.stop):
         crossing.lose("stop.dropped", at.get("stop", ()), "sequences of white space only")
@@ -192,8 +192,9 @@ def _write_limit(settings: Settings, out: dict[str, Any], crossing: Crossing) ->
     limit = settings.max_tokens
     at = settings.at.get("max_tokens", ())
     usual = crossing.profile.max_tokens
-    most = crossing.profile.most_tokens if crossing.source != wire.NAME else None
-    if limit is not None and crossing.source != wire.NAME:
+    gates = crossing.gates(wire.NAME)
+    most = crossing.profile.most_tokens if gates else None
+    if limit is not None and gates:
         limit = capped(limit, at, crossing)
     budget = out.get("thinking", {}).get("budget_tokens", 0)
     if limit is None:
@@ -209,10 +210,11 @@ def _write_limit(settings: Settings, out: dict[str, Any], crossing: Crossing) ->
 def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing, thinks: bool) -> None:
     at = settings.at
     own = crossing.source == wire.NAME
-    sampling = crossing.profile.sampling or own
+    gates = crossing.gates(wire.NAME)
+    sampling = crossing.profile.sampling or not gates
     heat, mass = sampling and not thinks, sampling
     both = heat and settings.temperature is not None and settings.top_p is not None
-    if both and crossing.profile.sampling_alone and not own:
+    if both and crossing.profile.sampling_alone and gates:
         # Of the two the one goes that says nothing, else top_p.
         heat = settings.temperature != 1
         mass = not heat
@@ -294,9 +296,11 @@ def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str
     """The `thinking` object and the effort word that say what was asked, in a form the model takes."""
     settings = request.settings
     effort, budget = settings.effort, settings.budget
-    if own:
-        return _thinking_as_said(effort, budget), None if effort == "none" else effort
     modes = crossing.profile.thinking
+    if own:
+        said, word = _thinking_as_said(effort, budget), None if effort == "none" else effort
+        if not crossing.gated or _takes(crossing.profile, said, word):
+            return said, word
     at = settings.at.get("effort" if effort is not None else "budget", ())
     off = effort == "none" or (effort is None and budget == 0)
     if not crossing.profile.thinks:
@@ -323,6 +327,19 @@ def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str
         return {"type": "enabled", "budget_tokens": tokens}, None
     crossing.lose("effort.dropped", at)
     return None, None
+
+
+def _takes(profile: Profile, thinking: dict[str, Any] | None, word: str | None) -> bool:
+    """Whether a model takes the thinking setting and the effort as they were said."""
+    if not profile.thinks:
+        return thinking is None and word is None
+    if thinking is not None and profile.thinking and thinking["type"] not in profile.thinking:
+        return False
+    if thinking is not None and thinking.get("budget_tokens", 0) >= (profile.most_tokens or sys.maxsize):
+        return False  # a budget lies below the limit of the answer
+    # Models that think with a budget only have no effort setting.
+    levels = not profile.thinking or "adaptive" in profile.thinking
+    return word is None or (levels and word in (profile.efforts or EFFORTS))
 
 
 def _thinking_as_said(effort: str | None, budget: int | None) -> dict[str, Any] | None:
@@ -374,7 +391,7 @@ def _write_format(
         crossing.lose("format.as_text", at)
         words.append(_JSON_ONLY)
         return
-    if not crossing.profile.formats and not own:
+    if not crossing.profile.formats and crossing.gates(wire.NAME):
         crossing.lose("format.as_text", at, "the model takes no output format")
         words.append(f"{_JSON_ONLY} It must fit this JSON Schema:\n{shape.schema}")
         return

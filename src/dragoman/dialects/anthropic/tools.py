@@ -153,7 +153,7 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing, marks: Mark
             crossing.lose("tool.strict.dropped", tool.at, f"more than {MOST_STRICT} strict tools")
         elif tool.strict or (own and tool.strict is not None):
             entry["strict"] = tool.strict
-        if tool.deferred and (own or crossing.profile.tool_search):
+        if tool.deferred and (not crossing.gates(wire.NAME) or crossing.profile.tool_search):
             entry["defer_loading"] = True
         elif tool.deferred:
             crossing.lose("tool.deferred.expanded", tool.at)

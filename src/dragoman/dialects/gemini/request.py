@@ -23,7 +23,7 @@ from .history import History, write_own
 from .marks import put_back, with_field
 from .message import read_parts, write_part
 from .pairing import Ids
-from .settings import read_settings, settings_extras, write_settings
+from .settings import read_settings, settings_extras, without_level, write_settings
 from .tools import CHOICE_AT, MEMO, read_choice, write_choice
 
 _USERS = frozenset({"user", "function", "tool", "", None})
@@ -248,7 +248,7 @@ def _write_rest(request: Request, system: tuple[Turn, ...], crossing: Crossing) 
             out["tools"] = tools
     _write_choice(request, out, crossing)
     write_settings(request, out, crossing)
-    put_back(out, request.extra)
+    put_back(out, without_level(request.extra, crossing))
     if crossing.target == wire.NAME and (not mine or crossing.within):
         _switch_hosted(request, out)
     return out

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Path
+from ...canon.parts import Extra, Path
 from ...canon.request import Format, Request, Settings
 from ...codec import jsontext
 from ...codec.effort import from_budget, nearest
@@ -178,21 +178,22 @@ def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) ->
     config: dict[str, Any] = {}
     mine = crossing.source == wire.NAME
     limit = settings.max_tokens
-    if limit is not None and not mine:
+    gates = crossing.gates(wire.NAME)
+    if limit is not None and gates:
         limit = capped(limit, settings.at.get("max_tokens", ()), crossing, streamed=request.stream is True)
     if limit is not None:
         config["maxOutputTokens"] = limit
     _write_sampling(settings, config, crossing)
     thinking = _write_thinking(request, crossing)
     if settings.thoughts is not None:
-        if crossing.profile.thinks or mine:
+        if crossing.profile.thinks or not gates:
             thinking["includeThoughts"] = settings.thoughts
         elif settings.thoughts:
             crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     if thinking:
         config["thinkingConfig"] = thinking
     if settings.format is not None:
-        if crossing.profile.format_beside_tools or mine or not _has_functions(out):
+        if crossing.profile.format_beside_tools or not gates or not _has_functions(out):
             _write_format(settings.format, config, settings.at.get("format", ()), crossing)
         else:
             _say_format(settings.format, out, settings.at.get("format", ()), crossing)
@@ -220,7 +221,7 @@ def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) ->
 def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
     if settings.temperature is not None or settings.top_p is not None or settings.top_k is not None:
-        taken = crossing.profile.sampling or crossing.source == wire.NAME
+        taken = crossing.profile.sampling or not crossing.gates(wire.NAME)
         for value, name, key in (
             (settings.temperature, "temperature", "temperature"),
             (settings.top_p, "top_p", "topP"),
@@ -266,7 +267,8 @@ def _write_thinking(request: Request, crossing: Crossing) -> dict[str, Any]:
     at = settings.at.get("effort" if effort is not None else "budget", ())
     if effort is None and budget is None:
         return {}
-    if crossing.source == wire.NAME and not (profile.thinking_levels or profile.thinking_budget):
+    known = profile.thinking_levels or profile.thinking_budget or (crossing.gated and not profile.thinks)
+    if crossing.source == wire.NAME and not known:
         level = effort.upper() if effort is not None and own(request.extra, _LEVEL) is None else None
         said = {"thinkingLevel": level, "thinkingBudget": budget}
         return {name: value for name, value in said.items() if value is not None}
@@ -293,7 +295,20 @@ def _write_thinking(request: Request, crossing: Crossing) -> dict[str, Any]:
         return {}
     if level != effort:
         crossing.lose("effort.approximated", at, f"{effort} is sent as {level}")
+    elif crossing.gated and own(request.extra, _LEVEL) is not None:
+        return {}  # the level comes back in the client's own spelling
     return {"thinkingLevel": level.upper()}
+
+
+def without_level(extra: Extra | None, crossing: Crossing) -> Extra | None:
+    """The extra fields of a request without a thinking level in the client's own spelling, if the model that gets the
+    request is not steered by levels."""
+    if not crossing.gated or crossing.profile.thinking_levels or own(extra, _LEVEL) is None:
+        return extra
+    if crossing.profile.thinking_budget is None and crossing.profile.thinks:
+        return extra
+    fields = {name: value for name, value in (extra or {})[wire.NAME].items() if name != _LEVEL}
+    return {**(extra or {}), wire.NAME: fields}
 
 
 def _budget(effort: str | None, budget: int | None, limits: tuple[int, int], crossing: Crossing, at: Path) -> int:

@@ -11,7 +11,7 @@ from ...canon.request import Format, Settings
 from ...codec import jsontext
 from ...codec.effort import ORDER, from_budget, nearest
 from ...codec.extras import carried
-from ...crossing import Crossing
+from ...crossing import Crossing, Profile
 from . import wire
 
 _AT: dict[str, Path] = {
@@ -152,9 +152,11 @@ def _write_think(settings: Settings, crossing: Crossing) -> bool | str | None:
     effort, budget, thoughts = settings.effort, settings.budget, settings.thoughts
     if effort is None and budget is None and thoughts is None:
         return None
-    if crossing.source == wire.NAME:
-        return False if effort == "none" else effort or (True if thoughts else None)
     profile = crossing.profile
+    if crossing.source == wire.NAME:
+        said = False if effort == "none" else effort or (True if thoughts else None)
+        if not crossing.gated or _takes(profile, said):
+            return said
     at = settings.at.get("effort" if effort is not None else "budget", ())
     off = effort == "none" or (effort is None and budget == 0)
     if thoughts is False and not off:
@@ -184,6 +186,13 @@ def _write_think(settings: Settings, crossing: Crossing) -> bool | str | None:
     if level != effort:
         crossing.lose("effort.approximated", at, f"{effort} is sent as {level}")
     return level
+
+
+def _takes(profile: Profile, think: bool | str | None) -> bool:
+    """Whether a model takes `think` as it was said."""
+    if think is None or not profile.thinks:
+        return think is None
+    return think in profile.efforts if profile.efforts else profile.thinking_off or think is not False
 
 
 def _write_format(shape: Format, at: Path, crossing: Crossing) -> Any:

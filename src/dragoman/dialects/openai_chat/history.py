@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
+
 from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, plain_text
 from ...canon.request import Request
 from ...canon.turns import Turn
@@ -27,6 +29,9 @@ def write_own(turns: tuple[Turn, ...], messages: list[Any], crossing: Crossing, 
     """What comes from this dialect keeps its shape."""
     for turn in turns:
         turn = turn if prepare is None else prepare(turn)
+        if crossing.gated and not crossing.profile.system and turn.role in ("system", "developer"):
+            crossing.lose("system.demoted", turn.at)
+            turn = msgspec.structs.replace(turn, role="user")
         if turn.role == "tool":
             write_results_messages(turn, None, messages, crossing)
         else:

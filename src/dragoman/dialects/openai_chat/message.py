@@ -276,7 +276,7 @@ def _write_part(part: Part, crossing: Crossing) -> Any:
 
 
 def _takes_marks(crossing: Crossing) -> bool:
-    return crossing.source == wire.NAME or crossing.profile.cache_marks
+    return not crossing.gates(wire.NAME) or crossing.profile.cache_marks
 
 
 def breakpoint_mark(ttl: str, at: Path, crossing: Crossing) -> dict[str, str] | None:
@@ -303,7 +303,7 @@ def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
         if fact is False or (isinstance(fact, str) and (media.data or media.url)):
             crossing.suited = True
             return _at_address(media, fact, crossing) if fact else None
-    if crossing.profile.media is not None and media.kind not in crossing.profile.media and not own:
+    if crossing.profile.media is not None and media.kind not in crossing.profile.media and crossing.gates(wire.NAME):
         return None
     if media.name and media.kind != "document":
         crossing.lose("media.name.dropped", media.at, media.name)

@@ -277,7 +277,7 @@ def _write_anew(request: Request, rim: Rim | None, crossing: Crossing, prepare: 
     """`rim`: what is known of it, though not of the system's messages."""
     host, lead = crossing.host, leading(request.turns)
     own = crossing.source == wire.NAME
-    strict = crossing.profile if host is not None or not own else DEFAULT_PROFILE
+    strict = crossing.profile if host is not None or crossing.gates(wire.NAME) else DEFAULT_PROFILE
     if host is not None:
         request = suited(request, host, crossing)
     if not strict.late_system or (host is not None and not host.late_system):

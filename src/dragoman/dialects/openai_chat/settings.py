@@ -40,7 +40,8 @@ _AT: dict[str, Path] = {
     "cache_key": ("prompt_cache_key",),
     "stream_usage": ("stream_options", "include_usage"),
 }
-_AT_LEGACY_LIMIT = {**_AT, "max_tokens": ("max_tokens",)}
+_OLDER_LIMIT: Path = ("max_tokens",)
+_AT_LEGACY_LIMIT = {**_AT, "max_tokens": _OLDER_LIMIT}
 _MAX_USER = 128
 _TIERS = frozenset({"auto", "default", "flex", "scale", "priority", "fast"})
 
@@ -113,11 +114,13 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
     at = settings.at
     limit = settings.max_tokens
     if limit is not None:
-        if crossing.source != wire.NAME or (crossing.host is not None and limit >= 0):
+        if crossing.source != wire.NAME or ((crossing.host is not None or crossing.gated) and limit >= 0):
             limit = capped(limit, at.get("max_tokens", ()), crossing)
             crossing.suited = crossing.suited or limit != settings.max_tokens
     if limit is not None:
-        out["max_completion_tokens"] = limit
+        # Reasoning models refuse the older name.
+        older = at.get("max_tokens") == _OLDER_LIMIT and crossing.source == wire.NAME and crossing.host is None
+        out["max_tokens" if older and not crossing.profile.reasoning else "max_completion_tokens"] = limit
     _write_sampling(settings, out, crossing)
     if settings.parallel is not None and "tools" in out:
         out["parallel_tool_calls"] = settings.parallel
@@ -151,7 +154,7 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
 
 def _write_effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     effort = wanted(settings, crossing)
-    gate = crossing.profile.chat_tools if "tools" in out and crossing.source != wire.NAME else "ok"
+    gate = crossing.profile.chat_tools if "tools" in out and crossing.gates(wire.NAME) else "ok"
     if gate == "effort_none" and effort != "none":
         # gpt-5.4 and later: function tools on this endpoint only without reasoning; leaving the field out counts as on.
         detail = "with tools this model takes effort none only here; openai-responses takes both"
@@ -170,8 +173,9 @@ def _asked(settings: Settings, crossing: Crossing) -> bool:
 
 def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
-    refused = crossing.profile.reasoning and crossing.source != wire.NAME
-    named = crossing.profile.refuses if crossing.source != wire.NAME else ()
+    gates = crossing.gates(wire.NAME)
+    refused = crossing.profile.reasoning and gates
+    named = crossing.profile.refuses if gates else ()
     for value, name, known in (
         (settings.temperature, "temperature", not refused),
         (settings.top_p, "top_p", not refused),

@@ -246,7 +246,7 @@ def _lose_answer_marks(text: Text, crossing: Crossing) -> None:
 
 def mark_cached(out: dict[str, Any], ttl: str, at: Path, crossing: Crossing) -> bool:
     """A cache mark on a part, with the lifetime OpenAI has for it; models before gpt-5.6 refuse the field."""
-    if crossing.source != wire.NAME and not crossing.profile.cache_marks:
+    if crossing.gates(wire.NAME) and not crossing.profile.cache_marks:
         crossing.lose("cache.dropped", at)
         return False
     mark = {"mode": "explicit"}

@@ -505,6 +505,8 @@ def _write_rest(request: Request, out: dict[str, Any], crossing: Crossing) -> di
         out["store"] = False
         if _may_seal(out, crossing):
             out["include"] = [ENCRYPTED, *out.get("include", ())]
+    if crossing.gated and not crossing.profile.thinks and request.extra is not None:
+        request = _without_reasoning(request, crossing)
     return out if request.extra is None else _restored(out, request)
 
 
@@ -515,6 +517,22 @@ def _may_seal(out: dict[str, Any], crossing: Crossing) -> bool:
     if fields.get("include") is False or fields.get(f"include[].{ENCRYPTED}") is False:
         return False
     return crossing.profile.reasoning or "reasoning" in out
+
+
+def _without_reasoning(request: Request, crossing: Crossing) -> Request:
+    """The request without what a model that does not reason answers 400 to: `reasoning`, and its sealed content."""
+    fields = dict(own_fields(request.extra))
+    for name in [name for name in fields if name.startswith("reasoning/")]:
+        code = "thoughts.dropped" if name.endswith("summary") else "field.dropped"
+        crossing.lose(code, tuple(name.split("/")))
+        del fields[name]
+    wanted = jsontext.plain(fields["include"]) if "include" in fields else []
+    if ENCRYPTED in wanted:
+        crossing.lose("field.dropped", ("include",), "the model does not reason", "info")
+        fields["include"] = jsontext.raw([name for name in wanted if name != ENCRYPTED])
+        if len(wanted) == 1:
+            del fields["include"]
+    return msgspec.structs.replace(request, extra={**(request.extra or {}), wire.NAME: fields})
 
 
 def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:

@@ -77,15 +77,15 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
 def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
     limit = settings.max_tokens
-    if limit is not None and crossing.source != wire.NAME:
-        if 0 <= limit < _LEAST_TOKENS:
+    if limit is not None and crossing.gates(wire.NAME):
+        if 0 <= limit < _LEAST_TOKENS and crossing.source != wire.NAME:
             crossing.lose("limit.raised", at.get("max_tokens", ()), f"from {limit} to {_LEAST_TOKENS}")
             limit = _LEAST_TOKENS
         else:
             limit = capped(limit, at.get("max_tokens", ()), crossing)
     if limit is not None:
         out["max_output_tokens"] = limit
-    effort = settings.effort if crossing.source == wire.NAME else wanted(settings, crossing)
+    effort = wanted(settings, crossing) if crossing.gates(wire.NAME) else settings.effort
     _write_reasoning(settings, effort, out, crossing)
     _write_sampling(settings, effort, out, crossing)
     if settings.parallel is not None and ("tools" in out or crossing.source == wire.NAME):
@@ -135,7 +135,7 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
     at = settings.at
     profile = crossing.profile
     own = crossing.source == wire.NAME
-    refused = not own and ((profile.reasoning and effort != "none") or not profile.sampling)
+    refused = crossing.gates(wire.NAME) and ((profile.reasoning and effort != "none") or not profile.sampling)
     for value, name, known in (
         (settings.temperature, "temperature", not refused),
         (settings.top_p, "top_p", not refused),

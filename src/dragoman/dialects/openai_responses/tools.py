@@ -246,7 +246,7 @@ def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
     if tool.output_schema is not None:
         out["output_schema"] = Raw(tool.output_schema)
     if tool.deferred:
-        if own or crossing.profile.tool_search:
+        if not crossing.gates(wire.NAME) or crossing.profile.tool_search:
             out["defer_loading"] = True
         else:
             crossing.lose("tool.deferred.expanded", tool.at)

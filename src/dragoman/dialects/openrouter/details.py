@@ -204,7 +204,7 @@ def _asked(part: Reasoning, index: int, crossing: Crossing, mine: bool) -> Any:
         formats = crossing.profile.seal_formats
         if detail is None:
             crossing.lose("seal.dropped", part.at, "it is no detail")
-        elif not mine and formats and detail.format and not detail.format.startswith(formats):
+        elif (not mine or crossing.gated) and formats and detail.format and not detail.format.startswith(formats):
             crossing.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
         else:
             return Raw(seal.data)

@@ -1,0 +1,87 @@
+"""Routes and stand-ins that change the model within one dialect: the new model is not sent what it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from conformance.source.desk import reply
+
+from dragoman.gateway.config import Config, Route, Target, Upstream
+from dragoman.gateway.server import Incoming
+
+from .loopback import Scripted, ask, through
+
+MESSAGES = b'{"model": "%b",  "max_tokens": 100000, "top_k": 5, "messages": [{"role": "user", "content": "hi"}]}'
+CONTENTS = (
+    b'{"contents": [{"role": "user", "parts": [{"text": "hi"}]}],  "generationConfig": {"maxOutputTokens": 60000}}'
+)
+
+
+def routed(dialect: str, *targets: Target) -> Any:
+    def config(places: list[str]) -> Config:
+        rows = {f"u{i}": Upstream(dialect, place, auth="none") for i, place in enumerate(places)}
+        return Config(upstreams=rows, routes=(Route("*", targets, retries=0),))
+
+    return config
+
+
+def good(dialect: str) -> Scripted:
+    answer = json.dumps(reply(dialect, "ok", ())).encode()
+    return Scripted(lambda request: (200, [("content-type", "application/json")], answer))
+
+
+@pytest.mark.parametrize("asked", [b"claude-opus-5", b"fast"])
+def test_a_route_to_another_model_edits_the_request_and_reports(asked: bytes) -> None:
+    upstream = good("anthropic")
+    body = MESSAGES % asked
+
+    def use(base: str) -> Any:
+        told = ask(base, "POST", "/v1/messages", body)
+        return ask(base, "GET", f"/dragoman/exchanges/{told.headers['dragoman-exchange']}").json()
+
+    exchange = through(use, routed("anthropic", Target("u0", "claude-opus-4-1")), upstream)
+    assert upstream.seen[0].body == body.replace(asked, b"claude-opus-4-1").replace(b"100000", b"32000")
+    assert [(loss["code"], loss["path"]) for loss in exchange["losses"]] == [("limit.lowered", "/max_tokens")]
+
+
+def test_a_model_in_the_address_counts_as_the_one_that_was_asked_for() -> None:
+    upstream = good("gemini")
+
+    def use(base: str) -> None:
+        ask(base, "POST", "/v1beta/models/gemini-2.0-flash:generateContent", CONTENTS)
+        ask(base, "POST", "/v1beta/models/gemini-2.5-flash:generateContent", CONTENTS)
+
+    through(use, routed("gemini", Target("u0", "gemini-2.0-flash")), upstream)
+    same, changed = [request.body for request in upstream.seen]
+    assert same == CONTENTS
+    assert changed == CONTENTS.replace(b"60000", b"8192")
+
+
+def test_a_stand_in_with_another_model_gets_what_it_takes() -> None:
+    def failing(request: Incoming) -> tuple[int, list[tuple[str, str]], bytes]:
+        return 503, [], b"{}"
+
+    first, second = Scripted(failing), good("anthropic")
+    body = MESSAGES % b"claude-opus-4-1"
+    targets = (Target("u0", "claude-opus-4-1"), Target("u1", "claude-opus-5"))
+    told = through(lambda base: ask(base, "POST", "/v1/messages", body), routed("anthropic", *targets), first, second)
+    assert told.status == 200
+    assert first.seen[0].body == body
+    assert json.loads(second.seen[0].body) == {
+        "model": "claude-opus-5",
+        "max_tokens": 100000,
+        "messages": [{"role": "user", "content": "hi"}],
+    }
+
+
+def test_a_model_that_takes_the_same_gets_the_client_s_bytes() -> None:
+    upstream = good("anthropic")
+    body = MESSAGES % b"claude-opus-4-1-20250805"
+    through(
+        lambda base: ask(base, "POST", "/v1/messages", body),
+        routed("anthropic", Target("u0", "claude-opus-4-1")),
+        upstream,
+    )
+    assert upstream.seen[0].body == body.replace(b"claude-opus-4-1-20250805", b"claude-opus-4-1")
