@@ -13,6 +13,7 @@ from ..conform.report import FORMATS
 from ..conform.verdict import strangers, verdicts
 from ..dialects import names
 from ..errors import ConfigError
+from ..transport.redaction import redacted_url
 from .output import fail
 
 
@@ -93,7 +94,7 @@ def conform(
         results, asked = [library.run(case) for case in chosen], "the library"
     else:
         key = os.environ[key_env] if key_env else ""
-        results, asked = _host(base_url, loaded, chosen, upstream_port, model, key, timeout), base_url
+        results, asked = _host(base_url, loaded, chosen, upstream_port, model, key, timeout), redacted_url(base_url)
     judged = verdicts(results, expected)
     click.echo(FORMATS[form](judged, asked))
     raise SystemExit(1 if any(verdict.red for verdict in judged) else 0)
@@ -113,7 +114,7 @@ def _host(
     from ..conform.upstream import Upstream
 
     if not base_url.startswith(("http://", "https://")):
-        fail(f"{base_url!r} is no address: it begins with http:// or https://", 2)
+        fail(f"{redacted_url(base_url)!r} is no address: it begins with http:// or https://", 2)
     gateway = host.Host(base_url, loaded, None, model, key, timeout)
     if port is None:
         return [host.run(case, gateway) for case in chosen]

@@ -23,7 +23,7 @@ from .breaker import Breakers
 from .clients import from_page, key_in
 from .config import Bounds, Config
 from .desk import Desk
-from .earlier import Keeping, recall
+from .earlier import Keeping, may_escape_letters, recall
 from .earlier import asked as refers
 from .exchange_log import ExchangeLog
 from .exchanges import Exchange, Exchanges
@@ -256,12 +256,15 @@ class Gateway:
     async def _look(self, call: Call, request: Incoming, reply: Reply) -> None:
         """Everything that is no exchange."""
         verb = call.verb
-        if verb in _KEPT and self._identities.no_keys and local(reply.peer(), request.headers):
-            request.admin = True  # without keys whoever sits at this machine sees everything
+        if verb in _KEPT:
+            request.admin = self._is_admin(request, reply)
         if verb == "health":
             reply.send(200, _JSON, b'{"status":"ok"}')
         elif verb == "ready":
             unwell = self._desk.breakers.report(self._desk.config.upstreams, monotonic())
+            if not self._is_admin(request, reply):
+                for one in unwell.values():  # an upstream wrote it about the request of one client
+                    del one["last"]
             _send(reply, 200 if self.ready else 503, {"ready": self.ready, "upstreams": unwell})
         elif verb == "exchanges":
             await self._show(call.rest, request, reply)
@@ -270,6 +273,14 @@ class Gateway:
                 reply.send(*await self._looks.answer(self._desk, call, request))
             except Refused as refused:
                 reply.send(*refused.reply(call.dialect))
+
+    def _is_admin(self, request: Incoming, reply: Reply) -> bool:
+        """Whether the client may see what is kept for all: by an admin key, or from this machine where there are no
+        keys at all."""
+        if self._identities.no_keys:
+            return local(reply.peer(), request.headers)
+        client = self._identities.client(request.headers)
+        return not isinstance(client, Fault) and client.admin
 
     async def _show(self, name: str, request: Incoming, reply: Reply) -> None:
         """One exchange of a client, or all of them: those that went through other workers too."""
@@ -320,7 +331,7 @@ def _forgettable(body: bytes) -> bool:
         find(b'"store":false') >= 0
         and find(b'"previous_response_id"') < 0
         and find(b'"conversation"') < 0
-        and find(b"\\u00") < 0  # the letters of a name may be escaped
+        and not may_escape_letters(body)
     )
 
 

@@ -28,6 +28,7 @@ from .wrapped import Wrapped
 _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
 _NATIVE = "openai-responses"
 _NAMED = b'"response":{"id":"'
+_ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
 
 
 class Asked(NamedTuple):
@@ -139,7 +140,12 @@ def _unambiguous(body: bytes, known: Asked) -> bytes:
 def ambiguous(body: bytes) -> bool:
     """Whether a reference may stand in a body twice, or with escaped letters in its name."""
     count = body.count
-    return count(b'"previous_response_id"') > 1 or count(b'"conversation"') > 1 or b"\\u00" in body
+    return count(b'"previous_response_id"') > 1 or count(b'"conversation"') > 1 or may_escape_letters(body)
+
+
+def may_escape_letters(body: bytes) -> bool:
+    """Whether letters of ASCII are written as escapes somewhere, as in `previous\\u005fresponse_id`."""
+    return b"\\u00" in body and _ESCAPED_ASCII.search(body) is not None
 
 
 def _unread(body: bytes) -> bool:

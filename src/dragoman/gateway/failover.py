@@ -54,4 +54,5 @@ class Failover:
 
 
 def _resting(name: str, breaker: Breaker, now: float) -> str:
-    return f"{name} rests for {breaker.wait(now):.0f} seconds and is asked last; its last fault: {breaker.last}"
+    # Its last fault may tell of another client's request: administrators find it at /readyz.
+    return f"{name} rests for {breaker.wait(now):.0f} seconds and is asked last; /readyz tells administrators why"

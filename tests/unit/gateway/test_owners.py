@@ -338,6 +338,34 @@ def test_who_is_local(peer: str, headers: dict[str, str], found: bool) -> None:
     assert local(peer, headers) is found
 
 
+def test_what_an_upstream_said_about_a_request_is_not_told_to_everybody_at_readyz() -> None:
+    """Anybody may ask whether the gateway is ready, without a key."""
+
+    def config(places: list[str]) -> Config:
+        bad, good = [Upstream("openai-chat", place, key_env="THEIRS", trip=1) for place in places]
+        routes = (Route("*", (Target("u"), Target("v")), retries=0),)
+        return Config(listen=LISTEN, upstreams={"u": bad, "v": good}, routes=routes)
+
+    said = b'{"error": {"message": "the prompt of somebody broke it"}}'
+
+    def use(base: str) -> None:
+        assert ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), FIRST).status == 200
+        for shown in ({}, FIRST, SECOND):
+            told = ask(base, "GET", "/readyz", headers=shown)
+            assert (told.status, "u" in told.json()["upstreams"], b"prompt" in told.body) == (200, True, False)
+        assert b"the prompt of somebody" in ask(base, "GET", "/readyz", headers=ADMIN).body
+        # The failures of two clients close it for a third one, whose exchange notes that.
+        ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), ADMIN)
+        made = ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), SECOND)
+        place = f"/dragoman/exchanges/{made.headers['dragoman-exchange']}"
+        tries = ask(base, "GET", place, headers=SECOND).json()["tries"]
+        assert [one["kind"] for one in tries] == ["resting"]
+        assert "prompt" not in tries[0]["message"]
+
+    bad = Scripted(lambda request: (500, [], said))
+    through(use, config, bad, answering("openai-chat"), environment=KEYS)
+
+
 def test_names_of_exchanges_and_responses_are_not_drawn_from_a_generator_that_can_be_replayed() -> None:
     import random
 
