@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from . import hosts, profiles
-from .canon.losses import Loss, Severity
+from .canon.losses import Severity
 from .canon.repairs import Repair
 from .canon.request import Around, Request, Sighted
 from .canon.turns import Gist
@@ -25,7 +25,7 @@ from .dialect import Dialect
 from .dialects import get
 from .errors import ConfigError
 from .sealing import Strategy, check_strategy, homeward, keeps
-from .translation import Body, Found, Translation, check_text, checked_tolerance, loose_bytes, settled
+from .translation import Body, Translation, check_text, checked_tolerance, loose_bytes, settled
 
 if TYPE_CHECKING:
     from .mending import Policy
@@ -224,7 +224,10 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
 
         document, repairs = mended_document(document, reader, terms.model, terms.repair)
     unmarked = MARK_BYTES not in document
-    gated = terms.model is not None and _changes(document, terms.source, asked, terms.model)
+    head = look(document)
+    if terms.model is not None and head is not None:  # what is no request is passed on as it is
+        if profiles.changes(terms.source, asked or head.model or "", terms.model):
+            return _held(document, terms, facts, vault, repairs)
     result: Translation | None = None
     if not unmarked or facts is not None or (terms.resolver is not None and _names_held(document, reader)):
         crossing = _crossing(terms, facts)
@@ -232,52 +235,38 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
         history = History(request.turns)
         request = _sealed(request, terms, crossing, terms.vault if vault is None else vault, history)
         crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
-        crossing.gated = gated
         sent = aim(request, request.tools, reader.hosted, reader.hosted, crossing)
         out = reader.write_request(sent, crossing)
         if not unmarked or crossing.suited:
             result = _translated(out, request, terms, crossing, (), history)
     if result is None:
-        losses: tuple[Loss, ...] | Found = ()
-        if gated:
-            from .gating import held_to_model  # most requests keep their model
-
-            document, crossing = held_to_model(document, reader, terms.model or "")
-            losses = settled(crossing, reader, reader, terms.tolerance)
-        result = _pass_request(document, reader, terms.model, terms.tolerance, losses)
+        checked_tolerance(terms.tolerance)
+        if head is None:
+            reader.read_request(document, Crossing(reader.name, reader.name))  # says what is wrong, and where
+        result = _passed(document, reader, terms.model, head or Head())
         result.host = terms.host
     result.repairs = repairs
     return result
 
 
-def _changes(document: bytes, dialect: str, asked: str, model: str) -> bool:
-    """Whether the model that gets a request takes other things than the one that the request was written for."""
-    if not asked:
-        head = look(document)
-        asked = head.model or "" if head is not None else model  # what is no request is passed on as it is
-    return profiles.changes(dialect, asked, model)
+def _held(
+    document: bytes, terms: Terms, facts: Host | None, vault: Vault | None, repairs: tuple[Repair, ...]
+) -> Translation:
+    """The same for a request whose model is changed: held to what the new model takes, then made to suit the host."""
+    from .gating import held_to_model  # most requests keep their model
+
+    document, crossing = held_to_model(document, terms.reader, terms.model or "")
+    found = settled(crossing, terms.reader, terms.reader, terms.tolerance)
+    result = _within(document, msgspec.structs.replace(terms, repair=None), facts, vault, terms.model or "")
+    result.asked = (look(document) or Head()).model or ""
+    result.repairs = repairs
+    result._losses = (*(found() if callable(found) else found), *result.losses)
+    return result
 
 
 def _names_held(document: bytes, dialect: Dialect) -> bool:
     """Whether a conversation may be named that a server holds."""
     return any(name.encode() in document for name in dialect.demands.held)
-
-
-def _pass_request(
-    document: bytes,
-    dialect: Dialect,
-    model: str | None,
-    tolerance: Severity | None,
-    losses: tuple[Loss, ...] | Found = (),
-) -> Translation:
-    """Same dialect: the bytes go through as they are, but for the model's name."""
-    checked_tolerance(tolerance)
-    try:
-        head = _head(document)
-    except (msgspec.DecodeError, RecursionError):
-        dialect.read_request(document, Crossing(dialect.name, dialect.name))  # says what is wrong, and where
-        head = Head()
-    return _passed(document, dialect, model, head, losses)
 
 
 def pass_request(
@@ -293,13 +282,12 @@ def pass_request(
     return None if document.find(MARK_BYTES) >= 0 and not marked else _passed(document, get(dialect), model, head)
 
 
-def _passed(
-    document: bytes, dialect: Dialect, model: str | None, head: Head, losses: tuple[Loss, ...] | Found = ()
-) -> Translation:
+def _passed(document: bytes, dialect: Dialect, model: str | None, head: Head) -> Translation:
+    """Same dialect: the bytes go through as they are, but for the model's name."""
     if model is not None and model != head.model and dialect.splice_model:
         document = jsontext.respelled(document, "model", model)
     asked = head.model or ""
-    return Translation(document, dialect.name, dialect.name, losses, asked, model or asked, head.stream)
+    return Translation(document, dialect.name, dialect.name, (), asked, model or asked, head.stream)
 
 
 def _checked_binary(binary: Binary) -> None:
