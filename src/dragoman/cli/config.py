@@ -16,7 +16,7 @@ from ..gateway.tomlfile import written
 from ..store.own_files import read_regular_file
 from ..store.trusted_files import TrustedFiles, digest, real_path
 from ..transport.redaction import redacted_url
-from .file_effects import CONFIG_FILE, one_line
+from .file_effects import CONFIG_FILE, effects, one_line
 from .folder_files import show_effects
 from .folder_files import trust as trust_file
 from .output import visible
@@ -24,14 +24,15 @@ from .output import visible
 USUAL_FILE = Path(CONFIG_FILE)
 _SECRET_HEADERS = ("key", "auth", "token", "cookie", "secret")
 
-_file = click.argument("file", type=click.Path(path_type=Path), required=False)
+_file = click.argument("file", type=click.Path(path_type=Path), required=False, envvar="DRAGOMAN_CONFIG")
 
 
 @click.group()
 def config() -> None:
     """Check, show, begin or trust the gateway's configuration file.
 
-    FILE is dragoman.toml if none is named and there is one; without any file the environment alone is looked at.
+    FILE is what DRAGOMAN_CONFIG names, else dragoman.toml if there is one; without any file the environment alone is
+    looked at.
     """
 
 
@@ -102,9 +103,10 @@ def trust(file: Path, remove: bool, listing: bool) -> None:
 def _trust(trusted: TrustedFiles, file: Path) -> None:
     real = real_path(file)
     data, _ = read_regular_file(real)
-    click.echo(f"{one_line(real)} is trusted as it is now. When it is used, it", err=True)
-    show_effects(file, data)
+    lines = effects(file.name, data)
     trusted.add(real, data)
+    click.echo(f"{one_line(real)} is trusted as it is now. When it is used,", err=True)
+    show_effects(lines)
 
 
 def _list(trusted: TrustedFiles) -> None:

@@ -45,7 +45,7 @@ def _gateway(data: bytes, file: str) -> Iterator[str]:
     for route in config.routes:
         targets = ", ".join([f"{to.upstream}/{to.model}" if to.model else to.upstream for to in route.to])
         own_key = ", with the key that the client sent" if route.client_key else ""
-        yield f"sends requests for the model {route.match} to {targets}{own_key}"
+        yield f"requests for the model {route.match} go to {targets}{own_key}"
     yield from _settings(config)
 
 
@@ -75,7 +75,7 @@ def _settings(config: Config) -> Iterator[str]:
         if section in ("upstreams", "routes"):
             continue
         for key, one in value.items() if isinstance(value, dict) else [("", value)]:
-            yield f"sets {section}{'.' if key else ''}{key} = {msgspec.json.encode(one).decode()}"
+            yield f"{section}{'.' if key else ''}{key} is {msgspec.json.encode(one).decode()}"
 
 
 def _servers(data: bytes, file: str) -> Iterator[str]:

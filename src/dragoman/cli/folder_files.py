@@ -26,6 +26,10 @@ if sys.platform != "win32":
     import termios
 
 
+MAX_ROWS = 60
+"""Rows of a terminal that a question may take: what has scrolled away is not read, and could be the worst of it."""
+
+
 class FolderFile:
     """One file of the working folder. The first `read` may ask the person; later ones never do."""
 
@@ -80,12 +84,16 @@ class FolderFile:
     def _agreed(self, real: str, data: bytes) -> bool:
         """Whether the person at the terminal says yes, now that they have seen what the file would do."""
         state = "has changed since you trusted it" if self._trusted.knows(real) else "is not known to you yet"
-        click.echo(f"The file {one_line(real)} {state}. If it is used, it", err=True)
         try:
-            show_effects(self.path, data)
+            lines = effects(self.path.name, data)
         except ConfigError as error:
-            click.echo(f"  cannot be used: {one_line(error)}", err=True)
+            click.echo(f"The file {one_line(real)} {state}, and does not hold: {one_line(error)}", err=True)
             return False
+        if sum([len(line) // 80 + 1 for line in lines]) > MAX_ROWS:
+            click.echo(f"The file {one_line(real)} {state}, and does too much to be shown here.", err=True)
+            return False
+        click.echo(f"The file {one_line(real)} {state}. If it is used,", err=True)
+        show_effects(lines)
         _forget_typed()
         if not click.confirm("Do you trust this file?", default=False, err=True):
             return False
@@ -93,9 +101,9 @@ class FolderFile:
         return True
 
 
-def show_effects(path: Path, data: bytes) -> None:
-    """Write what a file would do to standard error, one line each. ConfigError when the file does not hold."""
-    for line in effects(path.name, data) or ["changes nothing"]:
+def show_effects(lines: list[str]) -> None:
+    """Write what a file would do to standard error."""
+    for line in lines or ["nothing changes"]:
         click.echo(f"  - {line}", err=True)
 
 

@@ -216,7 +216,8 @@ def _sed_is_harmless(script: str) -> bool:
     return "\n" not in script and (_SED_PRINTS.fullmatch(script) is not None or _substitutes(script))
 
 
-_SED_ADDRESS = r"(?:(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?!?)?"
+_SED_PLACE = r"(?:\d+|\$|/[^/\\\[]*/)"
+_SED_ADDRESS = rf"(?:{_SED_PLACE}(?:,(?:{_SED_PLACE}|\+\d+))?!?)?"
 _SED_PRINTS = re.compile(rf"\s*{_SED_ADDRESS}\s*[pdq=](?:\s*;\s*{_SED_ADDRESS}\s*[pdq=])*\s*;?\s*")
 _SED_SUBSTITUTES = re.compile(rf"{_SED_ADDRESS}s([/|#,:@!])(.*)\Z")
 _SED_FLAGS = re.compile(r"[gpiI0-9]*")

@@ -264,7 +264,7 @@ class Reader:
             if char == "\\":
                 quoted = True
                 if text[self.at : self.at + 1] != "\n":
-                    out.append(text[self.at : self.at + 1])
+                    out.append(text[self.at : self.at + 1] or char)  # at the end it is a letter
                 self.at += 1
             elif char == "'":
                 quoted = True
@@ -296,9 +296,10 @@ class Reader:
                 out.append(char)
         found = "".join(out)
         self.hidden |= quoted and _LATER.search(found) is not None
-        if start is None or (not quoted and found in ("{", "}", "[", "[[", "]", "]]")):
+        written = text[begin : self.at]
+        if start is None or written in ("{", "}", "[", "[[", "]", "]]"):
             return Word(found, quoted, False)
-        return Word(text[begin : self.at], quoted, True, start, splits)
+        return Word(written, quoted, True, start, splits)
 
     def _until_quote(self) -> str:
         end = self.text.find("'", self.at)

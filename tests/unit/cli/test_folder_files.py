@@ -3,6 +3,7 @@ with a host that counts who connects, and at a terminal."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -192,7 +195,7 @@ def test_a_yes_at_the_terminal_is_remembered_for_this_content_in_this_place(fold
     file = folder.config(host, "MY_KEY")
     ask = ("ask", "hello", "--model", "openai/gpt-5.1")
     seen = folder.at_a_terminal("y", *ask)
-    assert f"The file {file} is not known to you yet. If it is used, it" in seen
+    assert f"The file {file} is not known to you yet. If it is used," in seen
     assert f"sends requests to 127.0.0.1 ({host.address}), with the key in the variable MY_KEY" in seen
     assert len(host.requests) == 1
     assert NOT_USED not in folder.run(*ask).stderr
@@ -284,6 +287,52 @@ def test_trust_is_listed_and_taken_back(folder: Folder, host: Host) -> None:
     assert folder.run("config", "trust", "--list").stdout == ""
 
 
+def test_a_file_that_does_too_much_to_be_shown_is_not_asked_about(folder: Folder, host: Host) -> None:
+    """The worst of it could have scrolled away."""
+    folder.environment["MY_KEY"] = KEY
+    file = folder.config(host, "MY_KEY")
+    for i in range(80):
+        file.write_text(f'{file.read_text()}[[routes]]\nmatch = "m{i}"\nto = "openai"\n')
+    seen = folder.at_a_terminal("y", "ask", "hello", "--model", "openai/gpt-5.1")
+    assert "does too much to be shown here" in seen and NOT_USED in seen and "[y/N]" not in seen
+    assert host.connections == 0
+    assert folder.run("config", "trust").stderr.count("requests for the model m") == 80
+
+
+def test_serve_follows_the_same_rule(folder: Folder, host: Host) -> None:
+    folder.environment["MY_KEY"] = KEY
+    folder.config(host, "MY_KEY")
+
+    def served() -> tuple[str, str]:
+        process = subprocess.Popen(
+            [*DRAGOMAN, "serve", "--port", "0"],
+            cwd=folder.place,
+            env=folder.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        assert "listens on" in first
+        asked = urllib.request.Request(
+            f"{first.rpartition(' ')[2].strip()}/v1/chat/completions",
+            b'{"model": "gpt-5.1", "messages": [{"role": "user", "content": "hello"}]}',
+            {"content-type": "application/json"},
+        )
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(asked, timeout=30).close()
+        process.terminate()
+        return process.communicate(timeout=30)
+
+    _, said = served()
+    assert said.count(NOT_USED) == 1 and host.requests == []
+    folder.run("config", "trust")
+    _, said = served()
+    assert NOT_USED not in said and KEY in host.requests[0]
+
+
 def read(path: Path, home: Path) -> FolderFile:
     return FolderFile(path, {"HOME": str(home)})
 
@@ -373,9 +422,9 @@ client_key = true
         " credentials (the default ones of this machine)",
         "the upstream c\\x1b[2K sends requests to \\u0430pi.openai.com (https://\\u0430pi.openai.com/v1), without"
         " a key",
-        "sends requests for the model claude-* to a/x, b, with the key that the client sent",
-        'sets listen.host = "0.0.0.0"',
-        "sets environment = false",
+        "requests for the model claude-* go to a/x, b, with the key that the client sent",
+        'listen.host is "0.0.0.0"',
+        "environment is false",
     ]
 
 

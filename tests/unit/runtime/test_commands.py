@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.runtime.commands import roots
+from dragoman.runtime.commands import read_command, roots
 
 SEEN = [
     ("ls -la", "ls"),
@@ -81,6 +81,8 @@ def test_programs_that_can_be_seen(command: str, names: str) -> None:
 
 HIDDEN = [
     "$X y",
+    "$X} y",
+    "${X}] y",
     "${X} y",
     "$(which rm) x",
     "`which rm` x",
@@ -211,6 +213,47 @@ def test_nothing_runs_that_was_not_seen(pieces: list[str], shell: Path) -> None:
     found = roots(command)
     if not found.hidden:
         assert ran(command, shell) <= set(found.names)
+
+
+WORDS = st.sampled_from(
+    ["aa ", "aa ", "-x", "--out=", "y", "y", " ", " ", " ", '"', "'", "\\", "$X", '"$X"', "*", "?x", "{-x,y}",
+     "$(echo -x)", "`", "~", ";", "|", "$'", "\\x2dx", "<(", ")", "\n", "${X}", "\\\n", "$Y", "${Y-", "}", "-", "--",
+     ">/dev/null ", "#", "=", "[-]x", "2>&1", "\"y$Y\"", "y*", "$@", "$*"]
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=300)
+@given(pieces=st.lists(WORDS, min_size=1, max_size=10))
+def test_no_option_reaches_a_program_that_was_not_seen(pieces: list[str], shell: Path) -> None:
+    """Whatever a real shell makes of a word: where it becomes an option, the reader has said that it may."""
+    command = "aa " + "".join(pieces)
+    found = read_command(command)
+    if found.roots.hidden:
+        return
+    folder = shell / "files"
+    folder.mkdir(exist_ok=True)
+    for name in ("-x", "--out=1", "y", "y2"):
+        (folder / name).touch()
+    log = shell / f"given-{os.urandom(8).hex()}"
+    (shell / "listing").mkdir(exist_ok=True)
+    program = shell / "listing" / "aa"
+    program.write_text('#!/bin/sh\nfor one; do printf "%s\\0" "$one"; done >> $LOG\n')
+    program.chmod(0o755)
+    subprocess.run(
+        [BASH, "-c", command],
+        env={"PATH": str(program.parent), "LOG": str(log), "X": "-x", "Y": "y -x"},
+        cwd=folder,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=20,
+        check=False,
+    )
+    given = log.read_bytes().decode().split("\0") if log.exists() else []
+    words = [word for invocation in found.invocations for word in invocation]
+    literal = {word.text for word in words if not word.dynamic}
+    starts = tuple([word.start for word in words if word.dynamic and not word.splits])
+    if not any(word.splits for word in words):
+        assert all(one in literal or one.startswith(starts) for one in given if one.startswith("-"))
 
 
 @pytest.mark.parametrize("command", [command.replace("rm", "aa") for command, _ in SEEN], ids=range(len(SEEN)))

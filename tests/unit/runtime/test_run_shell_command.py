@@ -343,6 +343,20 @@ def test_a_person_is_told_where_and_in_one_line_why(tmp_path: Path) -> None:
     assert asked.title == "List files $ ls [y]es: (in sub)"
 
 
+def test_git_uses_no_repository_that_lies_among_the_files(tmp_path: Path) -> None:
+    """Any folder with these files is a repository to git, and its `config` names a program that `git status` runs."""
+    mark = tmp_path / "was-run"
+    fixtures = tmp_path / "fixtures"
+    for folder in ("objects", "refs", "work"):
+        (fixtures / folder).mkdir(parents=True)
+    (fixtures / "HEAD").write_text("ref: refs/heads/main\n")
+    (fixtures / "config").write_text(
+        f'[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = work\n\tfsmonitor = "touch {mark}"\n'
+    )
+    found = lines(run("run_shell_command", {"command": "git status", "directory": "fixtures"}, tmp_path))
+    assert not mark.exists() and "bare" in found["Error"]
+
+
 def test_a_sandbox_decides_how_the_process_is_started(tmp_path: Path) -> None:
     seen: list[ProcessStart] = []
 

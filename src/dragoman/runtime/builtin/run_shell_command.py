@@ -17,6 +17,13 @@ MAX_OUTPUT = 400_000
 """Bytes of what a command says that are kept: from its beginning, and from its end."""
 QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
 """Nobody can turn pages, answer, or write a message."""
+NO_FOUND_REPOSITORY = {
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.bareRepository",
+    "GIT_CONFIG_VALUE_0": "explicit",
+}
+"""Git takes any folder with the right files in it for a bare repository, and starts the programs that its `config`
+names. Such a folder can come with a cloned one, so git must not find it by itself."""
 
 
 class RunShellCommand(Tool):
@@ -68,7 +75,9 @@ class RunShellCommand(Tool):
         folder = confine.place(arguments.get("directory") or ".", around.workspace).path
         command = ("bash", "-c", arguments["command"])
         try:
-            start = self._sandbox(ProcessStart(command, folder, {**around.environment, **QUIET}, around.workspace))
+            start = self._sandbox(
+                ProcessStart(command, folder, {**around.environment, **QUIET, **NO_FOUND_REPOSITORY}, around.workspace)
+            )
             ended = await processes.run(
                 start.command,
                 folder=start.folder,
