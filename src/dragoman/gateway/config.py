@@ -74,6 +74,8 @@ class Bounds(_Part, frozen=True):
     answer: Count = 256 * 1024 * 1024
     """Bytes of an upstream's answer, streamed or not."""
     concurrent: Count = 2000
+    request: Seconds = 300.0
+    """For the body of a client's request, from its first piece to its last; 408 when it takes longer."""
     connect: Seconds = 10.0
     first_byte: Seconds = 600.0
     idle: Seconds = 300.0

@@ -182,7 +182,7 @@ async def _drain(server: Server, grace: float, seconds: float) -> bool:
 
 
 def _bounds(config: Config) -> Bounds:
-    return Bounds(config.bounds.head, config.bounds.body)
+    return Bounds(config.bounds.head, config.bounds.body, request_seconds=config.bounds.request)
 
 
 def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:

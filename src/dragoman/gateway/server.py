@@ -5,8 +5,9 @@ on two cores, see bench/) and because of what a gateway must know at once: that 
 let go in the same moment), and that it reads slowly. Parsing is httptools' (llhttp); what it has read before is known
 by its bytes, see `heads.py`.
 
-Bounds: size of heads and bodies, requests under way, time to send a head, time between two pieces of a body, time
-between two requests. Each breach is answered, by the handler's own words where it has some, and closes the connection.
+Bounds: size of heads and bodies, requests under way, time to send a head, time between two pieces of a body, time to
+send a body, time between two requests. Each breach is answered, by the handler's own words where it has some, and
+closes the connection.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from msgspec import Struct
 
 from ..transport.deadlines import Deadlines
 from ..transport.wire import lower
+from .hangup import has_left
 from .heads import LENGTH, MAX_DIGITS, Head, Heads, joined, method, parted
 from .incoming import Incoming
 from .replies import Gone, Reply
@@ -33,7 +35,13 @@ Handler = Callable[["Incoming", "Reply"], Awaitable[None]]
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LINGER = 2.0
 """Seconds in which what a refused client still sends is thrown away: cut off at once, it would not read the answer."""
+_LATE = "the request did not come to its end in time"
 _OFFER = frozenset({"connection", "upgrade", "http2-settings"})
+_READ_AHEAD = 64 * 1024
+"""Bytes that are read while a request is answered. The end of a connection stands behind what the client has sent, so
+that a client which left is noticed only if its bytes are read."""
+_LOOK_SECONDS = 1.0
+"""How often a connection is looked at whose client has sent more than that."""
 _STRANGE = 8
 """Heads in a row that were not known, after which those of a connection are taken to differ from each other."""
 
@@ -46,6 +54,8 @@ class Bounds(Struct, frozen=True):
     head_seconds: float = 30.0
     body_seconds: float = 60.0
     """Between two pieces of a body."""
+    request_seconds: float = 300.0
+    """For a whole body, from its first piece to its last. Bodies that drip would hold a connection without end."""
     idle_seconds: float = 75.0
     """Between two requests on one connection."""
     drain_seconds: float = 60.0
@@ -56,9 +66,11 @@ class _Client(asyncio.Protocol):
     """One connection of a client: one request after the other."""
 
     __slots__ = (
+        "_ahead",
         "_begun",
         "_behind",
         "_body",
+        "_body_end",
         "_early",
         "_fed",
         "_headers",
@@ -104,7 +116,8 @@ class _Client(asyncio.Protocol):
         self._waiter: asyncio.Future[Incoming] | None = None  # what it waits for between two
         self._refused = False
         self._ready: deque[Incoming] = deque()  # requests that wait for the one before them
-        self._early: list[bytes] = []  # bytes that came while a request was being answered
+        self._early: deque[bytes] = deque()  # bytes that came while a request was being answered,
+        self._ahead = 0  # and how many they are
         self._known: Head | None = None  # the head of a request whose body is gathered without the parser,
         self._missing = 0  # and what of it is not yet there
         self._strange = 0  # heads in a row that were not known
@@ -118,6 +131,7 @@ class _Client(asyncio.Protocol):
         self._headers: dict[str, str] = {}
         self._size = self._reads = 0  # of the body, as far as it was counted
         self._fed = 0
+        self._body_end = 0.0  # when all of the body has to be there; 0 before its first piece
         self._in_body = self._begun = False
         self._behind = False  # it began in the same piece in which another ended: not all of it was counted
         self._refusal: tuple[int, str] | None = None
@@ -191,8 +205,20 @@ class _Client(asyncio.Protocol):
         if self._refused:
             return
         self._early.append(data)
-        if self.transport is not None:
+        self._ahead += len(data)
+        if self._ahead > _READ_AHEAD and self.transport is not None:
             self.transport.pause_reading()
+            self._loop.call_later(_LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Notice that a client has left behind bytes that are not read yet."""
+        transport = self.transport
+        if transport is None or not self._early:
+            return
+        if has_left(transport):
+            transport.abort()
+        else:
+            self._loop.call_later(_LOOK_SECONDS, self._look)
 
     def _gather(self, data: bytes, head: Head, body: bytes, missing: int) -> None:
         """A request whose head is known, and whose body is not all there."""
@@ -222,13 +248,21 @@ class _Client(asyncio.Protocol):
         pieces.clear()
         self._begun = self._parsing = False
         self._known = None
+        self._body_end = 0.0
         self._begin(Incoming("POST", head.path, head.query, head.headers, body, head))
         if missing < 0:
             self._put_off(data[missing:])
 
     def _expect_body(self) -> None:
+        bounds, now = self._server.bounds, self._loop.time()
+        if not self._body_end:
+            self._body_end = now + bounds.request_seconds
+        left = min(bounds.body_seconds, self._body_end - now)
+        if left <= 0:
+            self._refuse(408, _LATE)
+            return
         self._watched = False
-        self._server.deadlines.expect(self, self._server.bounds.body_seconds)
+        self._server.deadlines.expect(self, left)
 
     def _feed(self, data: bytes) -> None:
         bounds = self._server.bounds
@@ -411,10 +445,20 @@ class _Client(asyncio.Protocol):
         elif self._refusal is not None:
             self._refuse(*self._refusal)
         else:
-            early = b"".join(self._early)
-            self._early.clear()
+            self._take_early(transport)
+
+    def _take_early(self, transport: asyncio.Transport) -> None:
+        """Read what came while a request was being answered, up to the next request."""
+        early, before = self._early, self._ahead
+        while early and not self.busy:
+            data = early.popleft()
+            self._ahead -= len(data)
+            if not self._begun:
+                data = data.lstrip(b"\r\n")  # old clients send one line end too many behind a request
+            if data:
+                self.data_received(data)
+        if before > _READ_AHEAD >= self._ahead:
             transport.resume_reading()
-            self.data_received(early)
 
     async def drained(self) -> None:
         if self.full is not None:
@@ -438,7 +482,7 @@ class _Client(asyncio.Protocol):
             self._watched = True
             self._server.deadlines.expect(self, left)
         elif self._begun and not self._refused:
-            self._refuse(408, "the request did not come to its end in time")
+            self._refuse(408, _LATE)
         else:
             self.transport.close()
 

@@ -306,3 +306,89 @@ def test_draining_lets_requests_finish() -> None:
     clean, told = asyncio.run(inner())
     assert clean
     assert told.endswith(b"done")
+
+
+# A client that leaves, and one that never comes to its end.
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize(
+    "behind",
+    [b"", b"\r\n", b"\r\n\r\n", b"junk", POST, POST[:40], POST * 3000],
+    ids=["nothing", "a line end", "two", "junk", "a request", "half a request", "requests beyond what is read ahead"],
+)
+def test_a_client_that_leaves_is_noticed_whatever_stands_behind_its_request(behind: bytes, known: bool) -> None:
+    begun, left = asyncio.Event(), asyncio.Event()
+
+    async def waiting(request: Incoming, reply: Reply) -> None:
+        if request.path == "/first":
+            reply.send(200, [], b"")
+            return
+        begun.set()
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            left.set()
+            raise
+
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if known:  # heads that were seen before take another way
+            writer.write(b"POST /first HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nab" * 2)
+            await one_answer(reader)
+            await one_answer(reader)
+        writer.write(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\nab")
+        await begun.wait()
+        writer.write(behind)
+        await asyncio.sleep(0.05)
+        writer.close()
+        await asyncio.wait_for(left.wait(), 5)
+
+    talk(talking, waiting)
+
+
+def test_a_line_end_behind_a_request_is_no_part_of_the_next() -> None:
+    async def slow(request: Incoming, reply: Reply) -> None:
+        await asyncio.sleep(0.05)
+        await echo(request, reply)
+
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[Any]:
+        answers = []
+        for _ in range(3):
+            writer.write(POST)
+            await asyncio.sleep(0.01)
+            writer.write(b"\r\n")
+            answers.append(await one_answer(reader))
+        return answers
+
+    assert [status for status, _ in talk(talking, slow)] == ["HTTP/1.1 200 OK"] * 3
+
+
+DRIPS = {
+    "a body": (b"POST / HTTP/1.1\r\ncontent-length: 50000\r\n\r\n", b"x"),
+    "chunks": (b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+    "trailers": (b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n", b"a: b\r\n"),
+    "a head": (b"POST / HTTP/1.1\r\n", b"a: b\r\n"),
+}
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("what", DRIPS)
+def test_a_request_that_drips_has_a_time_in_all(what: str, known: bool) -> None:
+    """Each piece comes in time; all of them together do not."""
+    begin, drop = DRIPS[what]
+
+    async def talking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, bytes]:
+        if known:
+            writer.write(begin.replace(b"50000", b"1") + b"x" if what == "a body" else POST)
+            await one_answer(reader)
+        writer.write(begin)
+        answered = asyncio.ensure_future(one_answer(reader))
+        while not answered.done():
+            writer.write(drop)
+            await asyncio.wait([answered], timeout=0.05)
+        return answered.result()
+
+    bounds = Bounds(head_seconds=0.5, body_seconds=5, request_seconds=0.5, idle_seconds=0.5)
+    status, why = talk(talking, echo, bounds)
+    assert status.startswith("HTTP/1.1 408 ")
+    assert b"in time" in why
