@@ -220,7 +220,10 @@ class PassThrough:
         return last if isinstance(last, Fault) else None
 
     def _read_error(self) -> Fault:
-        events = self._dialect.reader(self._crossing()).feed(self._end.error)
+        try:
+            events = self._dialect.reader(self._crossing()).feed(self._end.error)
+        except WireError:  # an error that says nothing which can be read
+            events = []
         last = events[-1] if events else None
         return last if isinstance(last, Fault) else Fault("server", "the upstream's stream ended with an error", 502)
 

@@ -76,7 +76,7 @@ class Table(Generic[R]):
         try:
             given = msgspec.json.decode(_bytes(source)) if isinstance(source, str | os.PathLike) else source
             batch = tuple([self._checked(row) for row in given])
-        except (msgspec.DecodeError, TypeError) as error:
+        except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError) as error:
             raise ConfigError("rows", str(error), tuple(self._row.__struct_fields__)) from None
         self._loaded = (*self._loaded, batch)
         self._forget()

@@ -67,6 +67,6 @@ def _note(found: dict[str, int], wanted: set[str], path: list[Any], line: int) -
 def _text(token: str) -> str:
     try:
         decoded = msgspec.json.decode(token)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError):
         return token
     return decoded if isinstance(decoded, str) else token

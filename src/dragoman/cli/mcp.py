@@ -92,7 +92,7 @@ def call(server: str, tool: str, arguments: str, file: Path | None, as_json: boo
     text = sys.stdin.read() if arguments == "-" else arguments
     try:
         given = msgspec.json.decode(text or "{}")
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise click.UsageError(f"ARGUMENTS are no JSON: {error}") from None
     if not isinstance(given, dict):
         raise click.UsageError("ARGUMENTS are no JSON object")

@@ -14,6 +14,7 @@ import msgspec
 
 from ..canon.events import Fault, FaultKind
 from ..codec import jsontext
+from ..errors import WireError
 from ..transport.client import Limits
 from ..transport.google import Tokens
 from ..transport.projects import Projects
@@ -32,7 +33,7 @@ from .identity import Identities, apart, local
 from .looks import Looks, nothing
 from .paths import Call, match, nearest
 from .peers import EVERYBODY, Peers
-from .refusal import failed
+from .refusal import failed, nested, untranslated
 from .relay import Refused, Relay, fault_reply, unknown_path
 from .reports import report, summary
 from .routes import Routes
@@ -273,6 +274,10 @@ class Gateway:
                 reply.send(*await self._looks.answer(self._desk, call, request))
             except Refused as refused:
                 reply.send(*refused.reply(call.dialect))
+            except WireError as error:
+                reply.send(*Refused(untranslated(error)).reply(call.dialect))
+            except RecursionError:
+                reply.send(*Refused(nested()).reply(call.dialect))
 
     def _is_admin(self, request: Incoming, reply: Reply) -> bool:
         """Whether the client may see what is kept for all: by an admin key, or from this machine where there are no

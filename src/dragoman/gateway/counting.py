@@ -171,7 +171,7 @@ class _Total(msgspec.Struct):
 def _tokens(told: Told) -> int | None:
     try:
         found = msgspec.json.decode(told.body, type=_Total)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None
     return found.input_tokens if found.input_tokens is not None else found.totalTokens
 

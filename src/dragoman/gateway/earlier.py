@@ -315,7 +315,6 @@ def with_id(item: Raw, name: str) -> Raw:
     if fields.get("id") and bytes(fields["id"]) != b"null":
         return item
     kind = jsontext.plain(fields["type"]) if "type" in fields else "message"
-    start = {"message": "msg", "function_call": "fc", "function_call_output": "fco", "reasoning": "rs"}.get(
-        kind, "item"
-    )
+    starts = {"message": "msg", "function_call": "fc", "function_call_output": "fco", "reasoning": "rs"}
+    start = starts.get(kind, "item") if isinstance(kind, str) else "item"
     return jsontext.raw({"id": f"{start}_{name.partition('_')[2] or name}", **fields})

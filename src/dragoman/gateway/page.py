@@ -34,6 +34,9 @@ _HTML = [
 ]  # fmt: skip
 
 
+NESTED = "the JSON is nested too deeply"
+
+
 class _Tried(Struct):
     """What the page wants translated."""
 
@@ -87,6 +90,8 @@ def translate(body: bytes) -> Answer:
         return _refused(400, str(error))
     except DragomanError as error:
         return _refused(400, str(error))
+    except RecursionError:
+        return _refused(400, NESTED)
 
 
 def _translated(tried: _Tried) -> dict[str, Any]:

@@ -115,7 +115,7 @@ class Pouring:
             rest = translator.close()
         except TransportError as error:
             rest = translator.close(unanswered(error, upstream))
-        except WireError as error:
+        except (WireError, RecursionError) as error:
             rest = translator.close(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
         if translator.fault is None or reply.started:
             self.finish(rest, told)

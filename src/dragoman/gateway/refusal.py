@@ -31,6 +31,11 @@ class Refused(Exception):
         return (self.status, told, self.body) if self.body else (status, told, body)
 
 
+def nested() -> Fault:
+    """The fault for a request whose JSON no decoder or writer here can walk through."""
+    return Fault("invalid_request", "the request is nested too deeply", 400)
+
+
 def untranslated(error: WireError | LossError | RepairError) -> Fault:
     """The fault for a request that cannot be translated: what is wrong, and where."""
     if isinstance(error, WireError):

@@ -40,7 +40,7 @@ from .fault_table import KEY_REFUSED, TABLE, Origin
 from .framing import media_type
 from .paths import Call
 from .pouring import Pouring, Translator
-from .refusal import Refused, failed, fault_reply, looped, no_model, unheld, unknown_path, untranslated
+from .refusal import Refused, failed, fault_reply, looped, nested, no_model, unheld, unknown_path, untranslated
 from .routes import Choice
 from .secrets import passed_on, print_failure
 from .sending import HOPS, INSTANCE, Sending
@@ -299,6 +299,8 @@ class Relay:
                 )
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
+        except RecursionError:
+            raise Refused(nested()) from None
         if call.model:
             asked.asked = call.model
         exchange.losses = losses = asked.losses
@@ -466,6 +468,8 @@ class Relay:
             return self._described(self._redacted(error.fault), sending.choice, error.body)
         except WireError as error:
             return self._misread(sending, asked, error, body)
+        except RecursionError:
+            return self._misread(sending, asked, "it is nested too deeply", body)
         if pouring is not None:
             pouring.finish(told, self._told())
         else:

@@ -80,7 +80,14 @@ def report(exchange: Exchange, secrets: Iterable[str] = ()) -> dict[str, Any]:
         "answer": _taped(exchange.answered),
         "told": _taped(exchange.told),
     }
-    return {name: clean(value, hidden) for name, value in out.items()}
+    return {name: _clean(value, hidden) for name, value in out.items()}
+
+
+def _clean(value: Any, secrets: Redactor) -> Any:
+    try:
+        return clean(value, secrets)
+    except RecursionError:
+        return "nested too deeply to be shown"
 
 
 def canon(exchange: Exchange) -> Any:
@@ -90,13 +97,16 @@ def canon(exchange: Exchange) -> Any:
     crossing = Crossing(exchange.dialect, exchange.dialect)
     try:
         return msgspec.to_builtins(get(exchange.dialect).read_request(exchange.request.body, crossing), enc_hook=_plain)
-    except WireError:
+    except (WireError, RecursionError):
         return None
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Raw):
-        return msgspec.json.decode(value)
+        try:
+            return msgspec.json.decode(value)
+        except (msgspec.DecodeError, UnicodeError):  # numbers beyond all doubles pass as they are
+            return bytes(value).decode("utf-8", "replace")
     raise TypeError(type(value).__name__)
 
 

@@ -106,7 +106,7 @@ class Session(Struct, kw_only=True):
         """What `to_json` wrote."""
         try:
             saved = _read(text)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
             raise ConfigError("session", "", problem=f"it cannot be read: {error}") from None
         if saved.version != 1:
             raise ConfigError(

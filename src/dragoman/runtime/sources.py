@@ -52,9 +52,19 @@ def _grounding(response: Response) -> list[Source]:
     them so."""
     for name, value in (response.extra or {}).get("gemini", {}).items():
         if name.endswith("groundingMetadata"):
-            chunks = msgspec.json.decode(value).get("groundingChunks")
-            return [Source(web["uri"], web.get("title", "")) for chunk in chunks or () if (web := _web(chunk))]
+            chunks = _chunks(value)
+            return [Source(web["uri"], web.get("title", "")) for chunk in chunks if (web := _web(chunk))]
     return []
+
+
+def _chunks(value: msgspec.Raw) -> list[Any]:
+    """The chunks of Google's search in carried metadata, which may hold anything."""
+    try:
+        found = msgspec.json.decode(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return []
+    chunks = found.get("groundingChunks") if isinstance(found, dict) else None
+    return chunks if isinstance(chunks, list) else []
 
 
 def _web(chunk: Any) -> dict[str, str] | None:

@@ -64,7 +64,7 @@ async def _searched(endpoint: Endpoint, query: str) -> tuple[str, list[Source]]:
         raise ToolError("web_search_failed", f"The search endpoint answered with status {page.status}.")
     try:
         found = _results(msgspec.json.decode(page.body))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise ToolError("web_search_failed", f"The search endpoint did not answer in JSON: {error}") from error
     sources = [Source(_word(row, "url", "link"), _word(row, "title", "name")) for row in found]
     lines = [

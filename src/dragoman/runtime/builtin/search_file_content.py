@@ -211,7 +211,7 @@ async def _lines(stdout: asyncio.StreamReader) -> Any:
 def _match(line: bytes, folder: Path) -> Match | None:
     try:
         record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None  # the rest of a line that was too long
     if not isinstance(record, dict) or record.get("type") != "match":
         return None

@@ -101,7 +101,7 @@ class SmartEdit(Tool):
         text = "".join([part.text for part in answer.parts if isinstance(part, Text)])
         try:
             found = msgspec.json.decode(text[text.find("{") : text.rfind("}") + 1], type=Correction)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
             return None
         while len(self._corrections) >= REMEMBERED:
             del self._corrections[next(iter(self._corrections))]

@@ -1,0 +1,109 @@
+"""JSON that no decoder likes, from clients and from upstreams: nested too deeply, with numbers beyond all doubles, with
+half characters. It is a fault that says so (400, or 502 for an upstream's), never a failure of the gateway."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from bench import payloads
+
+from dragoman.gateway.server import Incoming, Reply
+
+from .rig import DIALECTS, Behind, Front, asking, between, path_of, run, whole
+
+VALUES = {
+    **{f"a list {depth} deep": "[" * depth + "]" * depth for depth in (330, 500, 985, 3000)},
+    **{f"an object {depth} deep": '{"a":' * depth + "0" + "}" * depth for depth in (330, 500, 985, 3000)},
+    "half a character": '"\\ud800"',
+    "a number beyond all doubles": "1e999",
+    "too many digits": "9" * 6000,
+    "a key that comes twice": '{"a":1,"a":2}',
+}
+ROUTES = (
+    "/dragoman/translate",
+    "/v1/messages/count_tokens",
+    "/v1/responses/input_tokens",
+    "/v1/responses/compact",
+    "/v1/conversations",
+    "/v1beta/models/m:countTokens",
+    "/v1internal:countTokens",
+    "/v1internal:loadCodeAssist",
+    "/api/show",
+)
+
+
+def bodies(dialect: str, value: str) -> Iterator[bytes]:
+    """Requests with the value in every place of their first level, and in the arguments and the schema of a tool."""
+    request: dict[str, Any] = json.loads(asking(dialect))
+    yield value.encode()
+    for key in (*request, "unknown", "tools", "metadata", "previous_response_id"):
+        yield json.dumps({**request, key: "@@"}).replace('"@@"', value).encode()
+    function = {"name": "f", "parameters": "@@"}
+    tool = {"type": "function", "name": "f", "function": function, "input_schema": "@@"}
+    yield json.dumps({**request, "tools": [tool]}).replace('"@@"', value).encode()
+
+
+def looked_at(value: str) -> Iterator[bytes]:
+    """Bodies for everything that is no exchange."""
+    yield value.encode()
+    named = ("model", "name", "items", "input", "metadata", "request", "generateContentRequest", "messages", "contents")
+    yield json.dumps(dict.fromkeys(named, "@@")).replace('"@@"', value).encode()
+    item = {"type": "@@", "role": "@@", "content": "@@"}
+    yield json.dumps({"items": ["@@", item], "input": ["@@"], "model": "m"}).replace('"@@"', value).encode()
+    for kind in ("request", "response", "tools", "stream"):
+        for target in ("anthropic", "openai-chat"):
+            for body in bodies("openai-chat", value):
+                tried = {"body": body.decode(), "source": "openai-chat", "target": target, "kind": kind}
+                yield json.dumps(tried).encode()
+
+
+async def check(front: Front, path: str, body: bytes) -> None:
+    told = await front.ask(path, body)
+    assert told.status in (200, 400, 404, 413, 422, 502), (path, told, body[:200])
+    if "dragoman-exchange" in told.headers:
+        assert (await front.exchange(told))["id"]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_requests(value: str) -> None:
+    async def doing() -> None:
+        async with between(Behind(whole("openai-chat"))) as front:
+            for dialect in DIALECTS:
+                for body in bodies(dialect, VALUES[value]):
+                    await check(front, path_of(dialect), body)
+            for path in ROUTES:
+                for body in looked_at(VALUES[value]) if path == ROUTES[0] else list(looked_at(VALUES[value]))[:3]:
+                    await check(front, path, body)
+
+    run(doing())
+
+
+@pytest.mark.parametrize("upstream", DIALECTS)
+def test_answers(upstream: str) -> None:
+    """In every place of an answer's first level, of an error, of a list of models and of a count."""
+    answer = json.loads(payloads.response(upstream))
+    sent = {"kind": "", "body": b""}
+
+    async def step(request: Incoming, reply: Reply) -> None:
+        reply.send(200, [("content-type", str(sent["kind"]))], bytes(sent["body"]))
+
+    async def doing() -> None:
+        async with between(Behind(step, dialect=upstream)) as front:
+            for value in VALUES.values():
+                told = [json.dumps({**answer, key: "@@"}) for key in (*answer, "unknown")]
+                told += ['"@@"', '{"error":"@@"}', '{"error":{"message":"@@","code":"@@","type":"@@"}}']
+                told += ['{"data":[{"id":"@@"}],"models":[{"name":"@@"}],"input_tokens":"@@","totalTokens":"@@"}']
+                for body in [one.replace('"@@"', value).encode() for one in told]:
+                    sent.update(kind="application/json", body=body)
+                    for client in ("anthropic", upstream):
+                        assert b"gateway failed" not in (await front.generate(client)).body, body[:200]
+                    for path, asked in (("/v1/models", None), ("/v1/messages/count_tokens", asking("anthropic"))):
+                        assert b"gateway failed" not in (await front.ask(path, asked)).body, body[:200]
+                    sent.update(kind="text/event-stream", body=b"data: %b\n\n" % body)
+                    for client in ("anthropic", upstream):
+                        assert b"gateway failed" not in (await front.generate(client, stream=True)).body, body[:200]
+
+    run(doing())
