@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
 import subprocess
 import sys
+import threading
 import tomllib
 import urllib.request
 from collections.abc import Iterator
@@ -52,10 +54,10 @@ def story(name: str, work: Path) -> Story:
 
 
 @contextmanager
-def gateway(folder: Path, *options: str) -> Iterator[str]:
-    """A `dragoman serve` of its own, which knows no upstream but by its options; gives its address."""
+def gateway(folder: Path, *options: str, **variables: str) -> Iterator[str]:
+    """A `dragoman serve` of its own, which knows no upstream but by its options and variables; gives its address."""
     command = [str(Path(sys.executable).with_name("dragoman")), "serve", "--port", "0", *options]
-    known = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH")}
+    known = {name: value for name, value in os.environ.items() if name in ("PATH", "PYTHONPATH")} | variables
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=known)
     assert process.stdout is not None
     try:
@@ -92,6 +94,48 @@ def rehearse(name: str, prompt: str, folder: Path) -> tuple[int, str]:
     _workplace(folder)
     with gateway(folder) as base:
         return _run(name, prompt, base, folder)
+
+
+def refused_key(name: str, folder: Path) -> tuple[str, list[str]]:
+    """Let the agent ask a gateway whose upstream refuses its key: what it printed, and the requests that it sent."""
+    _workplace(folder)
+    config = folder / "dragoman.toml"
+    with refusing() as upstream:
+        config.write_text(
+            f'upstreams.there = {{ dialect = "openai-chat", base_url = "{upstream}", key_env = "THERE_KEY" }}\n'
+            '[[routes]]\nmatch = "*"\nto = "there/gpt-4.1"\n'
+        )
+        with gateway(folder, "--config", str(config), THERE_KEY="wrong-key") as base:
+            _, said = _run(name, PROMPT, base, folder)
+            listed = _get(f"{base}/dragoman/exchanges")["exchanges"]
+            return said, [_get(f"{base}/dragoman/exchanges/{one['id']}")["request"] for one in listed]
+
+
+@contextmanager
+def refusing() -> Iterator[str]:
+    """An upstream that takes no key; gives its address."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            body = b'{"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}}'
+            self.send_response(401)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *words: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def _workplace(folder: Path) -> Path:

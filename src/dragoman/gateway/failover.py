@@ -11,6 +11,7 @@ from .breaker import Breaker, Breakers, request_digest
 from .exchanges import Try
 from .fault_table import FaultRow
 from .routes import Choice
+from .upstream_keys import serves_nothing
 from .upstreams import client_key
 
 
@@ -43,7 +44,7 @@ class Failover:
         """A place has not served the request."""
         if row.breaker == "counted":
             self._failed.append((choice, fault))
-        elif row.breaker == "rests":
+        elif row.breaker == "rests" and serves_nothing(fault):
             self._breakers[choice.name].key_refused(choice.upstream, fault, monotonic())
 
     def served(self) -> None:

@@ -21,7 +21,7 @@ Origin = Literal["upstream", "client_key", "place", "gateway"]
 """
 Breaking = Literal["ignored", "counted", "rests"]
 """What a breaker makes of a fault. counted: a failure, once another place has served the request; rests: the upstream
-rests at once, since no request can be served with its key."""
+rests at once, unless the fault is about one request or one model only (`upstream_keys.serves_nothing`)."""
 
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 TITLES: dict[Origin, str] = {

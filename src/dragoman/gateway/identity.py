@@ -62,7 +62,10 @@ class Identities:
                 return Client(self._owner("key", key))
         if not self._open:
             if key:
-                return Fault("auth", "the key is not one of this gateway's", 401)
+                why = (
+                    "the key is not one of this gateway's. Use one of those in the variable that listen.key_env names."
+                )
+                return Fault("auth", why, 401)
             return Fault("auth", "no key was sent; this gateway wants one, as any dialect sends it", 401)
         # An upstream that gets the client's key gets all of them within one dialect.
         passed = shown_keys(headers) if self._passed else ()

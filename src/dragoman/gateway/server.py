@@ -488,7 +488,7 @@ class _Client(asyncio.Protocol):
 
 
 def _too_long(what: str, most: int) -> str:
-    return f"the {what} of the request is longer than {most} bytes"
+    return f"the {what} of the request is longer than {most} bytes, which bounds.{what} allows"
 
 
 class _Stop(Exception):

@@ -63,6 +63,14 @@ def refuses_key(fault: Fault, body: bytes = b"") -> bool:
     return fault.kind == "invalid_request" and _WRONG_KEY.match(words) is not None
 
 
+def serves_nothing(fault: Fault) -> bool:
+    """Whether no request will be served with the key of a fault about keys or credit. A quota may be one model's (Code
+    Assist's are), and OpenRouter refuses what an account cannot pay and serves smaller requests (2026-11)."""
+    if fault.kind == "billing":
+        return (fault.status == 402 or fault.code == "insufficient_quota") and "can only afford" not in fault.message
+    return True
+
+
 def key_refused(fault: Fault, name: str, upstream: Upstream) -> Fault:
     """The fault of an upstream that refuses the gateway's key: which variable to set, and the upstream's words, which
     are without secrets by now."""

@@ -168,6 +168,22 @@ def test_an_upstream_that_refuses_its_key_rests_at_once_where_another_stands_in(
     assert (seen, state) == ([3], {})
 
 
+@pytest.mark.parametrize(
+    ("dialect", "status", "error", "asked"),
+    [
+        ("openai-chat", 429, {"message": "You exceeded your current quota", "code": "insufficient_quota"}, 1),
+        ("openrouter", 402, {"message": "Insufficient credits", "code": 402}, 1),
+        ("openrouter", 402, {"message": "You requested up to 9 tokens, but can only afford 8.", "code": 402}, 3),
+        ("code-assist", 429, {"message": "m", "code": 429, "details": [{"reason": "QUOTA_EXHAUSTED"}]}, 3),
+    ],
+)
+def test_an_account_rests_only_when_it_serves_nothing(dialect: str, status: int, error: Any, asked: int) -> None:
+    body = json.dumps({"error": error}).encode()
+    behind = [Behind(failing(status, body=body), dialect=dialect), Behind(GOOD)]
+    _, seen, _ = statuses(behind, ["a", "b", "c"])
+    assert seen == [asked, 3]
+
+
 def test_the_key_of_a_client_that_is_refused_closes_nothing() -> None:
     words = ["a", "b", "c"]
     told, seen, state = statuses([Behind(failing(401)), Behind(GOOD)], words, route={"client_key": True})

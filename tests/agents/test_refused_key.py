@@ -1,0 +1,21 @@
+"""Agents on a gateway whose upstream refuses its key: no request is repeated, and the person sees which key to set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .agents import AGENTS, FOLDER, program
+from .session import refused_key
+
+
+@pytest.mark.skipif(FOLDER is None, reason="needs coding agents: make agents installs them and runs this")
+@pytest.mark.parametrize("name", [name for name in AGENTS if name != "codex-programs"])
+def test_an_agent_shows_a_refused_key_at_once(name: str, tmp_path: Path) -> None:
+    if not program(AGENTS[name].program).exists():
+        pytest.skip(f"{AGENTS[name].program} is not installed")
+    said, requests = refused_key(name, tmp_path)
+    assert "refused the key in THERE_KEY" in said
+    asked = [one for one in requests if '"tools"' in one]  # opencode asks for a title beside, and may do so twice
+    assert asked and len(asked) == len(set(asked)), "a request was repeated"
