@@ -39,8 +39,8 @@ _COUNT = re.compile(
 )
 
 
-class Entry(msgspec.Struct, omit_defaults=True):
-    """One exchange, as the log has it. Names and order are those of a JSON line."""
+class Entry(msgspec.Struct):
+    """One exchange, as the log has it. Names and order are those of a JSON line, which has them all."""
 
     time: str
     id: str

@@ -83,7 +83,7 @@ def test_json_is_one_object_a_line(tmp_path: Path) -> None:
     log = logged(tmp_path, doing, Behind(GOOD, failing(429, ("retry-after", "9"))), form="json")
     good, bad = [json.loads(line) for line in log.splitlines()]
     assert (good["client"], good["status"], good["model"], good["upstream"]) == ("anthropic", 200, "m", "a")
-    assert good["tokens_in"] > 0 and good["tokens_out"] > 0 and "error" not in good
+    assert good["tokens_in"] > 0 and good["tokens_out"] > 0 and (good["error"], good["losses"] >= 0) == ("", True)
     assert (bad["client"], bad["status"], bad["attempts"]) == ("openai-chat", 429, 1)
     assert "no luck" in bad["error"] and bad["id"].startswith("ex_") and bad["ms"] >= 0
 
