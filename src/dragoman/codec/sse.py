@@ -11,7 +11,7 @@ from ..errors import WireError
 Frame = tuple[bytes, bytes]
 """(event name or b"", data)."""
 
-MAX_FRAME = 64 * 1024 * 1024
+MAX_FRAME = 16 * 1024 * 1024
 MAX_STRAY = 8 * 1024 * 1024
 """Bytes of what comes in place of a stream: a whole answer fits in."""
 _SILENT = (b":", b"id:", b"retry:")

@@ -7,6 +7,7 @@ import os
 import random
 import re
 from collections.abc import Awaitable, Iterator, Mapping
+from functools import partial
 from time import monotonic, time
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..transport.projects import Projects
 from ..transport.proxies import client
 from ..transport.redaction import Redactor
 from .breaker import Breakers
+from .child_process import LARGE, ChildProcesses
 from .clients import from_page, key_in
 from .config import Bounds, Config
 from .desk import Desk
@@ -30,6 +32,7 @@ from .exchange_log import ExchangeLog
 from .exchanges import Exchange, Exchanges
 from .hostnames import HostNames
 from .identity import Identities, apart, local
+from .long_work import in_child
 from .looks import Looks, nothing
 from .paths import Call, match, nearest
 from .peers import EVERYBODY, Peers
@@ -54,6 +57,8 @@ _UNKNOWN = (
     "without a key a client from elsewhere sees no list of exchanges, only one by its id; set listen.key_env for "
     "clients that see their own, or listen.admin_key_env for one that sees all"
 )
+_REFUSALS: dict[int, FaultKind] = {413: "too_large", 408: "timeout", 503: "overloaded"}
+"""What the server itself refuses, by the status."""
 _OTHERWISE = frozenset({"ollama", "openai-responses"})
 """Dialects of which the gateway itself knows more than how to translate them."""
 
@@ -104,6 +109,7 @@ class Gateway:
             Sendings(environment),
             self._exchanges,
             redactor(config, environment),
+            ChildProcesses(bounds.translation_memory),
         )
 
     @property
@@ -127,11 +133,13 @@ class Gateway:
             redactor=redactor(config, self._desk.environment),
         )
         self._desk.pool.limits = _limits(config.bounds)
+        self._desk.children.memory = config.bounds.translation_memory
         self._vault.most = config.bounds.vault_bytes
         self._exchanges.bound(config.bounds.exchanges, config.bounds.exchange_bytes)
 
     def close(self) -> None:
         self._desk.pool.close()
+        self._desk.children.close()
         if self.log is not None:
             self.log.close()
 
@@ -171,7 +179,7 @@ class Gateway:
         call = match(method, request.path, request.query, asked)
         if request.refusal is not None:
             status, why = request.refusal
-            kind: FaultKind = "too_large" if status == 413 else "timeout" if status == 408 else "invalid_request"
+            kind = _REFUSALS.get(status, "invalid_request")
             dialect = call.dialect if call is not None and call.dialect else nearest(request.path, asked)
             _, headers, body = fault_reply(dialect, Fault(kind, why, status))
             reply.send(status, headers, body)  # no dialect has a status of its own for what HTTP itself refuses
@@ -298,15 +306,22 @@ class Gateway:
             return
         others = await self.peers.ask(viewer, name) if self.peers is not None else []
         if not name:
-            listed = [jsontext.decode(said) for said in (self.told(viewer, ""), *others)]
+            listed = [jsontext.decode(said) for said in (await self._shown(viewer, ""), *others)]
             found = sorted([one for some in listed for one in some], key=lambda one: one["began"], reverse=True)
             _send(reply, 200, {"exchanges": found})
             return
-        said = self.told(viewer, name) or next(iter(others), b"")
+        said = await self._shown(viewer, name) or next(iter(others), b"")
         if said:
             reply.send(200, _JSON, said)
         else:
             _send(reply, 404, unknown_path(f"/dragoman/exchanges/{name}"))
+
+    async def _shown(self, viewer: str, name: str) -> bytes:
+        """What `told` gives: made in a child where much is to be read for it."""
+        found = self._exchanges.get(name) if name else self._exchanges
+        if found is None or found.size <= LARGE // 2:
+            return self.told(viewer, name)
+        return await in_child(self._desk.children, partial(self.told, viewer, name))
 
     def told(self, viewer: str, name: str) -> bytes:
         """What went through here, as JSON: one exchange by its name (b"" if it did not), or all for "". `viewer` is the

@@ -97,6 +97,10 @@ class Bounds(_Part, frozen=True):
     """What they may hold in all."""
     vault_bytes: Count = 64 * 1024 * 1024
     """What the seals that wait here for their clients may hold in all."""
+    translation_memory: Count = 512 * 1024 * 1024
+    """Bytes of memory that one large document may take while it is translated, in a process of its own."""
+    requests: Count = 256 * 1024 * 1024
+    """Bytes of requests that are received or answered at one time; further ones are refused until some have ended."""
     stored_bytes: Count = 16 * 1024 * 1024
     """What the responses and conversations that are kept here may hold in all."""
 

@@ -7,6 +7,7 @@ does not take of it (limits, sampling) is left out: it costs no tokens.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -22,6 +23,7 @@ from .asides import Told, ask
 from .config import REHEARSAL, Route, Upstream
 from .desk import Desk
 from .earlier import Earlier
+from .long_work import done
 from .paths import Call
 from .refusal import fault_reply, no_model, untranslated
 from .routes import Choice
@@ -49,7 +51,8 @@ async def count(
 ) -> Answer:
     """The answer to a client that wants to know how many tokens a request has, those of `earlier` turns included.
     `vault`: the client's own."""
-    plain, model = _request(call, body)
+    given, model = await done(desk.children, body, partial(_request, call, body))
+    plain = body if given is None else given
     route, choices = desk.routes.find(model, desk.draw)
     if model and not choices:
         return fault_reply(call.dialect, no_model(model, desk.config))
@@ -62,10 +65,15 @@ async def count(
             return fault_reply(call.dialect, found)
         if not isinstance(found, Fault | None):
             return found
+    estimate = await done(desk.children, plain, partial(_estimate, plain, call, model))
+    if isinstance(estimate, Fault):
+        return fault_reply(call.dialect, estimate)
+    return 200, ESTIMATED, jsontext.encode(_written(call.dialect, estimate))
+
+
+def _estimate(plain: bytes, call: Call, model: str) -> int | Fault:
     request = stage.read(plain, call, model)
-    if isinstance(request, Fault):
-        return fault_reply(call.dialect, request)
-    return 200, ESTIMATED, jsontext.encode(_written(call.dialect, stage.tokens(request)))
+    return request if isinstance(request, Fault) else stage.tokens(request)
 
 
 async def _asked(
@@ -86,23 +94,9 @@ async def _asked(
         return untranslated(error)
     if not path:
         return None
-    try:
-        if upstream.dialect == call.dialect:
-            sent = _renamed(call.dialect, body, choice.model)
-        else:
-            crossed = translate_request(
-                plain,
-                source=call.dialect,
-                target=upstream.dialect,
-                model=choice.model,
-                binary=route.binary,
-                seals=route.seals,
-                vault=vault,
-                host=upstreams.host(upstream),
-            )
-            sent = _counted(upstream, crossed.body, choice.model)
-    except (DragomanError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None  # the estimate's reader says what is wrong with it
+    sent = await done(desk.children, body, partial(_sent, call, body, plain, route, choice, vault))
+    if sent is None:
+        return None
     told = await ask(desk, upstream, "POST", path, headers, call.dialect, sent, SECONDS)
     if isinstance(told, Fault):
         return told
@@ -116,8 +110,29 @@ async def _asked(
     return 200, [("content-type", "application/json")], jsontext.encode(_written(call.dialect, tokens))
 
 
-def _request(call: Call, body: bytes) -> tuple[bytes, str]:
-    """The request that is to be counted, as it would be asked, and its model."""
+def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, vault: Vault) -> bytes | None:
+    """What is sent to the upstream's counting endpoint; None for a request that cannot be read."""
+    upstream = choice.upstream
+    try:
+        if upstream.dialect == call.dialect:
+            return _renamed(call.dialect, body, choice.model)
+        crossed = translate_request(
+            plain,
+            source=call.dialect,
+            target=upstream.dialect,
+            model=choice.model,
+            binary=route.binary,
+            seals=route.seals,
+            vault=vault,
+            host=upstreams.host(upstream),
+        )
+        return _counted(upstream, crossed.body, choice.model)
+    except (DragomanError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None  # the estimate's reader says what is wrong with it
+
+
+def _request(call: Call, body: bytes) -> tuple[bytes | None, str]:
+    """The request that is to be counted, as it would be asked (None: as it is), and its model."""
     try:
         fields = jsontext.fields(body)
         if call.dialect == "gemini" and "generateContentRequest" in fields:
@@ -132,8 +147,8 @@ def _request(call: Call, body: bytes) -> tuple[bytes, str]:
             return jsontext.encode({"model": model, "request": inner}), model
         model = jsontext.plain(fields["model"]) if "model" in fields else ""
     except (msgspec.DecodeError, DragomanError, RecursionError, UnicodeDecodeError):
-        return body, call.model
-    return body, call.model or (model if isinstance(model, str) else "")
+        return None, call.model
+    return None, call.model or (model if isinstance(model, str) else "")
 
 
 def _renamed(dialect: str, body: bytes, model: str) -> bytes:

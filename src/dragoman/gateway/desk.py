@@ -11,6 +11,7 @@ from ..transport.google import Tokens
 from ..transport.projects import Projects
 from ..transport.redaction import Redactor
 from .breaker import Breakers
+from .child_process import ChildProcesses
 from .config import Config
 from .exchanges import Exchanges
 from .routes import Routes
@@ -39,3 +40,5 @@ class Desk(Struct, frozen=True):
     """What went through lately."""
     redactor: Redactor
     """Knows the secrets of the configuration."""
+    children: ChildProcesses
+    """For work that takes long."""

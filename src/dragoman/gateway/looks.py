@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -19,6 +20,7 @@ from .earlier import asked as refers
 from .earlier import recall
 from .identity import apart
 from .listing import Listing
+from .long_work import done
 from .paths import PLACES, Call, Verb, methods, nearest
 from .refusal import Refused, fault_reply
 from .server import Incoming
@@ -78,7 +80,7 @@ class Looks:
             return _told({"version": __version__})
         shown = call.rest == "page" or "text/html" in request.headers.get("accept", "")
         if call.verb == "page" or (call.verb == "home" and shown):
-            return page.answer(call.rest, request, desk.config)
+            return await done(desk.children, request.body, partial(page.answer, call.rest, request, desk.config))
         if call.verb == "home":
             return 200, [("content-type", "text/plain; charset=utf-8")], home()
         return self._socket(request)

@@ -11,12 +11,14 @@ that is done, `fault_table.py` says.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ..canon.events import Fault
+from ..canon.losses import Loss
 from ..canon.request import Sighted
 from ..codec import jsontext
 from ..dialects import get
@@ -29,9 +31,10 @@ from ..transport.client import Answer, Post, too_long
 from ..transport.heading import NONE
 from ..transport.redaction import Redactor
 from ..transport.retry import until, wait
-from . import fault_messages, headers, reshape, stage, upstreams
+from . import fault_messages, headers, long_work, reshape, stage, upstreams
 from .asides import Told
 from .asides import ask as aside
+from .child_process import LARGE, SMALL, NotedVault, takes_long
 from .config import REHEARSAL, Route
 from .desk import Desk
 from .exchanges import Exchange, Tape, Try, compact, compact_repairs
@@ -47,6 +50,7 @@ from .sending import HOPS, INSTANCE, Sending
 from .server import Gone, Incoming, Reply
 from .taped import Taped
 from .upstream_keys import key_missing, key_refused, refuses_key
+from .vault import ClientVault
 
 if TYPE_CHECKING:
     from .earlier import Earlier
@@ -70,6 +74,7 @@ class Relay:
         "_head",
         "_heading",
         "_late",
+        "_long",
         "_origin",
         "_pouring",
         "_reply",
@@ -96,13 +101,16 @@ class Relay:
         self._request = request
         self._reply = reply
         self._exchange = exchange
-        self._vault = desk.vault.of(request.owner)  # the client's own: nobody else finds what it received
+        self._vault: ClientVault | NotedVault = desk.vault.of(
+            request.owner
+        )  # the client's own: nobody else finds what it received
         self._bounds = bounds = desk.config.bounds
         self._began = began = monotonic()
         self._end = began + bounds.total
         self._heading = NONE  # of the last answer
         self._pouring: Pouring | None = None
         self._head: Head | None = None
+        self._long = False  # the request is translated in a child
         self._sighted: Sighted | None = None  # what was seen before of a request that goes on
         self._verbatim: tuple[Fault, bytes, int] | None = None  # a fault as an upstream of the client's dialect said it
         self._origin: Origin = "upstream"  # of the last fault
@@ -111,6 +119,9 @@ class Relay:
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
+        if takes_long(self._request.body) and not self._goes_on():
+            self._long = True
+            self._head = await long_work.in_child(self._desk.children, partial(look, self._request.body))
         choices = self._choices()
         if self._exchange.stream:
             self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers, self._redacted_frames)
@@ -164,7 +175,9 @@ class Relay:
             raise Refused(looped())
         model, stream = call.model, call.stream
         if not model or stream is None:
-            self._sighted = sighted = seen(request.body, call.dialect)
+            if self._sighted is None and not self._long:
+                self._sighted = seen(request.body, call.dialect)
+            sighted = self._sighted
             head = sighted.around.request if sighted is not None else self._looked()
             model = model or head.model or ""
             if stream is None:
@@ -177,8 +190,18 @@ class Relay:
             raise Refused(no_model(model, desk.config))
         return choices
 
+    def _goes_on(self) -> bool:
+        """Whether a long request is short but for what was seen before."""
+        body = self._request.body
+        if len(body) > LARGE:
+            return False
+        self._sighted = sighted = seen(body, self._call.dialect)
+        run = sighted.looked.run if sighted is not None else None
+        return run is not None and len(body) - len(run.text) <= SMALL
+
     def _looked(self) -> Head:
-        self._head = look(self._request.body)
+        if not self._long:
+            self._head = look(self._request.body)
         return self._head or Head()  # the reader of the dialect will say what is wrong, and where
 
     # One place.
@@ -201,7 +224,7 @@ class Relay:
             raise Refused(untranslated(error)) from None
         self._origin = sending.origin
         try:
-            asked = self._translated(sending)
+            asked = self._translated(sending) if not self._long else await self._translated_apart(sending)
             fault = await self._once(sending, asked, post)
             if fault is not None:
                 fault = await self._again(sending, asked, fault)
@@ -234,7 +257,7 @@ class Relay:
                     return fault
                 attempt += 1
             else:
-                mended = self._mended(sending, asked, fault)
+                mended = await self._mended(sending, asked, fault)
                 if mended is None:
                     return fault
                 asked, attempt = mended, 0
@@ -253,14 +276,17 @@ class Relay:
             return None
         return seconds
 
-    def _mended(self, sending: Sending, asked: Translation, fault: Fault) -> Translation | None:
+    async def _mended(self, sending: Sending, asked: Translation, fault: Fault) -> Translation | None:
         """A request with what is broken in it mended, after its bytes went as they were and were refused; None when
         nothing was, or it is not to be mended."""
         if fault.kind != "invalid_request" or not sending.untouched or sending.choice.route.repair != "report":
             return None
         if asked.repairs or self._reply.started:
             return None
-        mended = self._translated(sending, mend=True)
+        if self._long:
+            mended = await self._translated_apart(sending, mend=True)
+        else:
+            mended = self._translated(sending, mend=True)
         return mended if mended.repairs else None
 
     def _failed(self, choice: Choice, fault: Fault) -> Fault:
@@ -287,20 +313,51 @@ class Relay:
     def _translated(self, sending: Sending, mend: bool = False) -> Translation:
         """The request for one place. Within one dialect bytes pass untouched: what is broken in them is mended only
         with `mend`, once the upstream has refused them."""
-        exchange, call = self._exchange, self._call
         try:
-            if mend or self._earlier is not None:
-                asked = self._unusual(sending, mend=mend)
-            elif sending.passes and self._head is not None:
-                asked = self._passed(sending, self._head)
-            else:
-                asked = cross_request(
-                    self._request.body, sending.terms, self._sighted, self._vault.filled(), exchange.model
-                )
+            return self._noted(sending, self._crossed(sending, mend=mend))
         except (WireError, RepairError) as error:
             raise Refused(untranslated(error)) from None
         except RecursionError:
             raise Refused(nested()) from None
+
+    async def _translated_apart(self, sending: Sending, mend: bool = False) -> Translation:
+        """The same in a child."""
+        body = self._request.body
+
+        def work() -> long_work.Light:
+            asked = self._crossed(sending, mend=mend)
+            if asked.body is body:
+                asked.body = b""  # the gateway has it
+            return long_work.lightened(asked)
+
+        try:
+            asked = long_work.restored(await long_work.in_child(self._desk.children, work))
+        except (WireError, RepairError) as error:
+            raise Refused(untranslated(error)) from None
+        except RecursionError:
+            raise Refused(nested()) from None
+        asked.body = asked.body or body
+        return self._noted(sending, asked)
+
+    def _crossed(self, sending: Sending, *, mend: bool) -> Translation:
+        """The request for one place, as it is sent."""
+        if mend or self._earlier is not None:
+            asked = self._unusual(sending, mend=mend)
+        elif sending.passes and self._head is not None:
+            asked = self._passed(sending, self._head)
+        else:
+            asked = cross_request(
+                self._request.body, sending.terms, self._sighted, self._vault.filled(), self._exchange.model
+            )
+        if asked.stream not in sending.said:
+            asked.body = reshape.asking(asked.body, asked.target, stream=sending.stream)
+        if sending.enveloped:
+            asked.body = upstreams.fitted(sending.choice.upstream, asked.body)
+        return asked
+
+    def _noted(self, sending: Sending, asked: Translation) -> Translation:
+        """What was translated, written down in the exchange."""
+        exchange, call = self._exchange, self._call
         if call.model:
             asked.asked = call.model
         exchange.losses = losses = asked.losses
@@ -309,10 +366,6 @@ class Relay:
             raise Refused(lost)
         if sending.lost:
             exchange.losses += headers.unheard(asked.target, call.dialect, self._request.headers)
-        if asked.stream not in sending.said:
-            asked.body = reshape.asking(asked.body, asked.target, stream=sending.stream)
-        if sending.enveloped:
-            asked.body = upstreams.fitted(sending.choice.upstream, asked.body)
         exchange.sent = asked.body
         return asked
 
@@ -400,7 +453,7 @@ class Relay:
         finally:
             if answer is not None and not answer.done:
                 answer.close()
-        return self._tell(sending, asked, body, streams)
+        return await self._tell(sending, asked, body, streams)
 
     async def _token(self, sending: Sending, asked: Translation) -> str:
         """The access token for a request. Its body names the project, if it has to."""
@@ -443,33 +496,26 @@ class Relay:
             return PassThrough(asked.target, as_events=True)
         return sending.events(asked, int(self._desk.now()), self._vault)
 
-    def _tell(self, sending: Sending, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
+    async def _tell(self, sending: Sending, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
         """A whole answer to the client, in the shape it asked for; or the fault that it is, for all its good status.
         `streamed`: it came as a stream."""
         exchange, pouring = self._exchange, self._pouring
         try:
-            first = body.lstrip()[:1]
-            if streamed or (first == b"[" and reshape.comes_as_array(asked.target)):
-                body = reshape.whole(body, asked.target)
-            elif first != b"{":
-                return self._misread(sending, asked, "it is no JSON object", body)
-            if pouring is not None:
-                told = self._in_events(sending, asked, body)
-            elif sending.kindred and not asked.wrapped and jsontext.is_document(body):
-                if not is_answer(body, get(asked.target)):
-                    return self._misread(sending, asked, "nothing is in it", body)
-                told = body
+            if takes_long(body):
+                found = await self._answer_apart(sending, asked, body, streamed)
             else:
-                answer = sending.response(body, asked, int(self._desk.now()), self._vault)
-                told = answer.body
-                if losses := answer.losses:
-                    exchange.losses += losses
+                found = self._answer(sending, asked, body, streamed)
         except FaultError as error:
             return self._described(self._redacted(error.fault), sending.choice, error.body)
         except WireError as error:
             return self._misread(sending, asked, error, body)
         except RecursionError:
             return self._misread(sending, asked, "it is nested too deeply", body)
+        if isinstance(found, str):
+            return self._misread(sending, asked, found, body)
+        told, losses = found
+        if losses:
+            exchange.losses += losses
         if pouring is not None:
             pouring.finish(told, self._told())
         else:
@@ -483,14 +529,51 @@ class Relay:
         quoted = self._redactor().data(body)
         return fault_messages.misread(sending.choice.name, status, asked.target, problem, quoted)
 
-    def _in_events(self, sending: Sending, asked: Translation, body: bytes) -> bytes:
+    def _answer(
+        self, sending: Sending, asked: Translation, body: bytes, streamed: bool
+    ) -> tuple[bytes, tuple[Loss, ...]] | str:
+        """A whole answer in the client's dialect and in the shape it asked for, and what was lost; or what is wrong
+        with it."""
+        first = body.lstrip()[:1]
+        if streamed or (first == b"[" and reshape.comes_as_array(asked.target)):
+            body = reshape.whole(body, asked.target)
+        elif first != b"{":
+            return "it is no JSON object"
+        if self._pouring is not None:
+            return self._in_events(sending, asked, body)
+        if sending.kindred and not asked.wrapped and jsontext.is_document(body):
+            return (body, ()) if is_answer(body, get(asked.target)) else "nothing is in it"
+        answer = sending.response(body, asked, int(self._desk.now()), self._vault)
+        return answer.body, answer.losses
+
+    async def _answer_apart(
+        self, sending: Sending, asked: Translation, body: bytes, streamed: bool
+    ) -> tuple[bytes, tuple[Loss, ...]] | str:
+        """The same in a child."""
+
+        def work() -> tuple[bytes, tuple[Loss, ...], dict[str, str]] | str:
+            self._vault = vault = NotedVault(self._vault)
+            found = self._answer(sending, asked, body, streamed)
+            if isinstance(found, str):
+                return found
+            told, losses = found
+            return b"" if told is body else told, long_work.fewer(losses), vault.put_here
+
+        found = await long_work.in_child(self._desk.children, work)
+        if isinstance(found, str):
+            return found
+        told, losses, kept = found
+        for key, value in kept.items():
+            self._vault.put(key, value)
+        return told or body, losses
+
+    def _in_events(self, sending: Sending, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
         """A whole answer for a client that wants a stream."""
         translator = self._translator(sending, asked)
         told = translator.feed(reshape.streamed(body, asked.target)) + translator.close()
         if translator.fault is not None:
             raise FaultError(translator.fault)
-        self._exchange.losses += translator.losses
-        return told
+        return told, translator.losses
 
     # Upstreams may repeat a key in what they say about it.
 

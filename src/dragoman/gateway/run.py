@@ -182,7 +182,8 @@ async def _drain(server: Server, grace: float, seconds: float) -> bool:
 
 
 def _bounds(config: Config) -> Bounds:
-    return Bounds(config.bounds.head, config.bounds.body, request_seconds=config.bounds.request)
+    bounds = config.bounds
+    return Bounds(bounds.head, bounds.body, request_seconds=bounds.request, bodies=bounds.requests)
 
 
 def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:

@@ -42,6 +42,8 @@ _READ_AHEAD = 64 * 1024
 that a client which left is noticed only if its bytes are read."""
 _LOOK_SECONDS = 1.0
 """How often a connection is looked at whose client has sent more than that."""
+_ALWAYS = 1024 * 1024
+"""Bytes of a body that are taken however much others have sent."""
 _STRANGE = 8
 """Heads in a row that were not known, after which those of a connection are taken to differ from each other."""
 
@@ -58,6 +60,8 @@ class Bounds(Struct, frozen=True):
     """For a whole body, from its first piece to its last. Bodies that drip would hold a connection without end."""
     idle_seconds: float = 75.0
     """Between two requests on one connection."""
+    bodies: int = 256 * 1024 * 1024
+    """Of all requests together that came in several pieces and are not answered yet."""
     drain_seconds: float = 60.0
     """A client that takes nothing for so long is let go."""
 
@@ -75,6 +79,7 @@ class _Client(asyncio.Protocol):
         "_fed",
         "_headers",
         "_heads",
+        "_held",
         "_in_body",
         "_known",
         "_lines",
@@ -124,6 +129,7 @@ class _Client(asyncio.Protocol):
         self._rested = 0.0  # when the last answer was sent
         self._watched = False  # a deadline is set that is no later than that of an idle connection
         self._reset()
+        self._held = 0  # bytes that the server counts for this connection
 
     def _reset(self) -> None:
         self._url = b""
@@ -153,6 +159,7 @@ class _Client(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self.transport = None
+        self._release()
         self._server.clients.discard(self)
         self._server.deadlines.forget(self)
         self._parser = None  # it holds this object too
@@ -231,6 +238,7 @@ class _Client(asyncio.Protocol):
         self._body.append(body)
         self._begun = self._parsing = True
         self._expect_body()
+        self._hold(len(body))
 
     def _go_on(self, data: bytes) -> None:
         """More of what has begun."""
@@ -243,6 +251,7 @@ class _Client(asyncio.Protocol):
         pieces.append(data if missing >= 0 else data[:missing])
         if missing > 0:
             self._expect_body()
+            self._hold(len(data))
             return
         body = b"".join(pieces)
         pieces.clear()
@@ -252,6 +261,19 @@ class _Client(asyncio.Protocol):
         self._begin(Incoming("POST", head.path, head.query, head.headers, body, head))
         if missing < 0:
             self._put_off(data[missing:])
+
+    def _hold(self, size: int) -> None:
+        """Count a piece of a body that is not whole yet. The request is refused where all of them are too many."""
+        self._held += size
+        held = self._server.held = self._server.held + size
+        most = self._server.bounds.bodies
+        if held > most and self._held > _ALWAYS and not self._refused:
+            self._refuse(503, f"{most} bytes of requests are held already. Ask again in a moment, or send less")
+
+    def _release(self) -> None:
+        """The body is not held any longer."""
+        self._server.held -= self._held
+        self._held = 0
 
     def _expect_body(self) -> None:
         bounds, now = self._server.bounds, self._loop.time()
@@ -285,6 +307,7 @@ class _Client(asyncio.Protocol):
             self._refuse(*refusal)
         elif self._in_body:
             self._expect_body()
+            self._hold(len(data))
 
     def _stay(self, rest: bytes) -> None:
         """A client offers to switch protocols. There is none to switch to: it is answered as if it had not.
@@ -398,6 +421,8 @@ class _Client(asyncio.Protocol):
                 if not request.keep_alive:
                     self.keep_alive = False
                 await handler(request, reply)
+                if self._held:
+                    self._release()
                 transport = self.transport
                 if transport is None or not reply.status or reply._open:
                     return
@@ -506,6 +531,8 @@ class Server:
         """What served clients that have gone, until it has noticed."""
         self.heads = Heads()
         self.draining = False
+        self.held = 0
+        """Bytes of bodies that came in several pieces, until their requests are answered."""
         self.deadlines: Deadlines
         self._listening: asyncio.Server | None = None
 

@@ -1,0 +1,203 @@
+"""How long a running gateway stands still while it works on the largest documents: `/healthz` is asked all the time.
+
+    python -m bench.stalls                                # every kind of document, 37 MB each
+    python -m bench.stalls --megabytes 60 --only tiny answer
+
+Prints the slowest answer of `/healthz` during each kind of work, and exits 1 when one took longer than --limit ms.
+`Probe` is what a longer test can use: it asks in a thread of its own until it is stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bench import live
+
+PAUSE = 0.005
+
+
+class Probe:
+    """Asks `/healthz` again and again on one connection, and notes how long the slowest answer took."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+        self.worst = 0.0
+        """Seconds."""
+        self.count = 0
+
+    def __enter__(self) -> Probe:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _ask(self) -> None:
+        line = socket.create_connection(("127.0.0.1", self._port), 60)
+        wire = f"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1:{self._port}\r\n\r\n".encode()
+        while not self._over.is_set():
+            began = time.monotonic()
+            line.sendall(wire)
+            if not line.recv(65536):
+                raise ConnectionError("the gateway closed the connection of the probe")
+            self.worst = max(self.worst, time.monotonic() - began)
+            self.count += 1
+            time.sleep(PAUSE)
+        line.close()
+
+
+def _messages(size: int, message: Callable[[int], list[Any]]) -> bytes:
+    one = len(json.dumps(message(0)))
+    messages = [each for i in range(size // one) for each in message(i)]
+    return json.dumps(
+        {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}, *messages]}
+    ).encode()
+
+
+def _session(i: int) -> list[Any]:
+    call = {"type": "tool_use", "id": f"t{i}", "name": "f", "input": {"path": f"/a/{i}", "lines": [1, 2, 3]}}
+    result = {"type": "tool_result", "tool_use_id": f"t{i}", "content": "a line of a file\n" * 40}
+    return [
+        {"role": "assistant", "content": [{"type": "text", "text": "I look into it. " * 8}, call]},
+        {"role": "user", "content": [result]},
+    ]
+
+
+def session(size: int) -> bytes:
+    """What a long session of an agent is like."""
+    return _messages(size, _session)
+
+
+def images(size: int) -> bytes:
+    """A few large pictures."""
+    source = {"type": "base64", "media_type": "image/png", "data": "QUJD" * (size // 16)}
+    content = [{"type": "image", "source": source}] * 4
+    return json.dumps({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": content}]}).encode()
+
+
+def tiny(size: int) -> bytes:
+    """Very many messages of one letter."""
+    return _messages(size, lambda i: [{"role": "assistant", "content": "a"}, {"role": "user", "content": "b"}])
+
+
+def parts(size: int) -> bytes:
+    """Very many empty objects where parts belong."""
+    inner = b",".join([b"{}"] * (size // 3))
+    return b'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[%b]}]}' % inner
+
+
+def brackets(size: int) -> bytes:
+    """Very many empty arrays in a field that nobody knows."""
+    inner = b",".join([b"[]"] * (size // 3))
+    return b'{"model":"m","max_tokens":9,"x":[%b],"messages":[{"role":"user","content":"hi"}]}' % inner
+
+
+def tools(size: int) -> bytes:
+    """Very many tools whose schemas name each other."""
+    named = {f"d{i}": {"properties": {f"p{j}": {"$ref": f"#/$defs/d{j}"} for j in range(6)}} for i in range(6)}
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": named}
+    one = {"name": "f", "input_schema": schema}
+    many = [{**one, "name": f"f{i}"} for i in range(size // len(json.dumps(one)))]
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "tools": many}
+    return json.dumps(body).encode()
+
+
+REQUESTS = {one.__name__: one for one in (session, images, tiny, parts, brackets, tools)}
+KINDS = (*REQUESTS, "answer", "stream", "count", "within")
+
+
+def _answering(size: int) -> live.Answering:
+    """An upstream of Chat that answers whole, or with one long frame, as long as it is told in `model`."""
+
+    def said(text: str) -> dict[str, Any]:
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            body = await live.request_of(reader)
+            long = b'"long"' in body[:2000] or b'"long"' in body[-2000:]
+            if b'"stream":true' in body[:2000] or b'"stream":true' in body[-2000:]:
+                delta = {"index": 0, "delta": {"content": "word " * (size // 5)}, "finish_reason": "stop"}
+                frame = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [delta]}
+                out = b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(frame).encode()
+                kind = b"text/event-stream"
+            else:
+                out, kind = json.dumps(said("word " * (size // 5 if long else 5))).encode(), b"application/json"
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\ncontent-length: %d\r\n\r\n" % (kind, len(out)) + out)
+            await writer.drain()
+
+    return answering
+
+
+def _ask(port: int, path: str, body: bytes) -> tuple[int, float]:
+    """Status of one request, and the seconds it took."""
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", port), 600) as line:
+        line.sendall(live.post(port, path, body).replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n", 1))
+        first = line.recv(65536)
+        while line.recv(2**20):
+            pass
+    return int(first.split()[1]) if first else 0, time.monotonic() - began
+
+
+def measure(kind: str, size: int, port: int) -> tuple[int, float, float]:
+    """Status, seconds, and the slowest answer of `/healthz` meanwhile."""
+    short = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+    path, body = "/v1/messages", json.dumps(short).encode()
+    if kind in REQUESTS:
+        body = REQUESTS[kind](size)
+    elif kind == "answer":
+        body = json.dumps({**short, "model": "long"}).encode()
+    elif kind == "stream":
+        body = json.dumps({**short, "model": "long", "stream": True}).encode()
+    elif kind == "count":
+        path, body = "/v1/messages/count_tokens", session(size)
+    elif kind == "within":
+        path, body = "/v1/chat/completions", session(size).replace(b'"max_tokens"', b'"max_completion_tokens"', 1)
+    with Probe(port) as probe:
+        time.sleep(0.2)
+        status, seconds = _ask(port, path, body)
+        time.sleep(0.2)
+    return status, seconds, probe.worst
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--megabytes", type=float, default=37)
+    parser.add_argument("--only", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--limit", type=float, default=100, help="milliseconds that /healthz may take")
+    given = parser.parse_args()
+    size = int(given.megabytes * 1e6)
+    worst = 0.0
+    with live.upstream(_answering(size)) as up, live.gateway(up, "openai-chat") as (port, pid):
+        with Probe(port) as idle:
+            time.sleep(3)
+        print(
+            f"nothing to do: /healthz {idle.worst * 1000:.1f} ms, which is the machine's own restlessness", flush=True
+        )
+        for kind in given.only:
+            status, seconds, stall = measure(kind, size, port)
+            worst = max(worst, stall)
+            memory = live.resident(pid)
+            print(
+                f"{kind:10} {status} in {seconds:5.1f} s; /healthz {stall * 1000:6.1f} ms; {memory:.0f} MiB", flush=True
+            )
+    print(f"slowest /healthz: {worst * 1000:.1f} ms (limit {given.limit:g})")
+    return 0 if worst * 1000 <= given.limit else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
