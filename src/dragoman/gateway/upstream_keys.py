@@ -14,6 +14,7 @@ import re
 import msgspec
 
 from ..canon.events import Fault
+from ..errors import ConfigError
 from ..transport.upstream import Upstream
 from .fault_messages import readable
 from .fault_table import KEY_REFUSED
@@ -94,9 +95,8 @@ def key_refused(fault: Fault, name: str, upstream: Upstream) -> Fault:
     return msgspec.structs.replace(fault, kind="auth", message=message, code=KEY_REFUSED, extra=None)
 
 
-def key_missing(name: str, problem: object) -> Fault:
+def key_missing(name: str, error: ConfigError) -> Fault:
     """The fault of a place that cannot be asked, since the gateway has no key for it."""
-    message = (
-        f"Upstream {name!r} was not asked, since the gateway has no key for it: {problem}. Set it, and start again."
-    )
+    why = error.problem or str(error)
+    message = f"Upstream {name!r} was not asked, since the gateway has no key for it: {why}. Set it, and start again."
     return Fault("auth", message, 401, KEY_REFUSED)

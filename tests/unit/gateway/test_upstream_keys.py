@@ -9,6 +9,7 @@ import pytest
 
 from dragoman.canon.events import Fault
 from dragoman.dialects import get
+from dragoman.errors import ConfigError
 from dragoman.gateway.upstream_keys import key_missing, key_refused, refuses_key
 from dragoman.transport.upstream import Upstream
 
@@ -175,7 +176,7 @@ def test_session_calls_of_code_assist_with_a_refused_key_are_no_login_either() -
 
 
 def test_a_missing_key_says_what_to_do() -> None:
-    message = key_missing("a", "the variable K is empty").message
+    message = key_missing("a", ConfigError("key", "", problem="the variable K is empty")).message
     assert message.startswith(
         "Upstream 'a' was not asked, since the gateway has no key for it: the variable K is empty."
     )
