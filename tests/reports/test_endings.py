@@ -251,7 +251,7 @@ CASES: list[Case] = [
         given="anthropic",
         to="openai-chat",
         body=message({"type": "text", "text": ""}, use("toolu_1", "read", {"p": 1})),
-        holds={"/choices/0/message/tool_calls/0/id": "toolu_1", "/choices/0/finish_reason": "tool_calls"},
+        holds={"/choices/0/message/tool_calls/0/id": "call__toolu_1", "/choices/0/finish_reason": "tool_calls"},
     ),
 ]
 

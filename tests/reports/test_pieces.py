@@ -311,7 +311,7 @@ CASES: list[Case] = [
         ),
         holds={
             "/choices/0/message/tool_calls/#": 1,
-            "/choices/0/message/tool_calls/0/id": "c1",
+            "/choices/0/message/tool_calls/0/id": "call__c1",
             "/choices/0/message/tool_calls/0/function/arguments": '{"q":1}',
             "/choices/0/finish_reason": "tool_calls",
         },

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -76,7 +75,7 @@ def test_no_other_upstream_sees_a_seal(client: str, upstream: str, way: str, str
         assert seals.MARK not in text, target
         for number, one in enumerate(_all_seals(script)):
             assert one not in text, (target, number)
-        assert json.dumps(script.answers[0][-1][1]) in text, "the calls are there, under their own ids"
+        assert script.answers[0][-1][1] in text, "the calls are there, under their own ids"
 
 
 @pytest.mark.parametrize("upstream", UPSTREAMS)

@@ -146,7 +146,9 @@ def test_both_answers_cross(source: str, target: str) -> None:
     (call,) = tool_calls(cycle.called, dialect=source)
     done = translate_response(cycle.called, source=source, target=target)
     (again,) = tool_calls(done.body, dialect=target)
-    assert (again.id, again.name, again.input) == (call.id, call.name, call.input)
+    # Ids for Chat clients begin with call_.
+    assert again.id in (call.id, f"call__{call.id}" if target == "openai-chat" else "")
+    assert (again.name, again.input) == (call.name, call.input)
     final = translate_response(cycle.final, source=source, target=target)
     assert cycle.said in final.body.decode()
     assert tool_calls(final.body, dialect=target) == []

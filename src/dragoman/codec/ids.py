@@ -1,4 +1,5 @@
 """Call ids: kept when legal in the target, else replaced by a hash of the original; made from the position when absent.
+Those of Chat clients begin with `call_`, which is put in front of the upstream's id and taken off again.
 
 The same original always gives the same id, so call and result agree, from turn to turn and from process to process.
 Calls that share an id, or have none, are told apart before anything is written (`distinct`).
@@ -22,8 +23,14 @@ from .seals import unpack_id
 _SHORT = 40
 """Up to this length every dialect takes an id made of letters, digits, _ and -."""
 
-SAFE = re.compile(r"[a-zA-Z0-9_-]{1,40}\Z")
-"""Legal in every dialect."""
+_CHAT, _CHAT_MARK = "call_", "call__"
+"""How ids of Chat clients begin, and how those begin that were made of another id by putting this in front. There are
+clients that replace any id which begins otherwise (agno, 2026-11), and with the id the seals that wait for it."""
+
+_CHAT_ROOM = _SHORT - len(_CHAT_MARK)
+
+SAFE = re.compile(rf"[a-zA-Z0-9_-]{{1,{_CHAT_ROOM}}}\Z")
+"""Legal in every dialect: clients of every dialect bring such an id back."""
 
 
 def hashed(original: str, prefix: str = "call_") -> str:
@@ -55,10 +62,34 @@ def send(call_id: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -
     """A call id as the target takes it. Use it for calls and results alike."""
     if plain_id(call_id) or pattern.match(call_id):
         return call_id
-    if unpack_id(call_id) is not None:
+    if unpack_id(from_chat_client(call_id)) is not None:
         return call_id  # seals travel in it, and a hash would lose them
     crossing.lose("call.id.rewritten", at)
     return hashed(call_id)
+
+
+def to_chat_client(call_id: str, pattern: re.Pattern[str], crossing: Crossing, at: Path) -> str:
+    """A call id as clients of Chat get it from an upstream of another dialect: it begins with `call_`, and has 40
+    characters at most, unless seals travel in it. `from_chat_client` gives the upstream's id again, but for long ones,
+    of which the client gets a hash."""
+    if crossing.source == crossing.target or (call_id.startswith(_CHAT) and not call_id.startswith(_CHAT_MARK)):
+        return send(call_id, pattern, crossing, at)
+    if (len(call_id) <= _CHAT_ROOM and pattern.match(call_id)) or unpack_id(call_id) is not None:
+        return _CHAT_MARK + call_id
+    crossing.lose("call.id.rewritten", at)
+    return hashed(call_id)
+
+
+def short_for_chat_client(call_id: str) -> str | None:
+    """The same for the short way, where ids are of letters, digits, _ and -; None for one that becomes a hash."""
+    if call_id.startswith(_CHAT) and not call_id.startswith(_CHAT_MARK):
+        return call_id
+    return _CHAT_MARK + call_id if len(call_id) <= _CHAT_ROOM else None
+
+
+def from_chat_client(call_id: str) -> str:
+    """The upstream's id in one that a client of Chat brings back."""
+    return call_id[len(_CHAT_MARK) :] if call_id.startswith(_CHAT_MARK) else call_id
 
 
 def distinct(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
@@ -79,7 +110,7 @@ def earlier(crossing: Crossing) -> set[str]:
 
 def _stands(call_id: str, given: Set[str]) -> bool:
     """Whether an id is among those given, where one that the target does not take stands as its hash."""
-    return call_id in given or (not plain_id(call_id) and hashed(call_id) in given)
+    return call_id in given or (not SAFE.match(call_id) and hashed(call_id) in given)
 
 
 class Apart:

@@ -163,3 +163,44 @@ def test_the_calls_of_an_answer_are_told_apart() -> None:
     found = ids.apart(parts, crossing)
     assert found == (*parts[:2], ToolCall(ids.hashed("a\x1f1"), "g"), parts[3])
     assert [loss.code for loss in crossing.losses.all()] == ["call.id.rewritten"]
+
+
+CHAT = re.compile(r"[!-~]{1,40}\Z")
+
+
+@pytest.mark.parametrize(
+    ("call_id", "shown"),
+    [
+        ("toolu_01A09q90qw90lq917835lq9", "call__toolu_01A09q90qw90lq917835lq9"),
+        ("functions.get_weather:0", "call__functions.get_weather:0"),
+        ("D681PevKs", "call__D681PevKs"),
+        ("call_abc", "call_abc"),
+        ("call__abc", "call__call__abc"),
+        ("call_", "call_"),
+        ("x" * 34, "call__" + "x" * 34),
+    ],
+)
+def test_an_id_for_a_chat_client_begins_with_call_and_becomes_the_upstreams_again(call_id: str, shown: str) -> None:
+    crossing = Crossing("anthropic", "openai-chat")
+    assert ids.to_chat_client(call_id, CHAT, crossing, ()) == shown
+    assert (len(shown) <= 40, crossing.losses.all()) == (True, ())
+    assert ids.from_chat_client(shown) == call_id
+    assert ids.short_for_chat_client(call_id) == shown
+
+
+@pytest.mark.parametrize("call_id", ["x" * 35, "call_" + "x" * 36, "an id", "a0b1c2d3-0000-4000-8000-a0b1c2d3e4f5"])
+def test_an_id_without_room_for_that_is_hashed(call_id: str) -> None:
+    crossing = Crossing("anthropic", "openai-chat")
+    shown = ids.to_chat_client(call_id, CHAT, crossing, ())
+    assert shown == ids.hashed(call_id) == ids.from_chat_client(shown)
+    assert [loss.code for loss in crossing.losses.all()] == ["call.id.rewritten"]
+    # Whoever counts the ids of a conversation takes both for the same.
+    asked = Request((Turn("assistant", (ToolCall(shown, "f"),)),))
+    (found,) = ids.apart((ToolCall(call_id, "f"),), Crossing("a", "b", answers=asked))
+    assert isinstance(found, ToolCall)
+    assert found.id not in (call_id, shown)
+
+
+def test_within_one_dialect_an_id_stays() -> None:
+    crossing = Crossing("openai-chat", "openai-chat")
+    assert ids.to_chat_client("toolu_1", CHAT, crossing, ()) == "toolu_1"

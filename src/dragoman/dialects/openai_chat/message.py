@@ -12,7 +12,7 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import decoded_once
 from ...codec.extras import carried, gather, misplaced, restore
-from ...codec.ids import minted, plain_id
+from ...codec.ids import from_chat_client, minted, plain_id, to_chat_client
 from ...codec.ids import send as send_id
 from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url
 from ...codec.seals import BUNDLE, origin, pack
@@ -131,10 +131,13 @@ def _read_file(file: wire.File, cache: str | None, extra: Any, at: Path) -> Medi
     return Media(kind_of(mime), mime, data, name=name, cache=cache, extra=extra, at=at)
 
 
-def read_assistant(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> list[Part]:
+def read_assistant(
+    message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "", *, request: bool = False
+) -> list[Part]:
     """Parts of an assistant's message in the one order Chat has: thinking, content, refusal, calls.
 
-    `salt` tells one answer from another where a call has no id: their places are the same in all answers."""
+    `salt` tells one answer from another where a call has no id: their places are the same in all answers. `request`:
+    a client brings the message back."""
     parts: list[Part] = []
     thought = message.reasoning_content
     field = "reasoning_content"
@@ -162,7 +165,10 @@ def read_assistant(message: wire.Message, at: Path, crossing: Crossing, unknown:
         parts.append(Text(message.refusal, True, at=at + ("refusal",)))
     if message.tool_calls:
         for i, call in enumerate(message.tool_calls):
-            parts.append(read_call(call, at + ("tool_calls", i), crossing, unknown, salt))
+            part = read_call(call, at + ("tool_calls", i), crossing, unknown, salt)
+            if request and type(part) is ToolCall and (own := from_chat_client(part.id)) != part.id:
+                part = msgspec.structs.replace(part, id=own)
+            parts.append(part)
     return parts
 
 
@@ -490,7 +496,7 @@ def annotations_to(
 
 def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str, Any]:
     name = NAMES.send(call.name, call.namespace, crossing, call.at)
-    call_id = send_id(call.id, IDS, crossing, call.at)
+    call_id = (send_id if request else to_chat_client)(call.id, IDS, crossing, call.at)
     out: dict[str, Any]
     if call.custom:
         out = {"id": call_id, "type": "custom", "custom": {"name": name, "input": call.arguments}}

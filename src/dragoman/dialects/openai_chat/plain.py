@@ -11,6 +11,7 @@ from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
 from ...codec.extras import NULL
+from ...codec.ids import short_for_chat_client
 from ...codec.plain import NOT_PLAIN, CallId, Exact, Kinds, Something, Word, as_spelled
 from . import wire
 
@@ -173,17 +174,24 @@ def read_plain(body: bytes) -> Plain | None:
     )
 
 
+def _extra_content(packed: str) -> dict[str, Any]:
+    return {"google": {"thought_signature": packed}}
+
+
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     told: list[_Called] | UnsetType = UNSET
     calls = plain.calls
     if calls:
         if plain.thoughts is not None:
             return None
-        if plain.slots is None:
-            told = [_Called(call_id, "function", call) for call_id, call in calls.items()]
-        else:
-            slots = {call_id: {"google": {"thought_signature": packed}} for call_id, packed in plain.slots.items()}
-            told = [_Called(call_id, "function", call, slots.get(call_id, UNSET)) for call_id, call in calls.items()]
+        told = []
+        slots = plain.slots or {}
+        for call_id, call in calls.items():
+            shown = short_for_chat_client(call_id)
+            if shown is None:
+                return None
+            packed = slots.get(call_id)
+            told.append(_Called(shown, "function", call, UNSET if packed is None else _extra_content(packed)))
     read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
     usage = _Cost(
         plain.input,

@@ -15,6 +15,7 @@ from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.around import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...codec.extras import carried, gather, misplaced, restore
+from ...codec.ids import from_chat_client
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
 from ...crossing import DEFAULT_PROFILE, Crossing
@@ -134,14 +135,16 @@ def read_plain(message: wire.Message, i: int) -> Turn | ToolResult | None:
                 arguments = function.arguments
                 if type(arguments) is not str or arguments[:1] == '"':
                     return None
-                parts.append(ToolCall(call.id, function.name or "", arguments, at=("messages", i, "tool_calls", j)))
+                own = from_chat_client(call.id)
+                parts.append(ToolCall(own, function.name or "", arguments, at=("messages", i, "tool_calls", j)))
         return Turn("assistant", tuple(parts), "", None, ("messages", i))
     if calls is not None or type(content) is not str:
         return None
     if role == "tool":
         if not call_id:
             return None
-        return ToolResult(call_id, (Text(content, at=("messages", i, "content")),), at=("messages", i))
+        own = from_chat_client(call_id)
+        return ToolResult(own, (Text(content, at=("messages", i, "content")),), at=("messages", i))
     speaker = _SPEAKERS.get(role)
     if call_id is not None or speaker is None:
         return None
@@ -199,7 +202,8 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
         at: Path = ("messages", i)
         role = _ROLES.get(message.role)
         if role == "tool":
-            call_id = message.tool_call_id or _unsaid_id(message, turns, results, legacy)
+            named = message.tool_call_id
+            call_id = from_chat_client(named) if named else _unsaid_id(message, turns, results, legacy)
             results.append(_read_result(message, call_id, at, crossing, unknown))
             continue
         if results:
@@ -210,7 +214,7 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
             turns.append(Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), at=at))
             continue
         if role == "assistant":
-            parts = read_assistant(message, at, crossing, unknown)
+            parts = read_assistant(message, at, crossing, unknown, request=True)
             if message.function_call is not None and message.function_call.name:
                 # It has no id; the n-th of a conversation is the n-th in every later turn too.
                 legacy += 1

@@ -15,11 +15,12 @@ from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.endings import FAILED, GAP, failure, with_failure
 from ...codec.extras import NULL, Fields, carried, gather, restore
-from ...codec.ids import answer_id, hashed
+from ...codec.ids import answer_id, hashed, to_chat_client
 from ...crossing import Crossing
 from . import wire
 from .message import read_assistant, read_legacy, write_assistant, write_plain
 from .results import write_results_messages
+from .tools import IDS
 
 _MESSAGE_EXTRAS = Fields("audio", "reasoning_details")
 _REASONS: dict[str, StopReason] = {
@@ -221,6 +222,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     finish = _FINISHED.get(stop.reason) if stop.extra is None and not stop.detail else None
     if message is not None and finish is not None and (finish != "tool_calls" or "tool_calls" in message):
         message["refusal"] = None
+        called = [part for part in response.parts if type(part) is ToolCall]
+        for call, part in zip(message.get("tool_calls", ()), called, strict=True):
+            call["id"] = to_chat_client(part.id, IDS, crossing, part.at)
         choices: list[Any] = [{"index": 0, "message": message, "finish_reason": finish}]
     else:
         choices = [_write_choice(response.parts, response.stop, 0, crossing)]

@@ -8,8 +8,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import jsontext
 from ...codec.endings import GAP, cut_short, failure, flawed
-from ...codec.ids import hashed
-from ...codec.ids import send as send_id
+from ...codec.ids import hashed, to_chat_client
 from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
@@ -148,7 +147,7 @@ class StreamWriter:
 
     def _call(self, part: ToolCall, number: int) -> dict[str, Any]:
         name = NAMES.send(part.name, part.namespace, self._crossing, part.at)
-        call: dict[str, Any] = {"index": number, "id": send_id(part.id, IDS, self._crossing, part.at)}
+        call: dict[str, Any] = {"index": number, "id": to_chat_client(part.id, IDS, self._crossing, part.at)}
         if part.custom:
             call |= {"type": "custom", "custom": {"name": name, "input": ""}}
         else:

@@ -16,6 +16,7 @@ from msgspec import Raw, Struct
 from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import jsontext, seals
 from ...codec.custom import wrap_input
+from ...codec.ids import hashed, short_for_chat_client
 from ...codec.media import data_url, split_data_url
 from ...crossing import Crossing
 from ..openai_chat.message import marked_field
@@ -112,6 +113,11 @@ def said(parts: list[Part]) -> str:
     return "".join([part.text for part in parts if isinstance(part, Reasoning)])
 
 
+def detail_id(call_id: str) -> str:
+    """The id of a detail with a call's seal: that of the call, as the client gets it."""
+    return short_for_chat_client(call_id) or hashed(call_id)
+
+
 def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[Part, ...]:
     """The parts with those seals on the calls they belong to; what belongs to none stays a thought of its own."""
     if not for_calls:
@@ -119,8 +125,10 @@ def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[P
     left = dict(for_calls)
     out = []
     for part in parts:
-        if isinstance(part, ToolCall) and part.id in left:
-            part = msgspec.structs.replace(part, seal=left.pop(part.id))
+        if isinstance(part, ToolCall):
+            named = part.id if part.id in left else detail_id(part.id)
+            if named in left:
+                part = msgspec.structs.replace(part, seal=left.pop(named))
         out.append(part)
     return (*[Reasoning("", seal=seal) for seal in left.values()], *out)
 
@@ -252,7 +260,7 @@ def _call(call: ToolCall, details: list[Any], crossing: Crossing, request: bool)
         if request:
             crossing.lose("seal.dropped", call.at)
         else:
-            details.append(made("", seal, len(details), call.id))
+            details.append(made("", seal, len(details), detail_id(call.id)))
     if call.custom:
         crossing.lose("call.custom.wrapped", call.at)
         changes |= {"custom": False, "arguments": wrap_input(call.arguments)}

@@ -194,11 +194,13 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         tuple(others),
         extra,
     )
-    crossing.source = wire.CHAT if mine else came_from
+    goes_to = crossing.target
+    if mine:  # what is Chat's own stays as it is: ids of calls too
+        crossing.source = crossing.target = wire.CHAT
     try:
         return chat.write_response(out, crossing)
     finally:
-        crossing.source = came_from
+        crossing.source, crossing.target = came_from, goes_to
 
 
 _PRINT = "system_fingerprint"

@@ -16,7 +16,7 @@ from ...crossing import Crossing
 from ..openai_chat import stream_writer as chat
 from ..openai_chat.response import write_usage
 from . import wire
-from .details import TEXT, made, shown_id, write_image
+from .details import TEXT, detail_id, made, shown_id, write_image
 from .faults import error_object
 from .response import failed, homed_usage, written_stop
 
@@ -74,7 +74,7 @@ class StreamWriter(chat.StreamWriter):
         out = b""
         if isinstance(part, ToolCall):
             if part.seal is not None:
-                detail = made("", part.seal, self._next(answer), part.id)
+                detail = made("", part.seal, self._next(answer), detail_id(part.id))
                 out = self._opened(answer) + self._chunk(answer, _line({"reasoning_details": [detail]}))
             if part.custom:
                 self._crossing.lose("call.custom.wrapped", part.at)
@@ -91,7 +91,7 @@ class StreamWriter(chat.StreamWriter):
             event = PartDelta(event.index, jsontext.encode(event.text)[1:-1].decode(), event.seal)
         if event.seal is not None and isinstance(self._parts[event.index][0], ToolCall):
             part, answer = self._parts[event.index]
-            detail = made("", event.seal, self._next(answer), part.id if isinstance(part, ToolCall) else "")
+            detail = made("", event.seal, self._next(answer), detail_id(part.id) if isinstance(part, ToolCall) else "")
             out = self._chunk(answer, _line({"reasoning_details": [detail]}))
             return out + super()._delta(PartDelta(event.index, event.text, None, event.citations))
         return super()._delta(event)

@@ -286,8 +286,9 @@ def _message(*parts: Part, **options: Any) -> tuple[dict[str, Any], list[tuple[s
 
 
 def test_an_answer_is_written() -> None:
-    response = Response((Text("ok"), ToolCall("c", "f", '{"a": 1.0}')), Stop("tool_calls"), "r1", "m", 7, Usage(3, 4))
-    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1.0}'}}
+    called = ToolCall("call_c", "f", '{"a": 1.0}')
+    response = Response((Text("ok"), called), Stop("tool_calls"), "r1", "m", 7, Usage(3, 4))
+    call = {"id": "call_c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1.0}'}}
     assert write_answer(response) == (
         _answer(
             {"logprobs": None} | _choice({"content": "ok", "refusal": None, "tool_calls": [call]}, "tool_calls"),
@@ -381,8 +382,8 @@ def test_citations_are_annotations() -> None:
     ],
 )
 def test_a_seal_on_a_call(seal: Seal, extra: dict[str, Any], lost: list[tuple[str, str]]) -> None:
-    message, found = _message(ToolCall("c", "f", "{}", seal=seal, at=("p",)))
-    assert message["tool_calls"] == [{**CALL, **extra}]
+    message, found = _message(ToolCall("call_c", "f", "{}", seal=seal, at=("p",)))
+    assert message["tool_calls"] == [{**CALL, "id": "call_c", **extra}]
     assert found == lost
 
 
@@ -444,13 +445,14 @@ def test_usage_is_written(usage: Usage, wire: dict[str, Any], lost: list[tuple[s
 
 
 def test_alternatives_are_choices() -> None:
+    called = {**CALL, "id": "call__c"}
     others = (Alternative((Text("b"),), Stop("length")), Alternative((ToolCall("c", "f", "{}"),), Stop("tool_calls")))
     written, lost = write_answer(Response((Text("a"),), Stop("stop"), "r1", "m", 7, alternatives=others))
     assert written == _answer(
         {**_choice({"content": "a", "refusal": None}), "logprobs": None},
         {**_choice({"content": "b", "refusal": None}, "length"), "index": 1, "logprobs": None},
         {
-            **_choice({"content": None, "refusal": None, "tool_calls": [CALL]}, "tool_calls"),
+            **_choice({"content": None, "refusal": None, "tool_calls": [called]}, "tool_calls"),
             "index": 2,
             "logprobs": None,
         },

@@ -88,20 +88,24 @@ def test_thinking_and_refusals_have_their_own_fields() -> None:
 
 def test_calls_are_numbered() -> None:
     found = _deltas(
-        PartStart(0, ToolCall("a", "f")),
+        PartStart(0, ToolCall("call_a", "f")),
         PartDelta(0, '{"x"'),
         PartDelta(0, ":1}"),
         PartEnd(0),
-        PartStart(1, ToolCall("b", "p", custom=True)),
+        PartStart(1, ToolCall("call_b", "p", custom=True)),
         PartDelta(1, "+x"),
         PartEnd(1),
     )
     assert found == (
         [
-            {"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}]},
+            {
+                "tool_calls": [
+                    {"index": 0, "id": "call_a", "type": "function", "function": {"name": "f", "arguments": ""}}
+                ]
+            },
             {"tool_calls": [{"index": 0, "function": {"arguments": '{"x"'}}]},
             {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]},
-            {"tool_calls": [{"index": 1, "id": "b", "type": "custom", "custom": {"name": "p", "input": ""}}]},
+            {"tool_calls": [{"index": 1, "id": "call_b", "type": "custom", "custom": {"name": "p", "input": ""}}]},
             {"tool_calls": [{"index": 1, "custom": {"input": "+x"}}]},
         ],
         [],
@@ -128,8 +132,8 @@ def test_a_call_without_arguments_has_an_empty_object() -> None:
     ],
 )
 def test_a_seal_on_a_call(seal: Seal, extra: dict[str, Any], lost: list[tuple[str, str]]) -> None:
-    deltas, found = _deltas(PartStart(0, ToolCall("a", "f", seal=seal, at=("p",))), PartEnd(0))
-    first = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}
+    deltas, found = _deltas(PartStart(0, ToolCall("call_a", "f", seal=seal, at=("p",))), PartEnd(0))
+    first = {"index": 0, "id": "call_a", "type": "function", "function": {"name": "f", "arguments": ""}}
     assert deltas[0] == {"tool_calls": [{**first, **extra}]}
     assert found == lost
 
@@ -248,13 +252,13 @@ def test_a_fault_ends_the_stream_without_its_terminator(before: list[Event]) -> 
 
 
 RESPONSE = Response(
-    (Reasoning("hm"), Text("ok"), ToolCall("a", "f", '{"x": 1.0}'), ToolCall("b", "p", "+x", True)),
+    (Reasoning("hm"), Text("ok"), ToolCall("call_a", "f", '{"x": 1.0}'), ToolCall("call_b", "p", "+x", True)),
     Stop("tool_calls"),
     "c1",
     "m",
     7,
     Usage(9, 8, 4, 2, 5),
-    (Alternative((Text("two"), ToolCall("c", "g", "{}")), Stop("length")),),
+    (Alternative((Text("two"), ToolCall("call_c", "g", "{}")), Stop("length")),),
 )
 
 

@@ -84,7 +84,7 @@ def test_a_foreign_seal_is_packed_into_a_slot_and_comes_back() -> None:
         },
         {"type": "reasoning.encrypted", "data": seals.pack(hidden), "format": "unknown", "index": 1},
         {"type": "reasoning.text", "text": "U", "id": "dragoman-2", "format": "unknown", "index": 2},
-        {"type": "reasoning.encrypted", "data": seals.pack(on_call), "id": "c1", "format": "unknown", "index": 3},
+        {"type": "reasoning.encrypted", "data": seals.pack(on_call), "id": "call__c1", "format": "unknown", "index": 3},
     ]
     assert lost == []
     back = read_answer(body)[0].parts

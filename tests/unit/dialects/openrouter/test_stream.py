@@ -162,7 +162,7 @@ def test_a_foreign_thought_is_said_in_both_fields_and_its_seal_comes_last() -> N
     frames, lost = send(events)
     deltas = [frame["choices"][0]["delta"] for frame in frames[:-1]]
     shape = {"type": "reasoning.text", "id": "dragoman-0", "format": "unknown", "index": 0}
-    on_call = {"type": "reasoning.encrypted", "data": seals.pack(Seal("gemini", "g3")), "id": "c1"}
+    on_call = {"type": "reasoning.encrypted", "data": seals.pack(Seal("gemini", "g3")), "id": "call__c1"}
     assert deltas[1:4] == [
         {"reasoning": "Need", "reasoning_details": [{**shape, "text": "Need"}]},
         {"reasoning_details": [{**shape, "signature": seals.pack(seal)}]},
