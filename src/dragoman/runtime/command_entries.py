@@ -12,7 +12,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from .harmless_options import UNKNOWN, has_table, option_words, read_invocation
+from .harmless_options import UNKNOWN, has_table, obeys_folder, option_words, read_invocation
 from .shell_reader import Word
 
 SHELL = "run_shell_command"
@@ -44,6 +44,16 @@ def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
     if any(option_words(entry[1:])):
         return texts == list(entry) and not any(word.dynamic for word in invocation)
     return texts[: len(entry)] == list(entry) and not any(option_words(texts[len(entry) :]))
+
+
+def changes_folder(invocations: Sequence[Sequence[Word]]) -> bool:
+    """Whether a command goes to another folder and runs a program that obeys the files there: `cd x && git log` is
+    `git -C x log` in other words."""
+    programs = {invocation[0].text for invocation in invocations}
+    return not programs.isdisjoint(_CHANGE_FOLDER) and any(obeys_folder(program) for program in programs)
+
+
+_CHANGE_FOLDER = frozenset({"cd", "pushd", "popd"})
 
 
 def _named(unlisted: str, entry: Sequence[str]) -> bool:

@@ -43,6 +43,7 @@ class Table(Struct, frozen=True):
     script: str = ""
     refused: str = ""
     dynamic: bool = False
+    folder: bool = False
     commands: bool = False
 
 
@@ -80,6 +81,11 @@ def _table(given: dict[str, Any], groups: dict[str, Any]) -> Table:
 def has_table(program: str) -> bool:
     """Whether the harmless options of a program are known."""
     return program in tables()
+
+
+def obeys_folder(program: str) -> bool:
+    """Whether files of the folder that a program is started in decide what it runs: `.git/config`, a makefile."""
+    return has_table(program) and tables()[program].folder
 
 
 def read_invocation(words: Sequence[Word]) -> Reading:

@@ -21,7 +21,7 @@ from typing import Literal
 from msgspec import Struct
 
 from .command_entries import SHELL as SHELL
-from .command_entries import covers, entry_words, remembered_entry
+from .command_entries import changes_folder, covers, entry_words, remembered_entry
 from .commands import read_command
 from .tool import Confirmation, Kind
 
@@ -125,6 +125,7 @@ class Policy(Struct):
         return (
             bool(names)
             and not hidden
+            and not changes_folder(invocations)
             and {words[0] for words in entries if len(words) == 1}.issuperset(others)
             and all(any(covers(words, one) for words in entries) for one in invocations)
         )

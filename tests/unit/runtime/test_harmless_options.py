@@ -56,6 +56,7 @@ COVERED = [
     "wc -l src/*.py",
     'echo "$HOME and $(pwd)"',
     "date -d '2 days ago' +%F",
+    "cd src && ls -la && cat x",
     "jq -r '.a[]' x.json",
     "head -c 10 - ",
     "tail -n -5 x; tail -n +5 x",
@@ -216,6 +217,9 @@ ASKED = [
     "wc *",
     'wc "$@"',
     # around the command
+    "cd x && git log",
+    "(cd x; make)",
+    "pushd x; pytest",
     "GIT_SSH_COMMAND=x git fetch",
     "LD_PRELOAD=x git log",
     "git log > x",
