@@ -138,6 +138,11 @@ class History:
         self._done = 0
         self._conversation = Conversation()
 
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """All turns, as they came: later stages mend a history, and the client sends it as it was again."""
+        return self._turns
+
     def reached(self, conversation: Conversation, done: int) -> None:
         """The digest of so many turns is known. Nobody adds to this conversation any more."""
         self._conversation, self._done = conversation, done

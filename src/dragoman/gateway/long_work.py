@@ -67,7 +67,7 @@ class Light(NamedTuple):
 def lightened(asked: Translation) -> Light:
     """A translated request with what the way back needs, and nothing else."""
     asked._losses = fewer(asked.losses)
-    request, asked.history = asked.request, None
+    request, history, asked.history = asked.request, asked.history, None
     if request is None:
         return Light(asked, 0, [], b"")
     turns = request.turns
@@ -75,7 +75,9 @@ def lightened(asked: Translation) -> Light:
     tools = request.tools if asked.source == "openai-responses" else ()
     asked.request = msgspec.structs.replace(request, turns=leading(turns), tools=tools)
     ids = [part.id for turn in turns for part in turn.parts if type(part) is ToolCall]
-    packed = _pack([_packed(turn) for turn in turns]) if get(asked.target).sealed else b""
+    packed = b""
+    if history is not None and get(asked.target).sealed:
+        packed = _pack([_packed(turn) for turn in history.turns])
     return Light(asked, len(turns), ids, packed)
 
 

@@ -21,6 +21,7 @@ from ..canon.events import Fault
 from ..canon.losses import Loss
 from ..canon.request import Sighted
 from ..codec import jsontext
+from ..codec.vault import keep
 from ..dialects import get
 from ..error_answers import is_answer
 from ..errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
@@ -563,8 +564,8 @@ class Relay:
         if isinstance(found, str):
             return found
         told, losses, kept = found
-        for key, value in kept.items():
-            self._vault.put(key, value)
+        for key, value in kept.items():  # meanwhile another answer may have claimed the key
+            keep(self._vault, key, value)
         return told or body, losses
 
     def _in_events(self, sending: Sending, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:

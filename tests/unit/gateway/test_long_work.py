@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from bench import payloads
 
@@ -414,3 +415,15 @@ def test_losses_beyond_tolerance_are_told_from_a_child(always: None) -> None:
     told: Told = run(doing())
     assert told.status == 400
     assert "tolerance" in message_of("anthropic", told.body)
+
+
+def test_the_conversation_is_that_of_the_client_and_not_the_mended_one() -> None:
+    """The client sends its history again as it was: a mended one would have another digest, and the seals be lost."""
+    asked = dragoman.translate_request(payloads.request("openai-chat"), source="openai-chat", target="anthropic")
+    assert asked.request is not None
+    assert asked.history is not None
+    own = asked.history.conversation().with_texts()
+    asked.request = msgspec.structs.replace(asked.request, turns=asked.request.turns[:1])
+    restored = long_work.restored(long_work.lightened(asked))
+    assert restored.history is not None
+    assert restored.history.conversation().with_texts() == own
