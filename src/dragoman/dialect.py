@@ -14,6 +14,7 @@ from .canon.events import Event, Fault, Lane, Template
 from .canon.request import Request, Sighted
 from .canon.response import Plain, Response
 from .canon.tools import HostedTool, Tool
+from .codec.endings import BrokenCalls
 from .codec.hosted import Row
 from .codec.sse import Frame
 from .crossing import Crossing
@@ -138,6 +139,8 @@ class Dialect(Struct, frozen=True, eq=False):
     evidence: Callable[[Mapping[str, Any]], list[tuple[int, str]]]
     """Reasons to believe that a decoded document is in this dialect, each with a weight."""
     endpoint: Endpoint
+    broken_calls: BrokenCalls = "text"
+    """What its answers have for a call whose arguments never became a JSON object."""
     is_answer: Callable[[Mapping[str, Raw]], bool] | None = None
     """Whether the fields of a body are those of an answer: errors come with good statuses, too."""
     stream_end: Callable[[], StreamEnd] | None = None

@@ -72,9 +72,11 @@ class TransportError(DragomanError):
 class FaultError(DragomanError):
     """The upstream answered with a fault instead of a response."""
 
-    def __init__(self, fault: Fault, body: bytes = b"") -> None:
+    def __init__(self, fault: Fault, body: bytes = b"", losses: tuple[Loss, ...] = ()) -> None:
+        """`losses`: what had been lost of an answer that became a fault."""
         self.fault = fault
         self.body = body
+        self.losses = losses
         super().__init__(f"{fault.kind} ({fault.status}): {fault.message}")
 
 

@@ -148,7 +148,9 @@ class StreamTranslator:
                 events[-1] = fault
             elif self.fault is None:
                 self.note = fault.message
-        return b"".join([self._written(event) for event in events]) + self._writer.close()
+        out = b"".join([self._written(event) for event in events]) + self._writer.close()
+        self.fault = self.fault or getattr(self._writer, "fault", None)  # few writers end a stream by themselves
+        return out
 
     @property
     def losses(self) -> tuple[Loss, ...]:

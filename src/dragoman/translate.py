@@ -150,7 +150,7 @@ def cross_response(
     if source == target and not (answers is not None and answers.wrapped):
         _check_json(document, reader)
         return crossed(document, crossing, ())
-    response = told_apart(ended(read_answer(document, reader, crossing), crossing), crossing)
+    response = told_apart(ended(read_answer(document, reader, crossing), crossing, writer.broken_calls), crossing)
     response = restored(response, answers)
     if answers is not None and answers.stand_ins:
         for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):

@@ -65,11 +65,12 @@ def test_a_call_that_breaks_off_ends_an_answer_that_was_cut() -> None:
     assert lint(out, dialect="anthropic", kind="stream") == []
 
 
-def test_arguments_that_are_no_object_stand_under_raw() -> None:
+def test_arguments_that_are_no_object_make_no_call() -> None:
     out, lost = crossed("openai-chat", "anthropic", chunk(call("[1")), chunk({}, "tool_calls"))
-    assert b'{\\"__raw\\":\\"[1\\"}' in out
-    assert b'"stop_reason":"tool_use"' in out
-    assert "arguments.invalid" in lost
+    assert b"__raw" not in out
+    assert b"stop_reason" not in out.rpartition(b"message_start")[2].partition(b"content_block_start")[2]
+    assert b"event: error" in out
+    assert "call.truncated" in lost
     assert lint(out, dialect="anthropic", kind="stream") == []
 
 

@@ -285,8 +285,10 @@ CODES: dict[str, Code] = {
     ),
     "call.truncated": _d(
         "error",
-        "A call whose arguments break off was left out; nothing is made up for the rest.",
-        'The last call of an answer that ended with its token limit, in a history translated with repair="report"; a '
+        "A call whose arguments break off, or are no JSON object, was left out; nothing is made up for the rest.",
+        "Such a call in an answer to a gemini, code-assist, ollama or anthropic client, where a call is an object and "
+        "clients run it; the last call of an answer that ended with its token limit, in a history translated with "
+        'repair="report"; a '
         "call that Vertex streams in pieces, without its last one.",
     ),
     "call.custom.wrapped": _a(
@@ -302,8 +304,8 @@ CODES: dict[str, Code] = {
     ),
     "arguments.invalid": _a(
         "error",
-        "The arguments of a call break off, or are no JSON object. Where the target needs one they stand under __raw, "
-        "else as they came. Nothing is made up, and an answer whose call breaks off is told as cut.",
+        "The arguments of a call break off, or are no JSON object. In a history for a target that needs one they stand "
+        "under __raw, else as they came. Nothing is made up, and an answer whose call breaks off is told as cut.",
         'openai-chat arguments "{\\"a\\": " to anthropic.',
     ),
     "result.error.as_text": _a(

@@ -4,14 +4,15 @@ answers with a call that breaks off, which did not end as they say."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 
-from ..canon.events import Event
+from ..canon.events import Event, Fault
 from ..canon.parts import Part, Path, Text, ToolCall
 from ..canon.response import Alternative, Response, Stop, StopReason
 from ..crossing import Crossing
-from ..errors import WireError
+from ..errors import FaultError, WireError
 from . import jsontext
 
 FAILED: dict[StopReason, str] = {
@@ -91,18 +92,59 @@ def cut_short(stop: Stop, crossing: Crossing, number: int = 0) -> Stop:
     return Stop("length")
 
 
-def ended(response: Response, crossing: Crossing) -> Response:
-    """The response, ended as its calls show."""
-    stop = _ended(response.parts, response.stop, crossing, 0)
+BrokenCalls = Literal["text", "word", "fault"]
+"""What an answer of a dialect has for a call whose arguments are no JSON object: the text as it came; or nothing, since
+there a call is an object and clients run it, but a word for such an ending; or not even that."""
+
+
+def left_out(call: ToolCall, arguments: str, crossing: Crossing) -> bool:
+    """Whether a call of an answer is left out, since its arguments never became a JSON object; with the loss."""
+    if call.custom or jsontext.object_raw(arguments) is not None:
+        return False
+    why = "its arguments break off" if jsontext.breaks_off(arguments) else "its arguments are no JSON object"
+    crossing.lose("call.truncated", call.at, f"the call of {call.name}: {why}")
+    return True
+
+
+def malformed(stop: Stop, crossing: Crossing, number: int = 0) -> Stop:
+    """How an answer ended of which a call was left out: as the upstream said where that explains it, a limit say; else
+    with a call that cannot be used."""
+    if stop.reason not in _WHOLE:
+        return stop
+    said = f"{stop.reason} is sent as bad_tool_call: a call is left out"
+    crossing.lose("stop.approximated", crossing.stopped(stop, number), said, "warning")
+    return Stop("bad_tool_call")
+
+
+def unusable() -> Fault:
+    """The fault for an answer with such a call, where the dialect has no word for it."""
+    return Fault("upstream_bad", FAILED["bad_tool_call"], 502)
+
+
+def ended(response: Response, crossing: Crossing, broken: BrokenCalls = "text") -> Response:
+    """The response, ended as its calls show. FaultError where the target has no place for what came."""
+    parts, stop = _ended(response.parts, response.stop, crossing, 0, broken)
+    if broken == "fault" and stop is not response.stop and stop.reason == "bad_tool_call":
+        raise FaultError(unusable(), losses=tuple(crossing.losses.all()))
     if not response.alternatives:
-        return response if stop is response.stop else msgspec.structs.replace(response, stop=stop)
+        if stop is response.stop and parts is response.parts:
+            return response
+        return msgspec.structs.replace(response, parts=parts, stop=stop)
     others = [
-        Alternative(other.parts, _ended(other.parts, other.stop, crossing, i + 1), other.extra)
+        Alternative(*_ended(other.parts, other.stop, crossing, i + 1, broken), other.extra)
         for i, other in enumerate(response.alternatives)
     ]
-    return msgspec.structs.replace(response, stop=stop, alternatives=tuple(others))
+    return msgspec.structs.replace(response, parts=parts, stop=stop, alternatives=tuple(others))
 
 
-def _ended(parts: tuple[Part, ...], stop: Stop, crossing: Crossing, number: int) -> Stop:
-    cut = [part for part in parts if type(part) is ToolCall and flawed(part, part.arguments, crossing)]
-    return cut_short(stop, crossing, number) if cut else stop
+def _ended(
+    parts: tuple[Part, ...], stop: Stop, crossing: Crossing, number: int, broken: BrokenCalls
+) -> tuple[tuple[Part, ...], Stop]:
+    calls = [part for part in parts if type(part) is ToolCall]
+    if broken == "text":
+        cut = [call for call in calls if flawed(call, call.arguments, crossing)]
+        return parts, cut_short(stop, crossing, number) if cut else stop
+    gone = [call for call in calls if left_out(call, call.arguments, crossing)]
+    if not gone:
+        return parts, stop
+    return tuple([part for part in parts if not any(part is call for call in gone)]), malformed(stop, crossing, number)

@@ -507,6 +507,7 @@ class Relay:
             else:
                 found = self._answer(sending, asked, body, streamed)
         except FaultError as error:
+            exchange.losses += error.losses
             return self._described(self._redacted(error.fault), sending.choice, error.body)
         except WireError as error:
             return self._misread(sending, asked, error, body)
@@ -570,6 +571,11 @@ class Relay:
 
     def _in_events(self, sending: Sending, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
         """A whole answer for a client that wants a stream."""
+        client = self._call.dialect
+        if not sending.kindred and reshape.has_broken_call(body, asked.target, client):
+            # As a stream of the upstream's dialect it would end with the token limit, of which nobody spoke.
+            answer = sending.response(body, asked, int(self._desk.now()), self._vault)
+            return reshape.streamed(answer.body, client), answer.losses
         translator = self._translator(sending, asked)
         told = translator.feed(reshape.streamed(body, asked.target)) + translator.close()
         if translator.fault is not None:

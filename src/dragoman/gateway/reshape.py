@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from ..canon.events import Fault
 from ..canon.fold import fold, unfold
+from ..canon.parts import ToolCall
 from ..codec import jsontext
+from ..codec.endings import ended
 from ..crossing import Crossing
 from ..dialects import get
 from ..error_answers import read_answer
@@ -21,7 +23,8 @@ def whole(stream: bytes, dialect: str) -> bytes:
     told = fold([*reader.feed(stream), *reader.close()])
     if isinstance(told, Fault):
         raise FaultError(told)
-    return get(dialect).write_response(told, Crossing(dialect, dialect))
+    known, crossing = get(dialect), Crossing(dialect, dialect)
+    return known.write_response(ended(told, crossing, known.broken_calls), crossing)
 
 
 def comes_as_array(dialect: str) -> bool:
@@ -35,6 +38,15 @@ def streamed(body: bytes, dialect: str) -> bytes:
     response = read_answer(body, get(dialect), Crossing(dialect, dialect))
     writer = get(dialect).writer(Crossing(dialect, dialect))
     return b"".join([writer.send(event) for event in unfold(response)]) + writer.close()
+
+
+def has_broken_call(body: bytes, dialect: str, client: str) -> bool:
+    """Whether an answer has a call that is left out for a client: its arguments are no JSON object."""
+    if get(client).broken_calls == "text":
+        return False
+    parts = read_answer(body, get(dialect), Crossing(dialect, dialect)).parts
+    calls = [part for part in parts if type(part) is ToolCall and not part.custom]
+    return any(jsontext.object_raw(call.arguments) is None for call in calls)
 
 
 def asking(body: bytes, dialect: str, *, stream: bool) -> bytes:

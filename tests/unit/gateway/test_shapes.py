@@ -107,3 +107,30 @@ def test_a_stream_that_fails_is_a_fault_for_a_client_that_wants_none() -> None:
     assert "sorry" in message_of("anthropic", told.body)
     cut = told_by(Behind(streaming(broken[:1])), dialect="openai-chat", upstream={"stream": "always"})
     assert cut.status == 502
+
+
+BROKEN = {
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "tool_calls",
+            "message": {
+                "role": "assistant",
+                "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": '}}],
+            },
+        }
+    ]
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("client", ["anthropic", "ollama", "gemini", "code-assist"])
+def test_a_call_with_broken_arguments_is_none_for_clients_that_would_run_it(client: str, stream: bool) -> None:
+    told = told_by(Behind(said(json.dumps(BROKEN).encode())), dialect=client, stream=stream)
+    assert b"__raw" not in told.body
+    if client in ("gemini", "code-assist"):
+        assert told.status == 200
+        assert b"MALFORMED_FUNCTION_CALL" in told.body
+    else:
+        assert told.status == 502
+        assert "tool call that cannot be used" in message_of(client, told.body)

@@ -93,6 +93,7 @@ DIALECT = Dialect(
     read_fault=read_fault,
     write_fault=write_fault,
     is_answer=is_answer,
+    broken_calls="fault",
     write_results=write_results,
     evidence=evidence,
     hosted=HOSTED + STANDARD,

@@ -8,7 +8,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import jsontext
-from ...codec.endings import cut_short, failure, flawed
+from ...codec.endings import cut_short, failure, flawed, malformed, unusable
 from ...codec.extras import restore
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
@@ -29,6 +29,9 @@ _UNSAID = {"stop_details": None, "container": None}
 class StreamWriter:
     """Events in, wire events out. A text or thinking block begins with its first words, so that none is empty."""
 
+    fault: Fault | None = None
+    """The fault with which the stream was ended here."""
+
     def __init__(self, crossing: Crossing) -> None:
         self._crossing = crossing
         self._blocks = BlockWriter(crossing)
@@ -45,6 +48,7 @@ class StreamWriter:
         self._called = False
         self._refused = False
         self._cut = False  # a call breaks off
+        self._unusable = False  # nothing of a call's arguments was told: they are no JSON object, and never were
         self._flawed = ""  # a call that was told as it came and is no JSON object; its block is still open
         self._usage: Usage | None = None
         self._stop: Stop | None = None
@@ -239,7 +243,9 @@ class StreamWriter:
         if self._mode != "raw":
             self._cut, self._flawed = True, call.name or call.id  # too late to put them under __raw
             return b""
-        return self._input(jsontext.encode({"__raw": arguments}).decode())
+        self._crossing.lose("call.truncated", call.at, f"the call of {call.name}: its arguments are no JSON object")
+        self._cut, self._flawed, self._unusable = True, call.name or call.id, True
+        return b""
 
     def _thought_end(self) -> bytes:
         if not self._head and self._seal is None:
@@ -307,6 +313,9 @@ class StreamWriter:
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
         stop = self._stop or event.stop
+        if self._unusable and malformed(stop, self._crossing) is not stop:
+            self.fault = unusable()
+            return out + self.send(self.fault)
         stop = cut_short(stop, self._crossing) if self._cut else stop
         words = failure(stop, wire.NAME)
         if words and self._flawed:

@@ -72,6 +72,7 @@ DIALECT = Dialect(
     read_fault=read_fault,
     write_fault=write_fault,
     is_answer=is_answer,
+    broken_calls="word",
     write_results=write_results,
     evidence=evidence,
     ends=Ends(("finishReason",), ("usageMetadata",), ("candidates",)),

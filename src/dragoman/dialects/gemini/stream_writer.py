@@ -13,7 +13,7 @@ import msgspec
 from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import jsontext
-from ...codec.endings import cut_short, flawed
+from ...codec.endings import left_out, malformed
 from ...crossing import Crossing
 from . import wire
 from .faults import error_object
@@ -192,7 +192,10 @@ class StreamWriter:
             seal = opened.seal or part.seal
             if isinstance(part, ToolCall):
                 part = msgspec.structs.replace(part, arguments=text, seal=seal)
-                if event.cut or flawed(part, text, self._crossing):
+                if left_out(part, text, self._crossing):
+                    self._cut.add(answer)
+                    return b""
+                if event.cut:
                     self._cut.add(answer)
             else:
                 part = msgspec.structs.replace(part, text=text, seal=seal)
@@ -228,7 +231,7 @@ class StreamWriter:
             out["promptFeedback"] = blocked
         else:
             candidate: dict[str, Any] = {"content": {"parts": [{"text": ""}], "role": "model"}}
-            stop = cut_short(event.stop, self._crossing, event.answer) if number in self._cut else event.stop
+            stop = malformed(event.stop, self._crossing, event.answer) if number in self._cut else event.stop
             write_stop(stop, candidate, self._crossing, event.answer)
             candidate.setdefault("finishReason", "STOP")
             candidate["index"] = number

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start, Template
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
 from ...codec import jsontext
-from ...codec.endings import GAP, cut_short, failure, flawed
+from ...codec.endings import GAP, failure, left_out, malformed, unusable
 from ...codec.media import missing
 from ...codec.ndjson import one_line
 from ...crossing import Crossing
@@ -29,6 +29,9 @@ _AFTER = b'},"done":false}\n'
 
 class StreamWriter:
     """Events in, lines out."""
+
+    fault: Fault | None = None
+    """The fault with which the stream was ended here."""
 
     def __init__(self, crossing: Crossing) -> None:
         self._crossing = crossing
@@ -154,7 +157,10 @@ class StreamWriter:
         if pieces is None or not isinstance(part, ToolCall):
             return b""
         call = msgspec.structs.replace(part, arguments=part.arguments + "".join(pieces))
-        self._cut = event.cut or flawed(call, call.arguments, self._crossing) or self._cut
+        if left_out(call, call.arguments, self._crossing):
+            self._cut = True
+            return b""
+        self._cut = event.cut or self._cut
         written = write_call(call, self._calls, self._crossing, request=False)
         self._calls += 1
         return self._line_of({"role": "assistant", "content": "", "tool_calls": [written]})
@@ -173,7 +179,10 @@ class StreamWriter:
             return b""
         self._over = True
         ended = self._ended or event
-        stop = cut_short(ended.stop, self._crossing, ended.answer) if self._cut else ended.stop
+        stop = malformed(ended.stop, self._crossing, ended.answer) if self._cut else ended.stop
+        if stop is not ended.stop:
+            self.fault = unusable()
+            return error_line(self.fault)
         words = failure(stop, wire.NAME)
         words = GAP + words if words and self._said else words
         out = {**self._fields, "message": {"role": "assistant", "content": words}}

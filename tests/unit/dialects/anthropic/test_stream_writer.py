@@ -188,7 +188,6 @@ def test_citations_wait_for_the_first_words() -> None:
         (["", " "], [], []),
         (["null"], [], []),
         ([" {", "}"], [" {", "}"], []),
-        (["[1", "]"], ['{"__raw":"[1]"}'], [("arguments.invalid", "/p")]),
     ],
 )
 def test_arguments(pieces: list[str], written: list[str], lost: Lost) -> None:

@@ -54,8 +54,10 @@ def test_half_a_call_is_never_a_whole_one() -> None:
     found, _ = lines_of([*begun, Fault("overloaded", "busy", 503)])
     assert found == [{"error": "busy", "status": 503}]
     found, lost = lines_of([*begun, PartEnd(0), Finish(Stop("length"))])
-    assert found[0]["message"]["tool_calls"][0]["function"]["arguments"] == {"__raw": '{"x": '}
-    assert (found[1]["done_reason"], lost) == ("length", [("id.dropped", "/id"), ("arguments.invalid", "/c")])
+    assert "tool_calls" not in found[0]["message"]
+    assert (found[0]["done_reason"], lost) == ("length", [("id.dropped", "/id"), ("call.truncated", "/c")])
+    found, _ = lines_of([*begun, PartEnd(0), Finish(Stop("tool_calls"))])
+    assert found == [{"error": "The model ended its answer with a tool call that cannot be used.", "status": 502}]
 
 
 def test_after_a_fault_nothing_ends_the_stream() -> None:
