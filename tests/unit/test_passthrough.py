@@ -218,6 +218,8 @@ def test_every_answer_of_a_stream_has_to_end(dialect: str, order: str, compact: 
     else:
         first, second = (0, 1) if order == "after" else (1, 0)
         values = [*[make(first)] * 90, make(first, "stop"), *[make(second)] * 90, make(second, "stop")]
+    if compact:  # text that looks like the other way of writing
+        values.insert(0, make(0, text='"index": 1, "finish_reason": "stop"'))
     values += [{"usage": {}}] * 3
     if dialect == "code-assist":
         values = [{"response": value} for value in values]

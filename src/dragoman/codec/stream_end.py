@@ -6,6 +6,7 @@ words would not do: they may stand in the model's own text, or in the arguments 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -14,6 +15,7 @@ import msgspec
 from .sse import Frame, named
 
 T = TypeVar("T")
+_INDEX = re.compile(rb'"index":( ?)\d').search
 _BOM = b"\xef\xbb\xbf"
 _UNDECODED = (msgspec.DecodeError, RecursionError, UnicodeError)
 
@@ -124,13 +126,16 @@ class AnswersStreamEnd(EventStreamEnd):
     def passed(self, frames: bytes) -> None:
         if self._marks is None:
             # A host writes all its frames alike: with a blank behind the colon, or without.
-            gap = b" " if b'": ' in frames else b""
+            found = _INDEX(frames)
+            if found is None:
+                self.look(frames)
+                return
+            gap = found[1]
             self._marks = b'"%b":%b"' % (self._finish, gap), b'"index":%b1' % gap
         finish, second = self._marks
         # Where there are several answers, one of them has the number 1.
         if len(self._open) > 1 or finish in frames or second in frames:
-            for name, data in events_in(frames):
-                self.frame(name, data)
+            self.look(frames)
 
     def answer(self, index: object, finish: object) -> None:
         """One answer in a frame: its number, and how it ended if it did."""

@@ -8,7 +8,7 @@ from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart,
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Stop, Usage
 from ...codec import jsontext
-from ...codec.endings import cut_short, failure, flawed, malformed, unusable
+from ...codec.endings import cut_short, failure, flawed, unusable
 from ...codec.extras import restore
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
@@ -48,7 +48,6 @@ class StreamWriter:
         self._called = False
         self._refused = False
         self._cut = False  # a call breaks off
-        self._unusable = False  # nothing of a call's arguments was told: they are no JSON object, and never were
         self._flawed = ""  # a call that was told as it came and is no JSON object; its block is still open
         self._usage: Usage | None = None
         self._stop: Stop | None = None
@@ -244,8 +243,9 @@ class StreamWriter:
             self._cut, self._flawed = True, call.name or call.id  # too late to put them under __raw
             return b""
         self._crossing.lose("call.truncated", call.at, f"the call of {call.name}: its arguments are no JSON object")
-        self._cut, self._flawed, self._unusable = True, call.name or call.id, True
-        return b""
+        # Its block is open, and without any input it would be a whole call with none.
+        self._flawed, self.fault = call.name or call.id, unusable()
+        return self.send(self.fault)
 
     def _thought_end(self) -> bytes:
         if not self._head and self._seal is None:
@@ -312,10 +312,9 @@ class StreamWriter:
         if not event.last:
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
+        if self._ended:  # by a call that cannot be used
+            return out
         stop = self._stop or event.stop
-        if self._unusable and malformed(stop, self._crossing) is not stop:
-            self.fault = unusable()
-            return out + self.send(self.fault)
         stop = cut_short(stop, self._crossing) if self._cut else stop
         words = failure(stop, wire.NAME)
         if words and self._flawed:
