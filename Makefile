@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: help setup run show test lint types layers unit format conform golden docs agents bench bench-gateway bench-peers e2e-older clean
+.PHONY: doubling help setup run show test lint types layers unit format conform golden docs agents bench bench-gateway bench-peers e2e-older clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -59,6 +59,9 @@ bench: $(READY)  ## Cost of translation, against JSON libraries and (after bench
 
 bench-gateway: $(READY)  ## Cost of the gateway between wrk and a scripted upstream, beside the peers that are installed
 	$(BIN)/python -m bench.gateway
+
+doubling: $(READY)  ## Look for work that grows faster than the document, in every list and nesting (half an hour)
+	$(BIN)/python -m bench.doubling
 
 bench-peers:  ## Install what the benchmarks compare with: .venv-bench, and with npm build/peers
 	$(PYTHON) -m venv .venv-bench

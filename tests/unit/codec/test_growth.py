@@ -176,3 +176,27 @@ def test_a_loss_says_which_reference_is_not_followed_any_further() -> None:
         body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
         done = dragoman.translate_request(json.dumps(body).encode(), source="anthropic", target="ollama")
         assert any(loss.code == "schema.ref.cut" and "unfolds too far" in loss.detail for loss in done.losses)
+
+
+@pytest.mark.parametrize("target", ["code-assist", "gemini", "ollama", "openai-responses"])
+def test_members_of_all_of_cost_as_much_each(target: str) -> None:
+    counts = []
+    for n in (50, 200):
+        members = [
+            {"description": f"d{i}", "properties": {"a": {"minLength": i}, f"p{i}": {}}, "required": [f"p{i}"]}
+            for i in range(n)
+        ]
+        tool = {"name": "f", "input_schema": {"type": "object", "allOf": members}}
+        body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
+        text = json.dumps(body).encode()
+        counts.append(lines_run(lambda text=text: dragoman.translate_request(text, source="anthropic", target=target)))
+    assert counts[1] < 5 * counts[0]
+
+
+@pytest.mark.parametrize(("dialect", "make"), [("anthropic", _anthropic), ("gemini", _gemini), ("ollama", _ollama)])
+def test_lint_costs_as_much_for_each_result(dialect: str, make: Any) -> None:
+    counts = []
+    for n in (50, 200):
+        body = make(n, _reversed)
+        counts.append(lines_run(lambda body=body: dragoman.lint(body, dialect=dialect, kind="request")))
+    assert counts[1] < 5 * counts[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any
 
-from .copies import INNER, SMALL, weight
+from .copies import INNER, is_long
 from .layers import MAX_DEPTH, Job, Layer, Layers, is_null
 from .merge import Node, compose, drop
 from .root import empty_root, object_root
@@ -56,7 +56,7 @@ def _pruned(job: Job, layer: Layer, height: int) -> Layer:
     schema = layer.schema
     if not isinstance(schema, dict):
         return layer
-    long = [name for name, value in schema.items() if weight(name, value) > SMALL] if height == 0 else ()
+    long = [name for name, value in schema.items() if name not in INNER and is_long(value)] if height == 0 else ()
     if not long and not _taller(job, schema, height):
         return layer
     kept = {name: value for name, value in schema.items() if name not in INNER and name not in long}

@@ -58,7 +58,7 @@ class Copies:
         if not isinstance(schema, dict):
             size = NODE
         elif size is None:
-            size = NODE + sum([len(name) + weight(name, value) for name, value in schema.items()])
+            size = NODE + sum([len(name) + _weight(name, value) for name, value in schema.items()])
             if lasting:
                 self._weights[id(schema)] = size
         self._bytes += size
@@ -66,7 +66,21 @@ class Copies:
             raise TooManyCopies
 
 
-def weight(name: str, value: Any) -> int:
+def is_long(value: Any) -> bool:
+    """Whether a keyword's value is more than `SMALL`. It is looked at no further than that."""
+    size, left = 0, [value]
+    while left and size <= SMALL:
+        one = left.pop()
+        if isinstance(one, list | dict):
+            size += 2 + 4 * len(one)
+            if size <= SMALL:
+                left.extend([*one, *one.values()] if isinstance(one, dict) else one)
+        else:
+            size += _size(one)
+    return size > SMALL
+
+
+def _weight(name: str, value: Any) -> int:
     """About how many bytes a keyword's value takes, without the schemas in it."""
     if name not in INNER:
         return _size(value)

@@ -31,6 +31,8 @@ from .words import (
 )
 
 _BAD: Final = object()
+_COMPARED: Final = 32
+"""Descriptions in which a further one is looked for."""
 _NULLS: Final = frozenset({"default", "const", "example"})
 _KNOWN: Final = STRINGS | NUMBERS | COUNTS | FLAGS | NAMES | SCHEMAS | LISTS | MAPS | {"enum", "type"}
 _TUPLES: Final = {"items": "prefixItems", "additionalItems": "items"}
@@ -156,7 +158,55 @@ def compose(job: Job, layers: Layers, root: bool = False, flatten: bool = False)
     return node
 
 
+class _Union:
+    """The values of one keyword in all layers so far, where they are put together: written once, at the end. To write
+    it anew with every layer would cost the square of their number."""
+
+    def __init__(self, name: str, first: Any) -> None:
+        self._name = name
+        self._maps = {key: [*item] for key, item in first.items()} if name in MAPS else {}
+        self._names = dict.fromkeys(first) if name in NAMES else {}
+        self._items = [first] if name == "description" else [*first] if name not in MAPS and name not in NAMES else []
+        self._seen = {first} if name == "description" else set()
+
+    @staticmethod
+    def takes(name: str, first: Any, second: Any) -> bool:
+        """Whether two values are put together so."""
+        if name in NAMES or name in MAPS or name == "description":
+            return True
+        kind = list if name in ("allOf", "examples") else tuple if name == "items" or name in BOOLEANS else None
+        return kind is not None and isinstance(first, kind) and isinstance(second, kind)
+
+    def add(self, value: Any) -> None:
+        if self._name in NAMES:
+            self._names.update(dict.fromkeys(value))
+        elif self._name in MAPS:
+            for key, item in value.items():
+                self._maps.setdefault(key, []).extend(item)
+        elif self._name != "description":
+            self._items += value
+        elif value not in self._seen and not any(value in text for text in self._items[:_COMPARED]):
+            self._seen.add(value)
+            self._items.append(value)
+
+    def value(self) -> Any:
+        if self._name in NAMES:
+            return [*self._names]
+        if self._name in MAPS:
+            return {key: tuple(item) for key, item in self._maps.items()}
+        if self._name == "description":
+            return "\n".join(self._items)
+        return self._items if self._name in ("allOf", "examples") else tuple(self._items)
+
+
 def _merge(job: Job, node: Node) -> None:
+    unions: dict[str, _Union] = {}
+    _merge_layers(job, node, unions)
+    for name, union in unions.items():
+        node.words[name] = node.words[name]._replace(value=union.value())
+
+
+def _merge_layers(job: Job, node: Node, unions: dict[str, _Union]) -> None:
     for layer in node.layers:
         words = _lift(job, layer, node.root)
         for group in GROUPS:
@@ -166,6 +216,14 @@ def _merge(job: Job, node: Node) -> None:
                         tell(job, node, name, words.pop(name), "another set holds here already")
         for name, word in words.items():
             old = node.words.get(name)
+            if old is not None and _Union.takes(name, old.value, word.value):
+                union = unions.get(name)
+                if union is None:
+                    union = unions[name] = _Union(name, old.value)
+                union.add(word.value)
+                continue
+            if name in unions:
+                old = node.words[name] = node.words[name]._replace(value=unions.pop(name).value())
             value = word.value if old is None else _combine(name, old.value, word.value)
             if value is _BAD:
                 tell(job, node, name, word, "does not agree with the first")
@@ -287,16 +345,8 @@ def _fits(name: str, value: Any) -> bool:
 
 def _combine(name: str, first: Any, second: Any) -> Any:
     """Both values in one, or `_BAD`."""
-    if name == "required" or name == "propertyOrdering":
-        return list(dict.fromkeys([*first, *second]))
-    if name in MAPS:
-        return {**first, **{key: (*first.get(key, ()), *item) for key, item in second.items()}}
-    if name in ("allOf", "examples") and isinstance(first, list) and isinstance(second, list):
-        return [*first, *second]
     if name == "type":
         return _both_types(first, second)
-    if name == "description":
-        return first if second in first else f"{first}\n{second}"
     if name in ("items", *BOOLEANS) and not (isinstance(first, list) or isinstance(second, list)):
         return _both_schemas(first, second)
     if fingerprint(lower(first)) == fingerprint(lower(second)):

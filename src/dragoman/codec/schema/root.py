@@ -99,12 +99,13 @@ def _merge_union(job: Job, node: Node, name: str) -> None:
         node.put("properties", merged)
     required = node.words.get("required")
     names = [] if required is None else list(required.value)
-    shared = [key for key in shapes[0].required if all(key in shape.required for shape in shapes)]
+    shared = _in_all([shape.required for shape in shapes])
     if shared:
         node.put("required", list(dict.fromkeys([*names, *shared])))
     if "additionalProperties" not in node.words and all(shape.closed for shape in shapes):
         node.put("additionalProperties", False)
-    sets = list(dict.fromkeys(", ".join(key for key in shape.required if key not in shared) for shape in shapes))
+    known_by_all = set(shared)
+    sets = list(dict.fromkeys(", ".join([k for k in shape.required if k not in known_by_all]) for shape in shapes))
     if len(sets) > 1 and job.accepts("description", True):
         node.notes.setdefault(f"{name}: " + " | ".join(f"{{{keys}}}" for keys in sets))
 
@@ -128,9 +129,15 @@ def _shape(job: Job, layers: Layers, depth: int) -> Shape | None:
         shapes = [shape for shape in inner if shape is not None]
         properties.update(_alternatives(own, shapes))
         if shapes:
-            required += [key for key in shapes[0].required if all(key in shape.required for shape in shapes)]
+            required += _in_all([shape.required for shape in shapes])
             closed = closed or all(shape.closed for shape in shapes)
     return Shape(properties, list(dict.fromkeys(required)), closed)
+
+
+def _in_all(lists: list[list[str]]) -> list[str]:
+    """The names of the first list that all others have too."""
+    others = [set(one) for one in lists[1:]]
+    return [name for name in lists[0] if all(name in one for one in others)]
 
 
 def _alternatives(own: dict[str, Layers], shapes: list[Shape]) -> dict[str, list[Layers]]:

@@ -35,7 +35,7 @@ def calls_answered(subject: Subject) -> Iterator[Breach]:
             continue
         after = said[i + 1] if i + 1 < len(said) else None
         answers = after.of("tool_result") if after is not None and after.role == "user" else []
-        answered = [word(block, "tool_use_id") for _, block in answers]
+        answered = {word(block, "tool_use_id") for _, block in answers}
         for at, call in turn.of("tool_use"):
             name = word(call, "id")
             if name and name not in answered:

@@ -128,7 +128,7 @@ def results_known(subject: Subject) -> Iterator[Breach]:
 
     Source: protocols/gemini.md section 4 [T] and section 11, 2026-11; a wrong id [R1] is a warning.
     """
-    asked: list[Object] = []
+    asked: dict[str, set[str]] = {}  # the names of the calls, and the ids of each
     heard = True
     for at, content in contents(subject):
         found = parts(content, at)
@@ -136,8 +136,13 @@ def results_known(subject: Subject) -> Iterator[Breach]:
         if not is_user(content):
             for place, _ in answers:
                 yield Breach(place, "a result in the model's Content", "put it into a user's Content")
+            if heard:
+                asked = {}
             # Calls of neighbouring model Contents may be answered together (recorded).
-            asked = ([] if heard else asked) + [call for _, call in held(found, "functionCall")]
+            for _, call in held(found, "functionCall"):
+                ids = asked.setdefault(word(call, "name"), set())
+                if word(call, "id"):
+                    ids.add(word(call, "id"))
             heard = False
             continue
         heard = True
@@ -145,19 +150,18 @@ def results_known(subject: Subject) -> Iterator[Breach]:
             yield from _result(place, answer, asked)
 
 
-def _result(at: tuple[str | int, ...], answer: Object, asked: list[Object]) -> Iterator[Breach]:
+def _result(at: tuple[str | int, ...], answer: Object, asked: dict[str, set[str]]) -> Iterator[Breach]:
     name = answer.get("name")
     if not isinstance(answer.get("response"), dict):
         yield Breach(at, "the response of a result is not an object", 'write {"output": ...} or {"error": ...}')
     if not word(answer, "name"):
         yield Breach(at, "a result without the function's name", "name the function that was called")
         return
-    same = [call for call in asked if call.get("name") == name]
-    if not same:
+    if word(answer, "name") not in asked:
         yield Breach((*at, "name"), f"a result of {quoted(name)}, which was not called before it", "say it as text")
         return
-    ids = [call.get("id") for call in same if call.get("id")]
-    if ids and answer.get("id") and answer["id"] not in ids:
+    ids = asked[word(answer, "name")]
+    if ids and answer.get("id") and word(answer, "id") not in ids:
         told = f"the id {quoted(answer['id'])} is of no call of {quoted(name)}"
         yield Breach((*at, "id"), told, "send the id of the call", "warning")
 

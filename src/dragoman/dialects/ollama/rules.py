@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
 
 from ...rule import Breach, Subject, rule, rules_of
 from ...rulekit import (
@@ -257,18 +256,21 @@ def order_of_results(subject: Subject) -> Iterator[Breach]:
     said = _messages(subject)
     for i, (_, message) in enumerate(said):
         calls = [call for _, call in items(message, "tool_calls")]
-        answers = list(takewhile(lambda one: one[1].get("role") == "tool", said[i + 1 :])) if calls else []
-        for (at, answer), call in zip(answers, calls, strict=False):
-            if _elsewhere(answer, call, calls):
+        ids = {word(call, "id") for call in calls}
+        names = {word(sub(call, "function"), "name") for call in calls}
+        for (at, answer), call in zip(said[i + 1 : i + 1 + len(calls)], calls, strict=False):
+            if answer.get("role") != "tool":
+                break
+            if _elsewhere(answer, call, ids, names):
                 yield Breach(at, "the result stands at the place of another call", "put results in the order of calls")
 
 
-def _elsewhere(answer: Object, call: Object, calls: list[Object]) -> bool:
-    """True when an answer is not of this call, but of another of the same step."""
+def _elsewhere(answer: Object, call: Object, ids: set[str], names: set[str]) -> bool:
+    """True when an answer is not of this call, but of another of the same step, whose calls have these ids and
+    names."""
     own, name = word(answer, "tool_call_id"), word(answer, "tool_name")
     if own and word(call, "id"):
-        return own != word(call, "id") and own in [word(one, "id") for one in calls]
-    names = [word(sub(one, "function"), "name") for one in calls]
+        return own != word(call, "id") and own in ids
     return bool(name) and name != word(sub(call, "function"), "name") and name in names
 
 
