@@ -26,7 +26,7 @@ from .child_process import LARGE, ChildProcesses
 from .clients import from_page, key_in
 from .config import Bounds, Config
 from .desk import Desk
-from .earlier import Keeping, may_escape_letters, recall
+from .earlier import Keeping, may_escape_letters, may_name_items, recall
 from .earlier import asked as refers
 from .exchange_log import ExchangeLog
 from .exchanges import Exchange, Exchanges
@@ -229,7 +229,8 @@ class Gateway:
             if dialect in _OTHERWISE:
                 if dialect == "ollama":
                     outer = Timed(reply)
-                elif not _forgettable(request.body) and (known := refers(request.body)) is not None:
+                elif not _forgettable(request.body, apart=self._apart):
+                    known = refers(request.body)
                     stored = ClientStored(self._stored, request.owner)
                     earlier = await recall(stored, request.body, known, apart=self._apart)
                     if known.store:
@@ -344,14 +345,15 @@ def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> N
     reply.send(*fault_reply(dialect or "openai-chat", Fault("server", failed(error), 500, "gateway_failed")))
 
 
-def _forgettable(body: bytes) -> bool:
-    """A request that neither refers to anything nor is to be kept, as far as a glance tells."""
+def _forgettable(body: bytes, *, apart: bool) -> bool:
+    """A request that neither refers to anything nor is to be kept, as far as a glance tells. `apart`: clients have
+    identities."""
     find = body.find
     return (
         find(b'"store":false') >= 0
         and find(b'"previous_response_id"') < 0
         and find(b'"conversation"') < 0
-        and not may_escape_letters(body)
+        and not (may_name_items(body) if apart else may_escape_letters(body))
     )
 
 

@@ -18,6 +18,7 @@ from ..canon.events import Fault
 from ..codec import jsontext
 from .config import REHEARSAL
 from .exchanges import Exchange
+from .item_references import ids, item_fields, reference
 from .refusal import Refused
 from .routes import Choice
 from .server import Reply
@@ -29,6 +30,7 @@ _END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n
 _NATIVE = "openai-responses"
 _NAMED = b'"response":{"id":"'
 _ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
+_FORGOTTEN = "what was asked with store false is not, and what is old is forgotten"
 
 
 class Asked(NamedTuple):
@@ -41,49 +43,82 @@ class Asked(NamedTuple):
     talk: str
     """The conversation that it belongs to."""
     store: bool
+    unreadable: str = ""
+    """The field whose value is of no known kind, or BODY where the whole request is no JSON object."""
 
 
 class _Body(Struct):
+    """Values as they are written: a value of a wrong kind must not hide the others."""
+
     input: Raw = Raw()
-    previous_response_id: str | None = None
-    conversation: Any = None
-    store: bool | None = None
+    previous_response_id: Raw = Raw()
+    conversation: Raw = Raw()
+    store: Raw = Raw()
 
 
+BODY = "body"
+_NONE = (b"", b"null")
 _body = msgspec.json.Decoder(_Body).decode
 _items = msgspec.json.Decoder(list[Raw]).decode
+_string_or_null = msgspec.json.Decoder(str | None).decode
 
 
-def asked(body: bytes) -> Asked | None:
-    """None for a body that is no request: the reader of the dialect will say what is wrong, and where."""
+class _Named(Struct):
+    id: str
+
+
+_conversation = msgspec.json.Decoder(str | _Named | None).decode
+
+
+def asked(body: bytes) -> Asked:
+    """What a request refers to, as far as that can be read."""
+    field = BODY
+    previous, talk, store = "", "", False
+    items: list[Raw] = []
     try:
         found = _body(body)
-        talk = found.conversation.get("id") if isinstance(found.conversation, dict) else found.conversation
         said = bytes(found.input)
+        field = "input"
         if said.startswith(b'"'):
             items = [jsontext.raw({"type": "message", "role": "user", "content": found.input})]
         else:
-            items = _items(said) if said not in (b"", b"null") else []
+            items = _items(said) if said not in _NONE else []
+        field = "previous_response_id"
+        if bytes(found.previous_response_id) not in _NONE:
+            previous = _string_or_null(found.previous_response_id) or ""
+        field = "conversation"
+        if bytes(found.conversation) not in _NONE:
+            named = _conversation(found.conversation)
+            talk = named.id if isinstance(named, _Named) else named or ""
+        store = bytes(found.store) != b"false"
+        field = ""
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
-    return Asked(
-        tuple(items), found.previous_response_id or "", talk if isinstance(talk, str) else "", found.store is not False
-    )
+        pass  # the field says so
+    return Asked(tuple(items), previous, talk, store, field)
 
 
 class Earlier:
     """The turns before a request's own. It is the library's resolver: what it does not know, it refuses."""
 
     def __init__(
-        self, body: bytes, known: Asked, named: dict[str, tuple[Raw, ...]], holder: str, *, apart: bool
+        self,
+        body: bytes,
+        known: Asked,
+        named: dict[str, tuple[Raw, ...]],
+        holder: str,
+        *,
+        apart: bool,
+        holders: dict[str, str] | None = None,
     ) -> None:
         """`holder` is the upstream that gave the response which the request goes on from, if that response is kept for
-        this client. `apart`: clients have identities of their own, so ids are not asked for on trust."""
+        this client. `apart`: clients have identities of their own, so ids are not asked for on trust. `holders` are the
+        upstreams that gave this client the items which the request refers to by their ids."""
         self._body = body
         self._known = known
         self._named = named
         self._holder = holder
         self._apart = apart
+        self._holders = holders or {}
 
     def __call__(self, name: str, /) -> Sequence[Mapping[str, Any]]:
         return [jsontext.plain(item) for item in self._items(name)]
@@ -92,7 +127,7 @@ class Earlier:
         found = self._named.get(name)
         if found is not None:
             return found
-        why = f"{name!r} is not kept here: what was asked with store false is not, and what is old is forgotten"
+        why = f"{name!r} is not kept here: {_FORGOTTEN}"
         if name == self._known.talk:
             raise Refused(Fault("not_found", why, 404, "conversation_not_found", "conversation"))
         raise Refused(Fault("invalid_request", why, 400, "previous_response_not_found", "previous_response_id"))
@@ -105,19 +140,49 @@ class Earlier:
         only to an upstream that sees the client's own key: with the gateway's key it could be anybody's.
         """
         native = choice.upstream.dialect == _NATIVE
-        if not (native or choice.upstream.dialect == REHEARSAL):
-            return self._body
+        if not native:
+            return self.whole() if choice.upstream.dialect == REHEARSAL else self._body
+        shared = self._apart and not (choice.route.client_key or auth(choice.upstream) == "client")
+        if shared and self._known.unreadable:
+            raise Refused(_unreadable(self._known.unreadable))
         own = {self._known.previous, *self._named} if self._holder else self._named.keys()
-        if native and not all(name in own for name in self._names()):
-            trusted = not self._apart or choice.route.client_key or auth(choice.upstream) == "client"
-            return self._body if trusted else self.whole()
-        return _unambiguous(self._body, self._known) if native and choice.name == self._holder else self.whole()
+        names = self._names()
+        kept = all(name in own for name in names)
+        if not shared and not (names and kept):
+            return self._body
+        goes_on = kept and choice.name == self._holder
+        body = _unambiguous(self._body, self._known) if goes_on else self.whole()
+        return self._with_own_items(body, choice.name) if shared else body
+
+    def _with_own_items(self, body: bytes, upstream: str) -> bytes:
+        """The body with items that stand in it, or that the upstream gave to this client. Every field is written once:
+        of a field that stands there twice the upstream might read the other value."""
+        fields = jsontext.fields(body)
+        said = bytes(fields.get("input", b""))
+        if not said.startswith(b"["):
+            return jsontext.encode(fields)
+        out: list[Any] = []
+        for item in _items(said):
+            found = item_fields(item)
+            name = reference(found) if found is not None else ""
+            holder = self._holders.get(name, "") if name else upstream
+            if not holder:
+                why = f"the item {name!r} is not kept here: {_FORGOTTEN}"
+                raise Refused(Fault("invalid_request", why, 400, "item_not_found", "input"))
+            if holder == upstream:
+                out.append(item if found is None else found)
+            elif _alone(item):  # a thought without its seal is left out, as in the turns before
+                why = f"the item {name!r} was given by another upstream, {holder!r}. Send the item itself."
+                raise Refused(Fault("invalid_request", why, 400, "item_not_found", "input"))
+        return jsontext.encode({**fields, "input": out})
 
     def _names(self) -> list[str]:
         return [name for name in (self._known.talk, self._known.previous) if name]
 
     def whole(self) -> bytes:
         """The request with the earlier turns in it."""
+        if self._known.unreadable:
+            raise Refused(_unreadable(self._known.unreadable))
         fields = jsontext.fields(self._body)
         fields.pop("previous_response_id", None)
         fields.pop("conversation", None)
@@ -163,10 +228,23 @@ def _alone(item: Raw) -> bool:
     return jsontext.kind(item) != "reasoning" or "encrypted_content" in jsontext.fields(item)
 
 
+def _unreadable(field: str) -> Fault:
+    if field == BODY:
+        return Fault("invalid_request", "the request body is not a JSON object", 400, "invalid_json")
+    kinds = {"input": "a string or a list of items", "conversation": "a string or an object with an id"}
+    why = f"{field} is not {kinds.get(field, 'a string')}. Mend it, or leave it out."
+    return Fault("invalid_request", why, 400, "invalid_type", field)
+
+
+def may_name_items(body: bytes) -> bool:
+    """Whether a body may have items with ids, as far as a glance tells."""
+    return b'"id"' in body or may_escape_letters(body)
+
+
 async def recall(stored: ClientStored, body: bytes, known: Asked, *, apart: bool) -> Earlier | None:
     """What a request refers to; None for most, which refer to nothing. `apart`: clients have identities."""
-    if not known.talk and not known.previous:
-        return Earlier(body, known, {}, "", apart=apart) if apart and _unread(body) else None
+    if not known.talk and not known.previous and not (apart and _is_doubtful(body, known)):
+        return None
     named: dict[str, tuple[Raw, ...]] = {}
     holder = ""
     talk = await stored.get(known.talk) if known.talk else None
@@ -176,7 +254,19 @@ async def recall(stored: ClientStored, body: bytes, known: Asked, *, apart: bool
         items, holder = await chain(stored, known.previous)
         if items is not None:
             named[known.previous] = items
-    return Earlier(body, known, named, holder, apart=apart)
+    holders: dict[str, str] = {}
+    if apart:
+        for item in (*known.items, *[one for some in named.values() for one in some]):
+            found = item_fields(item)
+            name = reference(found) if found is not None else ""
+            if name:
+                holders[name] = await stored.holder(name)
+    return Earlier(body, known, named, holder, apart=apart, holders=holders)
+
+
+def _is_doubtful(body: bytes, known: Asked) -> bool:
+    """Whether a body that goes on from nothing, as it is read here, may refer to something at an upstream."""
+    return bool(known.unreadable) or may_name_items(body) or _unread(body)
 
 
 async def chain(stored: ClientStored, name: str) -> tuple[tuple[Raw, ...] | None, str]:
@@ -200,6 +290,17 @@ class _Output(Struct):
     output: list[Raw] = []
 
 
+def with_answer(kept: Kept, response: bytes) -> Kept:
+    """A kept response as its upstream gives it now: one in the background has its output later."""
+    try:
+        found = msgspec.json.decode(response, type=_Output)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return kept
+    if found.id != kept.id:
+        return kept
+    return msgspec.structs.replace(kept, response=response, item_ids=ids(found.output))
+
+
 def output(response: bytes) -> tuple[Raw, ...]:
     """The items of an answer."""
     return tuple(msgspec.json.decode(response, type=_Output).output)
@@ -208,8 +309,7 @@ def output(response: bytes) -> tuple[Raw, ...]:
 class Keeping(Wrapped):
     """A reply that is kept: its end waits until the store has it (`finish`).
 
-    What another dialect calls an answer is not sure to be the name of this one alone, and may be made up; under such
-    a name nobody is given a conversation. So a response that is kept gets a name that nobody guesses.
+    Other dialects' ids may be invented or repeated, so the response gets a random id.
     """
 
     __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_known", "_old", "_stored", "_whole")
@@ -306,7 +406,7 @@ async def keep(stored: ClientStored, known: Asked, response: bytes, upstream: st
             await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *added)))
     # Copies: an item that was read is a view of the whole request.
     items = tuple([item.copy() for item in known.items])
-    await stored.put(Kept(name, stored.owner, response, items, known.previous, upstream))
+    await stored.put(Kept(name, stored.owner, response, items, known.previous, upstream, ids(output(response))))
 
 
 def with_id(item: Raw, name: str) -> Raw:

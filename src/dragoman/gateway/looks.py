@@ -116,11 +116,10 @@ class Looks:
         return _told(models.shown(found) if call.verb == "show" else models.entry(call.dialect, found, call.rest))
 
     async def _count(self, desk: Desk, call: Call, request: Incoming) -> Answer:
-        known = refers(request.body) if call.dialect == "openai-responses" else None
         earlier = None
-        if known is not None:
+        if call.dialect == "openai-responses":
             stored = ClientStored(self._stored, request.owner)
-            earlier = await recall(stored, request.body, known, apart=apart(desk.config))
+            earlier = await recall(stored, request.body, refers(request.body), apart=apart(desk.config))
         return await count(desk, call, request.headers, request.body, desk.vault.of(request.owner), earlier)
 
     async def _responses(self, desk: Desk, call: Call, request: Incoming) -> Answer:

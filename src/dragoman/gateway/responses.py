@@ -22,7 +22,7 @@ from ..transport.http import Headers
 from .asides import ask
 from .config import Config, Upstream
 from .desk import Desk
-from .earlier import asked, chain, recall, with_id
+from .earlier import asked, chain, recall, with_answer, with_id
 from .headers import homeward
 from .identity import apart
 from .paths import Call
@@ -59,7 +59,10 @@ async def responses(desk: Desk, stored: ClientStored, call: Call, request: Incom
     if holder is not None and holder.dialect == _NATIVE:  # it may have gone on there, in the background
         if what == ("DELETE", ""):
             await stored.drop(kept)
-        return await _elsewhere(desk, request, holder, "", f"/v1/responses/{_path(call)}")
+        found = await _elsewhere(desk, request, holder, "", f"/v1/responses/{_path(call)}")
+        if what == ("GET", "") and found[0] == 200:
+            await stored.put(with_answer(kept, found[2]))
+        return found
     if what == ("GET", ""):
         if parse_qs(request.query).get("stream") == ["true"]:
             raise Refused(Fault("invalid_request", "only a response in the background can be streamed again", 400))
@@ -82,8 +85,7 @@ async def compact(desk: Desk, stored: ClientStored, request: Incoming) -> Answer
     _, choices = desk.routes.find(model, desk.draw) if isinstance(model, str) and model else (None, [])
     for choice in choices:
         if choice.upstream.dialect == _NATIVE:
-            known = asked(request.body)
-            earlier = await recall(stored, request.body, known, apart=apart(desk.config)) if known is not None else None
+            earlier = await recall(stored, request.body, asked(request.body), apart=apart(desk.config))
             body = _fields(earlier.body_for(choice)) if earlier is not None else fields
             request.body = jsontext.encode({**body, "model": choice.model})
             return await _elsewhere(desk, request, choice.upstream, "", "/v1/responses/compact", COMPACTING)
@@ -143,7 +145,7 @@ async def _items(stored: ClientStored, talk: Conversation, request: Incoming, na
 def _new(name: str, fields: Mapping[str, Raw], key: str) -> tuple[Raw, ...]:
     """The items that a request brings, each with an id."""
     known = asked(jsontext.encode({"input": fields.get(key)}))
-    if known is None or not all(jsontext.is_object(item) for item in known.items):
+    if known.unreadable or not all(jsontext.is_object(item) for item in known.items):
         raise Refused(Fault("invalid_request", f"{key} is not a list of items", 400, param=key))
     return tuple([with_id(item, f"x_{os.urandom(16).hex()}").copy() for item in known.items])
 

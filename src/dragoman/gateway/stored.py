@@ -25,10 +25,12 @@ class Kept(Struct, frozen=True):
     """The id of the response that this one went on from."""
     upstream: str = ""
     """Who answered: it may hold the response too, under the same id."""
+    item_ids: tuple[str, ...] = ()
+    """The ids of the items in the response."""
 
     @property
     def size(self) -> int:
-        return len(self.response) + sum([len(item) for item in self.input]) + 200
+        return len(self.response) + sum([len(item) for item in self.input]) + 200 * (1 + len(self.item_ids))
 
 
 class Conversation(Struct, frozen=True):
@@ -65,6 +67,10 @@ class Stored(Protocol):
         """All who have an entry with this id."""
         ...
 
+    async def holder(self, owner: str, item: str) -> str:
+        """The upstream that gave this owner a kept response with this item; "" when there is none."""
+        ...
+
 
 class ClientStored:
     """What one client sees of a store: its own entries; with `every`, those of all owners behind its own."""
@@ -88,6 +94,10 @@ class ClientStored:
     async def drop(self, one: Kept | Conversation) -> None:
         await self._stored.drop(one.owner, one.id)
 
+    async def holder(self, item: str) -> str:
+        """The upstream that gave this client an item; "" when none is known."""
+        return await self._stored.holder(self.owner, item)
+
 
 class MemoryStored:
     """The latest, in memory."""
@@ -97,13 +107,25 @@ class MemoryStored:
         self._most_bytes = most_bytes
         self._bytes = 0
         self._kept: OrderedDict[tuple[str, str], Kept | Conversation] = OrderedDict()
+        self._items: dict[tuple[str, str], Kept] = {}
+        """The response in which an owner's item stands, by owner and item id."""
 
     async def put(self, one: Kept | Conversation) -> None:
         await self.drop(one.owner, one.id)
         self._kept[one.owner, one.id] = one
         self._bytes += one.size
+        if isinstance(one, Kept):
+            for item in one.item_ids:
+                self._items[one.owner, item] = one
         while self._kept and (len(self._kept) > self._most or self._bytes > self._most_bytes):
-            self._bytes -= self._kept.popitem(last=False)[1].size
+            self._forget(self._kept.popitem(last=False)[1])
+
+    def _forget(self, one: Kept | Conversation) -> None:
+        self._bytes -= one.size
+        if isinstance(one, Kept):
+            for item in one.item_ids:
+                if self._items.get((one.owner, item)) is one:
+                    del self._items[one.owner, item]
 
     async def get(self, owner: str, name: str) -> Kept | Conversation | None:
         found = self._kept.get((owner, name))
@@ -114,8 +136,12 @@ class MemoryStored:
     async def drop(self, owner: str, name: str) -> bool:
         found = self._kept.pop((owner, name), None)
         if found is not None:
-            self._bytes -= found.size
+            self._forget(found)
         return found is not None
 
     async def owners(self, name: str) -> list[str]:
         return [owner for owner, known in self._kept if known == name]
+
+    async def holder(self, owner: str, item: str) -> str:
+        found = self._items.get((owner, item))
+        return found.upstream if found is not None else ""

@@ -245,6 +245,161 @@ def test_no_spelling_of_a_reference_brings_up_what_is_not_the_clients(fields: st
     through(use, locked("openai-responses"), upstream, environment=KEYS)
 
 
+def stored_upstream() -> Scripted:
+    """An upstream that gives every response, and the item in it, an id of its own."""
+    count = iter(range(1000))
+
+    def answers(request: Any) -> Any:
+        body = json.loads(payloads.response("openai-responses"))
+        number = next(count)
+        item = {"type": "message", "role": "assistant", "status": "completed", "content": [], "id": f"msg_n{number}"}
+        return 200, [], json.dumps({**body, "id": f"resp_n{number}", "output": [item]}).encode()
+
+    return Scripted(answers)
+
+
+UNREADABLE = [
+    f'"store": "x", "store": true, {NAME}: "resp_n0"',
+    f'"store": 1, {NAME}: "resp_n0"',
+    f'"store": null, {ESCAPED}: "resp_n0"',
+    f'{NAME}: 1, {NAME}: "resp_n0"',
+    f'{NAME}: "resp_n0", {NAME}: 1',
+    f'{NAME}: ["resp_n0"]',
+    f'{NAME}: {{"id": "resp_n0"}}',
+    '"store": 0, "conversation": "conv_n0"',
+    '"conversation": ["conv_n0"]',
+    '"conversation": {"id": ["conv_n0"]}',
+    '"conversation": {"name": "conv_n0"}',
+    '"conversation": 1, "convers\\u0061tion": "conv_n0"',
+    f'"input": 5, {NAME}: "resp_n0"',
+    f'"input": {{}}, {NAME}: "resp_n0"',
+]
+PLACES = ["/v1/responses", "/v1/responses/input_tokens", "/v1/responses/compact"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("fields", UNREADABLE)
+def test_a_reference_that_cannot_be_read_reaches_no_upstream_with_the_shared_key(fields: str, place: str) -> None:
+    upstream = stored_upstream()
+
+    def use(base: str) -> None:
+        assert respond(base, FIRST).json()["id"] == "resp_n0"
+        told = ask(base, "POST", place, f'{{"model":"m","input":"on",{fields}}}'.encode(), SECOND)
+        assert told.status in (400, 404)
+        assert told.json()["error"]["param"] in ("previous_response_id", "conversation", "input")
+        assert len(upstream.seen) == 1
+
+    through(use, locked("openai-responses"), upstream, environment=KEYS)
+
+
+@pytest.mark.parametrize("body", [b"\xff", b'{"model":"m","previous_response_id":"resp_n0"', b"[]", b'"x"', b""])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_body_that_is_no_request_reaches_no_upstream(body: bytes, place: str) -> None:
+    upstream = stored_upstream()
+
+    def use(base: str) -> None:
+        assert ask(base, "POST", place, body, SECOND).status in (400, 404)
+        assert not upstream.seen
+
+    through(use, locked("openai-responses"), upstream, environment=KEYS)
+
+
+REFERENCES = [
+    '{"type": "item_reference", "id": "msg_n0"}',
+    '{"id": "msg_n0"}',
+    '{"type": null, "id": "msg_n0"}',
+    '{"\\u0069d": "msg_n0"}',
+    '{"type": "item_\\u0072eference", "id": "msg_n0", "content": "x"}',
+    '{"type": "item_reference", "id": "msg_n0", "type": "message", "role": "user", "content": "x", "id": "mine"}',
+    '{"id": "msg_n0", "id": "msg_n1"}',
+    '{"id": "msg_n1", "id": "msg_n0"}',
+    '{"type": "reasoning", "id": "msg_n0", "summary": [{"type": "summary_text", "text": "x"}]}',
+    '{"type": "reasoning", "id": "msg_n0", "summary": [], "encrypted_content": null}',
+    '{"type": "image_generation_call", "id": "msg_n0", "status": "completed", "result": null}',
+    '{"type": "message", "role": "assistant", "id": "msg_n0", "content": [ ]}',
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("store", ["true", "false"])
+@pytest.mark.parametrize("item", REFERENCES)
+def test_an_item_that_another_client_received_is_not_referred_to(item: str, store: str, place: str) -> None:
+    upstream = stored_upstream()
+
+    def use(base: str) -> None:
+        respond(base, FIRST)
+        respond(base, SECOND)
+        for given in (f'"input":[{item}]', f'"input":[{item}],"input":"x"', f'"input":[{item}],"inp\\u0075t":[]'):
+            body = f'{{"model":"m","store":{store},{given}}}'.encode()
+            told = ask(base, "POST", place, body, SECOND)
+            sent = [one.body for one in upstream.seen[2:]]
+            # Of a field that stands there twice, the last one is passed on alone.
+            assert all(b"msg_n0" not in one and b"item_reference" not in one for one in sent)
+            assert told.status == 200 or told.json()["error"]["code"] == "item_not_found"
+            unknown = ask(base, "POST", place, body.replace(b"msg_n0", b"msg_no"), SECOND)
+            if told.status != 200:
+                unlike(told, unknown, "msg_n0", "msg_no")
+        talk = ask(base, "POST", "/v1/conversations", f'{{"items":[{item}]}}'.encode(), SECOND)
+        if talk.status == 200:
+            asked = len(upstream.seen)
+            respond(base, SECOND, conversation=talk.json()["id"])
+            assert all(b"msg_n0" not in one.body for one in upstream.seen[asked:])
+
+    through(use, locked("openai-responses"), upstream, environment=KEYS)
+
+
+def test_an_own_item_is_referred_to_at_the_upstream_that_gave_it() -> None:
+    upstream = stored_upstream()
+    reference = {"type": "item_reference", "id": "msg_n0"}
+
+    def use(base: str) -> None:
+        respond(base, FIRST)
+        assert respond(base, FIRST, input=[reference], store=False).status == 200
+        assert json.loads(upstream.seen[-1].body)["input"] == [reference]
+        assert ask(base, "DELETE", "/v1/responses/resp_n0", headers=FIRST).status == 200
+        assert respond(base, FIRST, input=[reference], store=False).status == 400
+
+    through(use, locked("openai-responses"), upstream, environment=KEYS)
+
+
+def test_items_with_their_content_pass_whoever_wrote_their_ids() -> None:
+    upstream = stored_upstream()
+    items = [
+        {"type": "message", "id": "msg_old", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]},
+        {"type": "reasoning", "id": "rs_old", "summary": [], "encrypted_content": "gAAA"},
+        {"type": "function_call", "id": "fc_old", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "id": "fco_old", "call_id": "c", "output": "1"},
+        {"role": "user", "content": "hi"},
+    ]
+
+    def use(base: str) -> None:
+        assert respond(base, FIRST, input=items, store=False).status == 200
+        assert json.loads(upstream.seen[-1].body)["input"] == items
+
+    through(use, locked("openai-responses"), upstream, environment=KEYS)
+
+
+def test_items_of_a_response_in_the_background_are_known_once_it_was_looked_at() -> None:
+    done = json.loads(payloads.response("openai-responses"))
+    item = {"type": "message", "role": "assistant", "status": "completed", "content": [], "id": "msg_late"}
+
+    def answers(request: Any) -> Any:
+        output = [item] if request.method == "GET" else []
+        return 200, [], json.dumps({**done, "id": "resp_late", "status": "queued", "output": output}).encode()
+
+    upstream = Scripted(answers)
+    reference = {"type": "item_reference", "id": "msg_late"}
+
+    def use(base: str) -> None:
+        respond(base, FIRST, background=True)
+        assert respond(base, FIRST, input=[reference]).status == 400
+        assert ask(base, "GET", "/v1/responses/resp_late", headers=FIRST).status == 200
+        assert respond(base, FIRST, input=[reference]).status == 200
+        assert respond(base, SECOND, input=[reference]).status == 400
+
+    through(use, locked("openai-responses"), upstream, environment=KEYS)
+
+
 @pytest.mark.parametrize(
     "rest", ["/../../files", "/%2e%2e/%2e%2e/files", "/..", "/input_items/../..", "/input_items/x"]
 )
