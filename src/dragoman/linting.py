@@ -150,23 +150,28 @@ def _subject(body: Body, dialect: str, kind: Kind, model: str | None, headers: M
 
 def _findings(subject: Subject, dialect: str) -> list[tuple[Path, Finding]]:
     found: list[tuple[tuple[int, ...], Path, Finding]] = []
+    places: dict[int, dict[str, int]] = {}
     for one in rules_for(dialect):
         if subject.kind in one.kinds:
             for breach in one.check(subject):
                 severity = breach.severity or one.severity
                 finding = Finding(one.id, severity, pointer(breach.at), breach.message, breach.fix)
-                found.append((_order(subject.document, breach.at), breach.at, finding))
+                found.append((_order(subject.document, breach.at, places), breach.at, finding))
     found.sort(key=lambda entry: (entry[0], entry[2].rule, entry[2].path, entry[2].message))
     return [(path, finding) for _, path, finding in dict.fromkeys(found)]
 
 
-def _order(document: Any, path: Path) -> tuple[int, ...]:
-    """Where a path stands in the document; what is absent comes after what is there."""
+def _order(document: Any, path: Path, places: dict[int, dict[str, int]]) -> tuple[int, ...]:
+    """Where a path stands in the document; what is absent comes after what is there. `places` keeps the places of the
+    keys of objects that were passed: a search for each finding would cost the square of their number."""
     key: list[int] = []
     value = document
     for step in path:
         if isinstance(value, dict):
-            here = list(value).index(step) if step in value else len(value)
+            known = places.get(id(value))
+            if known is None:
+                known = places[id(value)] = {key: place for place, key in enumerate(value)}
+            here = known.get(str(step), len(value))
             value = value.get(step)
         elif isinstance(value, list) and isinstance(step, int):
             here = step

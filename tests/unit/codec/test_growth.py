@@ -19,6 +19,7 @@ from dragoman.canon.turns import Turn
 from dragoman.codec.recall import forget_all
 from dragoman.crossing import Crossing
 from dragoman.dialects.openai_chat.results import write_results_messages
+from dragoman.linting import _order
 
 DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
 
@@ -200,3 +201,21 @@ def test_lint_costs_as_much_for_each_result(dialect: str, make: Any) -> None:
         body = make(n, _reversed)
         counts.append(lines_run(lambda body=body: dragoman.lint(body, dialect=dialect, kind="request")))
     assert counts[1] < 5 * counts[0]
+
+
+class _Object(dict[str, Any]):
+    """An object that counts how often it was looked through."""
+
+    looked = 0
+
+    def __iter__(self) -> Any:
+        _Object.looked += 1
+        return super().__iter__()
+
+
+def test_an_object_is_looked_through_once_for_all_findings_in_it() -> None:
+    document = _Object({f"k{i}": {} for i in range(100)})
+    places: dict[int, dict[str, int]] = {}
+    found = [_order(document, (f"k{i}", "absent"), places) for i in range(101)]
+    assert found == [*[(i, 0) for i in range(100)], (100, 0)]
+    assert _Object.looked <= 2
