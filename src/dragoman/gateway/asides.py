@@ -9,7 +9,10 @@ from typing import NamedTuple
 import msgspec
 
 from ..canon.events import Fault
+from ..codec import jsontext
+from ..codec.faults import said_nothing
 from ..dialects import get
+from ..error_answers import error_in
 from ..errors import ConfigError, TransportError
 from ..transport.heading import Heading
 from ..transport.redaction import Redactor
@@ -22,6 +25,10 @@ from .upstream_keys import key_missing, key_refused, refuses_key
 
 PATIENCE = 30.0
 LARGEST = 16 * 1024 * 1024
+_WITH_WORDS = ("error", "detail", "message")
+_OF_ERRORS = frozenset({*_WITH_WORDS, "code", "details", "object", "param", "request_id", "status", "type", "user_id"})
+"""Fields of error bodies. A body with any other field is an answer: a response that failed has an `error` too."""
+_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class Told(NamedTuple):
@@ -53,11 +60,13 @@ async def ask(
         place = upstreams.place(upstream, path)
         async with asyncio.timeout(seconds):
             async with await desk.pool.request(upstreams.address(upstream), method, place, headers, body) as answer:
-                found = await answer.read(LARGEST)
-                if answer.status >= 300:  # it may repeat the key that it does not take
-                    found = _redactor(desk, asked).data(found)
+                # An upstream may repeat the key that it does not take, whatever its status is.
+                found = _redactor(desk, asked).data(await answer.read(LARGEST))
                 told = Told(answer.status, answer.heading, found)
-        return (_about_our_key(told, desk, upstream) or told) if told.status in (400, 401, 403) else told
+        error = _error_with_good_status(told, upstream.dialect)
+        if error is not None or told.status in (400, 401, 403):
+            return _about_our_key(told, desk, upstream, error) or error or told
+        return told
     except ConfigError as error:
         return _for_client(key_missing(_name(desk, upstream), error))
     except TimeoutError:
@@ -71,9 +80,25 @@ def _redactor(desk: Desk, asked: Mapping[str, str]) -> Redactor:
     return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, asked)])
 
 
-def _about_our_key(told: Told, desk: Desk, upstream: Upstream) -> Fault | None:
-    """The fault of an upstream that refuses the gateway's key; None for any other answer."""
-    fault = told.fault(upstream.dialect)
+def _error_with_good_status(told: Told, dialect: str) -> Fault | None:
+    """The fault in a body that is nothing but an error, though its status is good."""
+    if told.status >= 300:
+        return None
+    try:
+        body = told.body.lstrip()
+        first = _list(body)[0] if body.startswith(b"[") else body  # Google's servers write lists of errors
+        fields = jsontext.fields(first)
+        if not fields.keys() <= _OF_ERRORS or all(said_nothing(fields.get(name)) for name in _WITH_WORDS):
+            return None
+        return error_in(told.body, get(dialect))
+    except (msgspec.DecodeError, IndexError, RecursionError, UnicodeError):
+        return None
+
+
+def _about_our_key(told: Told, desk: Desk, upstream: Upstream, fault: Fault | None = None) -> Fault | None:
+    """The fault of an upstream that refuses the gateway's key; None for any other answer. `fault`: the fault that was
+    read, where the status is not the fault's."""
+    fault = fault or told.fault(upstream.dialect)
     if upstreams.auth(upstream) == "client" or not refuses_key(fault, told.body):
         return None
     return _for_client(key_refused(fault, _name(desk, upstream), upstream))

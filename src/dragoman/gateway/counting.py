@@ -102,11 +102,11 @@ async def _asked(
         return told
     if told.status >= 400:
         return told.fault(upstream.dialect)
-    if upstream.dialect == call.dialect:
-        return 200, [("content-type", "application/json")], told.body
     tokens = _tokens(told)
     if tokens is None:
         return None
+    if upstream.dialect == call.dialect:
+        return 200, [("content-type", "application/json")], told.body
     return 200, [("content-type", "application/json")], jsontext.encode(_written(call.dialect, tokens))
 
 

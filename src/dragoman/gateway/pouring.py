@@ -8,7 +8,6 @@ seconds the head goes out with a sign of life, and a fault that comes then is an
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
@@ -25,6 +24,7 @@ from .exchanges import Tape
 from .fault_messages import unanswered
 from .framing import array_frames, keep_alive, media_type
 from .paths import Call
+from .secret_watch import SecretWatch, has_error
 from .server import Reply
 
 BURST = 4096
@@ -34,10 +34,6 @@ FIRST = 1024
 SLICE = 64 * 1024
 """More than this is translated and sent in slices: a client that reads slowly then holds one slice, and other exchanges
 have their turn in between."""
-
-
-_FAULT = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
-"""A frame that tells of a fault, in any dialect; `"error": null` tells of none."""
 
 
 class Translator(Protocol):
@@ -62,6 +58,8 @@ class Pouring:
     _frame: array_frames | None = None
     _timer: asyncio.TimerHandle | None = None
     _silent = False
+    watch: SecretWatch | None = None
+    """Finds frames of the upstream's own that may repeat a secret; None where all frames are written here."""
 
     def __init__(
         self,
@@ -69,9 +67,9 @@ class Pouring:
         reply: Reply,
         bounds: Bounds,
         headers: Callable[[str], list[tuple[str, str]]],
-        redact: Callable[[bytes], bytes] | None = None,
+        redact: Callable[[bytes], bytes] = bytes,
     ) -> None:
-        """`redact` takes secrets out of frames with a fault."""
+        """`redact` takes secrets out of frames, however they are spelled."""
         self._redact = redact
         self._dialect = call.dialect
         self._reply = reply
@@ -142,18 +140,13 @@ class Pouring:
 
     def _tell(self, out: bytes, told: Tape) -> None:
         self._silent = False
-        if b"error" in out:
-            out = self._without_secrets(out)
+        watch = self.watch
+        if has_error(out) if watch is None else watch.is_suspicious(out):
+            out = self._redact(out)
         if self._frame is not None:
             out = self._frame.feed(out)
         told.add(out)
         self._reply.write(out)
-
-    def _without_secrets(self, frames: bytes) -> bytes:
-        """Whole frames, of which one may tell of a fault: upstreams repeat keys there."""
-        if self._redact is None or _FAULT.search(frames) is None:
-            return frames
-        return self._redact(frames)
 
     def open(self) -> None:
         """The head goes out, with whatever is written next. Nothing can be tried any more."""
@@ -167,8 +160,9 @@ class Pouring:
         self.stop()
         if not self._reply.started:
             self._reply.start(200, self._headers(self._media))
-        if b"error" in rest:
-            rest = self._without_secrets(rest)
+        watch = self.watch
+        if rest and (has_error(rest) if watch is None else watch.is_suspicious(rest)):
+            rest = self._redact(rest)
         if self._frame is not None:
             rest = self._frame.feed(rest) + self._frame.close()
         told.add(rest)

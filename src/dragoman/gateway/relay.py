@@ -46,6 +46,7 @@ from .paths import Call
 from .pouring import Pouring, Translator
 from .refusal import Refused, failed, fault_reply, looped, nested, no_model, unheld, unknown_path, untranslated
 from .routes import Choice
+from .secret_watch import SecretWatch
 from .secrets import passed_on, print_failure
 from .sending import HOPS, INSTANCE, Sending
 from .server import Gone, Incoming, Reply
@@ -438,6 +439,7 @@ class Relay:
             if streams and self._pouring is not None:
                 translator = self._translator(sending, asked)
                 exchange.answered, exchange.told = answered, told = Tape(), Tape()
+                self._pouring.watch = self._watch(sending) if type(translator) is PassThrough else None
                 fault = await self._pouring.pour(answer, translator, answered, told, sending.choice.name)
                 exchange.losses += translator.losses
                 exchange.note = translator.note
@@ -596,6 +598,12 @@ class Relay:
         if found is not fault and self._verbatim is not None and self._verbatim[0] is fault:
             self._verbatim = (found, self._verbatim[1], self._verbatim[2])
         return found
+
+    def _watch(self, sending: Sending) -> SecretWatch:
+        """Finds frames that may repeat what the upstream was shown."""
+        desk = self._desk
+        more = [*(desk.tokens.known() if sending.google else ()), *passed_on(desk.config, self._request.headers)]
+        return sending.watch.beside(more) if more else sending.watch
 
     def _redacted_frames(self, frames: bytes) -> bytes:
         return self._redactor().data(frames)

@@ -19,11 +19,13 @@ from ..requests import Head as Looked
 from ..requests import pass_request, terms
 from ..translate import StreamTranslator, Translation, cross_response
 from ..transport.client import Answer, Post
+from ..transport.redaction import upstream_secrets
 from ..transport.wire import prepared
 from .fault_table import Origin
 from .headers import plan
 from .heads import Head
 from .routes import Choice
+from .secret_watch import SecretWatch
 from .upstreams import KEYS, address, auth, headers, host, target
 
 HOPS = "dragoman-hops"
@@ -99,6 +101,8 @@ class Sending:
         self.kind = (streamed if self.stream else "application/json").encode()
         """What a good answer mostly says it is."""
 
+        self.watch = SecretWatch(upstream.dialect, upstream_secrets(upstream, environment))
+        """Finds frames of its streams that may repeat its key."""
         self._environment = environment
         self._own = route.client_key or auth(upstream) == "client"
         self.origin: Origin = "client_key" if self._own else "upstream"
