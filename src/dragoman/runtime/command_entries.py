@@ -3,8 +3,10 @@
 - A program whose harmless options are known (`harmless_options.toml`): the entry covers its words, any operands, and
   options that are harmless or stand in the entry itself. `git log` covers `git log -p src`, not `git log --output=x`;
   `git log --output` covers that too, and no other option.
-- Any other program: an entry without options covers its words and operands after them (`npm run` covers `npm run test`,
-  not `npm run test --fix`). An entry with options covers exactly these words (`npm run test --fix`).
+- A subcommand that changes something or talks to another machine (`git push`): only an entry that names it covers it.
+- Any other program: an entry without options covers its words and plain operands after them (`npm run` covers `npm run
+  test`, not `npm run test --fix`). An entry with options covers exactly these words (`npm run test --fix`), and so does
+  any entry for a program whose operands are programs (`python x.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import shlex
 from collections.abc import Sequence
 
 from .harmless_options import UNKNOWN, has_table, obeys_folder, option_words, read_invocation
-from .shell_reader import Word
+from .program_kinds import INTERPRETERS
+from .shell_words import Word
 
 SHELL = "run_shell_command"
 
@@ -39,10 +42,13 @@ def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
         wanted = read_invocation([Word(text, True, False) for text in entry])
         found = read_invocation(invocation)
         same = found.operands[: len(wanted.operands)] == wanted.operands
-        return same and all(_named(one, wanted.unlisted) for one in found.unlisted)
-    texts = [UNKNOWN if _uncertain(word) else word.text for word in invocation]
-    if any(option_words(entry[1:])):
-        return texts == list(entry) and not any(word.dynamic for word in invocation)
+        named = len(wanted.operands) >= min(found.named, len(found.operands))
+        return same and named and all(_named(one, wanted.unlisted) for one in found.unlisted)
+    texts = [UNKNOWN if word.dynamic else word.text for word in invocation]
+    if texts == list(entry):
+        return True
+    if any(option_words(entry[1:])) or program.text.rpartition("/")[2].rstrip("0123456789.") in INTERPRETERS:
+        return False
     return texts[: len(entry)] == list(entry) and not any(option_words(texts[len(entry) :]))
 
 
@@ -62,11 +68,6 @@ def _named(unlisted: str, entry: Sequence[str]) -> bool:
         return False
     name = unlisted.partition("=")[0]
     return unlisted in entry or (unlisted.startswith("--") and name in entry)
-
-
-def _uncertain(word: Word) -> bool:
-    """Whether the shell may make an option of a word."""
-    return word.dynamic and (word.splits or not word.start or word.start[0] in "-+@")
 
 
 def remembered_entry(invocation: Sequence[Word]) -> str | None:

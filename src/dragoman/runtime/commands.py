@@ -1,7 +1,8 @@
 """Which programs a shell command runs, told from its text, so that a policy can allow or deny it.
 
 `shell_reader.py` reads the text. A variable that is set counts as a root too (`PATH=`), since it may decide what a
-program does, and so does writing to a file (`>`).
+program does. So do writing to a file (`>`), a connection that bash opens (`< /dev/tcp/...`), and reading from a name
+that is not known before the command runs (`<`), which may be such a connection.
 """
 
 from __future__ import annotations

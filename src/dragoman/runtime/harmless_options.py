@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from .shell_reader import Word
+from .shell_words import Word
 
 UNKNOWN = "\0"
 """Stands for a word that is not known before the command runs. No entry of a policy can name it."""
@@ -39,7 +39,11 @@ class Table(Struct, frozen=True):
     bundle: bool = False
     ends: bool = True
     operand: str = ""
+    first: str | None = None
     operands: int | None = None
+    named: int = 0
+    reads: str | None = None
+    reading: frozenset[str] = frozenset()
     script: str = ""
     refused: str = ""
     dynamic: bool = False
@@ -54,6 +58,8 @@ class Reading(Struct):
     """The words that are neither options nor their values; the program is not among them."""
     unlisted: list[str]
     """Options, and other words, that are not known to be harmless. Empty: the invocation is harmless."""
+    named: int = 0
+    """How many of the operands an entry has to name. Not 0: the subcommand changes something, or sends something."""
 
 
 @lru_cache(maxsize=1)
@@ -69,7 +75,9 @@ def _table(given: dict[str, Any], groups: dict[str, Any]) -> Table:
     settings: dict[str, Any] = {}
     for part in [*[groups[name] for name in given.get("use", "").split()], given]:
         for key, value in part.items():
-            if key in ("flags", "values", "attached"):
+            if key == "reading":
+                settings[key] = frozenset(value.split())
+            elif key in ("flags", "values", "attached"):
                 kinds.update(dict.fromkeys(value.split(), key))
             elif key != "use":
                 settings[key] = value
@@ -100,7 +108,8 @@ def read_invocation(words: Sequence[Word]) -> Reading:
             return Reading(texts, [*reader.unlisted, texts[0], *option_words(texts[1:])])
         command = _Reader(inner)
         command.read(rest[1:])
-        return Reading([rest[0].text, *command.operands], [*reader.unlisted, *command.finish()])
+        operands = [rest[0].text, *command.operands]
+        return Reading(operands, [*reader.unlisted, *command.finish()], 0 if command.only_reads() else inner.named)
     return Reading(reader.operands, reader.finish())
 
 
@@ -113,6 +122,7 @@ class _Reader:
         self.unlisted: list[str] = []
         self._scripts: list[str] = []
         self._listed_values: list[str] = []
+        self._flags: set[str] = set()
 
     def read(self, words: Sequence[Word]) -> Sequence[Word] | None:
         """Sort the words. For a program with subcommands: the words from the subcommand on, None if there is none."""
@@ -145,6 +155,8 @@ class _Reader:
         if table.operands is not None:
             self.unlisted += self.operands[table.operands :]
             self.unlisted += [text for text in self.operands if text == UNKNOWN]  # it may become several
+        if table.first is not None:
+            self.unlisted += [text for text in self.operands[:1] if not re.fullmatch(table.first, text)]
         if table.operand:
             self.unlisted += [text for text in self.operands if not re.match(table.operand, text)]
         if table.script:
@@ -154,6 +166,12 @@ class _Reader:
             found = [*self.operands, *self._listed_values]
             self.unlisted += [text for text in found if text == UNKNOWN or re.search(table.refused, text)]
         return self.unlisted
+
+    def only_reads(self) -> bool:
+        """Whether a subcommand that may change something does not, by its operands or by an option."""
+        reads = self._table.reads
+        by_operands = reads is not None and re.fullmatch(reads, " ".join(self.operands)) is not None
+        return by_operands or not self._flags.isdisjoint(self._table.reading)
 
     def _unknown(self) -> str:
         if not self._table.dynamic:
@@ -186,6 +204,8 @@ class _Reader:
             self._value(name, None, UNKNOWN if word.dynamic else value)
         elif name in table.values:
             return name
+        else:
+            self._flags.add(name)
         return ""
 
     def _is_number(self, text: str) -> bool:
@@ -207,6 +227,7 @@ class _Reader:
                 # Whether it takes a value is not known, so the rest of the bundle cannot be told apart.
                 self.unlisted.append(f"-{text[i - 1 :]}")
                 return ""
+            self._flags.add(name)
         return ""
 
 
@@ -240,18 +261,32 @@ def _substitutes(script: str) -> bool:
 
 
 def _awk_is_harmless(script: str) -> bool:
-    """Whether a script of awk neither writes, nor runs, nor loads anything: what could do so is not in it."""
-    return script != UNKNOWN and _AWK_HARMFUL.search(script) is None
+    """Whether a script of awk neither writes, nor runs, nor loads anything: what could do so is not in it, and only
+    functions that compute are called."""
+    return (
+        script != UNKNOWN
+        and _AWK_HARMFUL.search(script) is None
+        and all(called in _AWK_CALLED for called in _AWK_CALL.findall(script))
+    )
 
 
-_AWK_HARMFUL = re.compile(r"[|>@]|\\\n|system|getline")
+_AWK_HARMFUL = re.compile(r"[|>@]|\\[\r\n]|system|getline|\bfunc")
+_AWK_CALL = re.compile(r"([A-Za-z_][\w:]*)\s*\(")
+_AWK_CALLED = frozenset(
+    {"if", "while", "for", "print", "printf", "return", "in", "length", "substr", "index", "split", "sub", "gsub",
+     "gensub", "match", "sprintf", "tolower", "toupper", "int", "sqrt", "exp", "log", "sin", "cos", "atan2", "rand",
+     "srand", "strftime", "systime", "mktime", "strtonum", "and", "or", "xor", "asort", "asorti"}
+)  # fmt: skip
 
 _SCRIPTS = {"sed": _sed_is_harmless, "awk": _awk_is_harmless}
 
 
 def option_words(words: Sequence[str]) -> Iterator[str]:
-    """The words of a program without a table that may be more than operands: options, assignments (`of=x`), and words
-    by which some programs take options from elsewhere (`+cmd`, `@file`)."""
+    """The words of a program without a table that may be more than operands: options, assignments (`of=x`), words by
+    which some programs take options from elsewhere (`+cmd`, `@file`), and whatever may be a script (`.shell id`)."""
     for word in words:
-        if word.startswith(("-", "+", "@", UNKNOWN)) or "=" in word:
+        if not _PLAIN_OPERAND.fullmatch(word):
             yield word
+
+
+_PLAIN_OPERAND = re.compile(r"(?![-+@])[\w@%+,./:~^-]+")

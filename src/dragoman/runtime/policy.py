@@ -79,9 +79,8 @@ class Policy(Struct):
 
     def remember(self, name: str, asked: Confirmation, said: Said) -> None:
         """A person allowed it for good. A command that hides something is not allowed by this, and neither are the
-        words in it that may be programs, variables that it sets (`PATH=`), and writing to files (`>`): to be asked
-        about too many is well, to allow too many is not. A program with options that may be harmful is allowed with
-        exactly these words."""
+        words in it that may be programs, variables that it sets (`PATH=`), and writing to files (`>`). In doubt the
+        person is asked again. A program with options that may be harmful is allowed with exactly these words."""
         if said == "always_server" and asked.server:
             new = [f"{asked.server}/*"]
         elif said not in ("always", "always_server"):

@@ -15,7 +15,7 @@ LISTS = frozenset({"for", "select"})
 """Words that are followed by a name and words, not by a command."""
 HIDING = frozenset(
     {"case", "esac", "function", "eval", "source", ".", "trap", "alias", "enable", "hash", "coproc",
-     "mapfile", "readarray", "bind", "complete", "compgen"}
+     "mapfile", "readarray", "bind", "complete", "compgen", "let", "fc"}
 )  # fmt: skip
 """Words that make other words mean something else, or have text run later."""
 SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "ash"})
@@ -39,12 +39,20 @@ ARGUED = {
         "jobs": r"-x",
     }.items()
 }
-"""Arguments, each in a line and as short as they may be written, by which a program runs others that it is told. There
-are more of them, and more such programs."""
-SETTING = frozenset({"export", "declare", "typeset", "readonly", "local", "read", "getopts", "printf"})
-"""Builtins that set variables, which their arguments name."""
-EXPORTED = re.compile(r"(?:-v)?([A-Z_][A-Z0-9_]*|\w+_proxy)")
-"""Names of variables that programs may go by: those of a loop are written in other letters."""
+"""Arguments that make a program start another one, each in a line and as short as they may be written. There are more
+such arguments, and more such programs."""
+
+INTERPRETERS = SHELLS | {
+    "python", "pypy", "ipython", "perl", "ruby", "irb", "node", "nodejs", "deno", "bun", "ts-node", "tsx", "php", "lua",
+    "luajit", "Rscript", "R", "julia", "octave", "tclsh", "wish", "expect", "guile", "racket", "clojure", "elixir",
+    "runghc", "runhaskell", "ocaml", "groovy", "scala", "kotlin", "java", "jshell", "swift", "dotnet", "pwsh",
+    "osascript", "m4", "gnuplot", "sqlite", "duckdb", "psql", "mysql", "mariadb", "mongosh", "ed", "ex", "vi", "vim",
+    "nvim", "view", "emacs", "gdb", "lldb", "npx", "bunx", "pnpx", "uvx", "uv", "pipx", "poetry", "tox", "nox",
+    "docker", "podman", "kubectl", "nix", "nix-shell", "direnv", "just", "task", "rake", "ninja", "cmake", "ant", "mvn",
+    "gradle", "tmux", "screen", "at", "batch", "crontab", "socat", "tex", "latex", "pdflatex",
+}  # fmt: skip
+"""Programs whose operands are programs, or name a file that is run; without the number of a version. Only an entry with
+all the words of a command covers them."""
 
 EXECUTING = re.compile(r"-exec(dir)?|-ok(dir)?|--exec(-batch)?|-[xX].*")
 """Arguments by which a finder runs what follows."""

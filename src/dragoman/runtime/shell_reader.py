@@ -9,15 +9,21 @@ a variable, a case, quotes that do not close, `eval`), the reader says that some
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
-from .program_kinds import ARGUED, EXECUTING, EXPORTED, HIDING, LAUNCHERS, LEADING, LISTS, SETTING, SHELLS
+from .program_kinds import ARGUED, EXECUTING, HIDING, LAUNCHERS, LEADING, LISTS, SHELLS
+from .shell_words import (
+    ASSIGNMENT,
+    condition_evaluates,
+    is_constant,
+    read_expansion,
+    sets_variables,
+    subscript_is_evaluated,
+    variables_set,
+)
+from .shell_words import Word as Word
 
 MAX_DEPTH = 20
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?\+?=")
-_ARITHMETIC = re.compile(r"[-+!~ \t]*\$?\w+[ \t]*(?:[-+*/%<>=?:^,!~][-+*/%<>=?:^,!~ \t]*\$?\w+[ \t]*)*")
-"""What can be nothing else: no parentheses, no two words side by side."""
 _OPERATORS = (
     ";;&",
     "<<<",
@@ -41,28 +47,17 @@ _OPERATORS = (
 _SEPARATORS = frozenset({";", "&", "|", "\n", "&&", "||", ";;", ";&", ";;&", "|&", "(", ")"})
 _MAGIC = frozenset("*?[]{}~")
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
-_NOWHERE = re.compile(r"/dev/(null|stdout|stderr|tty)|\d+-?|-")
+_NOWHERE = re.compile(r"/dev/(null|stdout|stderr|tty)")
+_DESCRIPTOR = re.compile(r"[0-9]+-?|-")
+"""Behind >& and <& an open file, elsewhere the name of a file."""
+_CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
+"""A redirection to or from such a name opens a connection."""
 _SPLIT = re.compile(r"[<>&|;$({`]\\\n")
 """A sign that goes on in the next line."""
 _LISTED = re.compile(r"\$\{?[@*!]|\[[@*]\]")
 """Values that make several words of one although they are quoted."""
 _LATER = re.compile(r"\[.*[$`]", re.DOTALL)
 """Text that some builtins run when it comes to them as the name of a variable."""
-
-
-class Word(NamedTuple):
-    """One word of a command."""
-
-    text: str
-    """Without its quotes; as it stands, if the shell makes something else of it."""
-    quoted: bool
-    """Some of it was."""
-    dynamic: bool
-    """The shell makes something else of it."""
-    start: str = ""
-    """Of a dynamic word: the text that every word which the shell makes of it begins with."""
-    splits: bool = False
-    """Of a dynamic word: a value may make several words of it, which begin with anything."""
 
 
 class Reader:
@@ -137,14 +132,23 @@ class Reader:
         if sign in ("<<", "<<-"):
             self.hidden |= target.dynamic
             self._documents.append((target.text, target.quoted, sign == "<<-"))
-        elif sign in _WRITING and not _NOWHERE.fullmatch(target.text):
+        elif sign != "<<<" and not (sign in (">&", "<&") and _DESCRIPTOR.fullmatch(target.text)):
+            self._redirected(target, sign in _WRITING)
+
+    def _redirected(self, target: Word, written: bool) -> None:
+        """A file that is read or written. A name that is not known before the command runs may be a connection."""
+        if written and not _NOWHERE.fullmatch(target.text):
             self.found.append(">")
+        if not target.dynamic:
+            self.found += [name.rstrip("/") for name in _CONNECTIONS if target.text.startswith(name)]
+        elif any(name.startswith(target.start) or target.start.startswith(name) for name in _CONNECTIONS):
+            self.found.append("<")
 
     def _arithmetic(self) -> None:
         """((...)) in the place of a command."""
         end = self.text.find("))", self.at)
         inner = self.text[self.at + 2 : end]
-        if end < 0 or not _ARITHMETIC.fullmatch(inner):
+        if end < 0 or not is_constant(inner):
             self.hidden = True
             self.at += 2  # read what is inside as commands
             return
@@ -164,12 +168,13 @@ class Reader:
                 continue
             if not first.quoted and first.text in LISTS:
                 texts = [word.text for word in words]
-                self._set(words[1:2])
+                self._set(first.text, words[1:2])
                 words = words[texts.index("do") :] if "do" in texts else []
                 continue
-            assigned = _ASSIGNMENT.match(first.text)
+            assigned = ASSIGNMENT.match(first.text)
             if assigned is None:
                 break
+            self.hidden |= subscript_is_evaluated(assigned)
             self.found.append(f"{assigned[1]}=")
             words = words[1:]
         if words:
@@ -188,17 +193,16 @@ class Reader:
             self._launched(words[1:])
         elif name in ARGUED:
             self.hidden |= ARGUED[name].search("\n".join(["", *[word.text for word in words[1:]], ""])) is not None
-        elif name in SETTING and not (name == "printf" and not any(word.text.startswith("-v") for word in words)):
-            self._set(words[1:])
+        elif name == "[[":
+            self.hidden |= condition_evaluates(words)
+        elif sets_variables(name, words[1:]):
+            self._set(name, words[1:])
 
-    def _set(self, words: list[Word]) -> None:
+    def _set(self, name: str, words: list[Word]) -> None:
         """Words that name variables, some with what is assigned to them."""
-        for word in words:
-            assigned = _ASSIGNMENT.match(word.text) or EXPORTED.fullmatch(word.text)
-            if assigned is not None:
-                self.found.append(f"{assigned[1]}=")
-            else:
-                self.hidden |= word.dynamic
+        names, evaluated = variables_set(name, words)
+        self.found += [f"{one}=" for one in names]
+        self.hidden |= evaluated
 
     def _shell(self, words: list[Word]) -> None:
         """A shell's command, if it is in its arguments; else a script's name, which is as good as a program."""
@@ -218,7 +222,7 @@ class Reader:
         plain = [i for i, word in enumerate(words) if not word.text.startswith("-")]
         self.hidden = True  # options may take values, so it is not certain which one it is
         for i in plain:
-            assigned = _ASSIGNMENT.match(words[i].text)
+            assigned = ASSIGNMENT.match(words[i].text)
             if assigned is not None:
                 self.found.append(f"{assigned[1]}=")
             elif re.fullmatch(r"[\w./+-]+", words[i].text) and not words[i].text[0].isdigit():
@@ -253,7 +257,7 @@ class Reader:
     def _word(self) -> Word:
         """The next word; the commands in it are read on the way."""
         out: list[str] = []
-        quoted = splits = False
+        quoted = splits = replaced = False
         start: str | None = None  # what stands before the first thing that the shell replaces
         text, begin = self.text, self.at
         while self.at < len(text):
@@ -274,18 +278,21 @@ class Reader:
                 opened = self.at
                 inner, fixed = self._expanded('"')
                 if fixed is not None:
+                    replaced = True
                     start = "".join([*out, fixed]) if start is None else start
                     splits |= _LISTED.search(text, opened, self.at) is not None
                 out.append(inner)
             elif char == "$" and text[self.at : self.at + 1] in ("'", '"'):
                 # Escapes make other letters of it; in a translation, anything.
-                quoted, start = True, "".join(out) if start is None else start
+                quoted = replaced = True
+                start = "".join(out) if start is None else start
                 sign = text[self.at]
                 self.at += 1
                 out.append(self._until_escaped() if sign == "'" else self._expanded('"')[0])
             elif char in "$`":
                 if self._dollar(char, out):
-                    start, splits = "".join(out) if start is None else start, True
+                    start = "".join(out) if start is None else start
+                    splits = replaced = True
             elif char in "<>":
                 self.at += 1
                 start = ("".join(out) or "/dev/fd/") if start is None else start
@@ -295,7 +302,7 @@ class Reader:
                     start = "".join(out) or ("/" if char == "~" else "")  # a home is a path
                 out.append(char)
         found = "".join(out)
-        self.hidden |= quoted and _LATER.search(found) is not None
+        self.hidden |= (quoted and _LATER.search(found) is not None) or (replaced and "[" in found)
         written = text[begin : self.at]
         if start is None or written in ("{", "}", "[", "[[", "]", "]]"):
             return Word(found, quoted, False)
@@ -361,15 +368,10 @@ class Reader:
             self.at += 1
             start = self.at
             self._expanded("}")
-            # A prompt's text is run through the shell again; and `${ command; }` is a command, in newer shells.
-            inner = text[start : self.at]
-            assigned = re.match(r"(\w+):?=", inner)
-            if assigned is not None:
-                self.found.append(f"{assigned[1]}=")
-            # How quotes and parentheses count in it depends on where it stands.
-            self.hidden |= (
-                re.match(r"[\w@*#!?$-]", inner) is None or re.search(r"@P|['\"\\]|(?<!\$)\(", inner) is not None
-            )
+            assigned, evaluated = read_expansion(text[start : self.at - 1])
+            if assigned:
+                self.found.append(f"{assigned}=")
+            self.hidden |= evaluated
             return True
         if following == "[":
             self.hidden = True  # old arithmetic
@@ -384,7 +386,7 @@ class Reader:
     def _sum(self) -> None:
         """$((...)): arithmetic, if nothing in it could be a command."""
         end = self.text.find("))", self.at)
-        if end >= 0 and _ARITHMETIC.fullmatch(self.text[self.at + 2 : end]):
+        if end >= 0 and is_constant(self.text[self.at + 2 : end]):
             self.at = end + 2
             return
         self.hidden = True

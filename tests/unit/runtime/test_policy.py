@@ -148,7 +148,8 @@ def test_what_was_said_for_good_is_remembered_and_can_be_saved() -> None:
     policy.remember("write_file", Confirmation("?", "edit"), "always")
     again = msgspec.json.decode(msgspec.json.encode(policy), type=Policy)
     assert again.allow == ["run_shell_command(git)", "run_shell_command(wc)", "write_file", "a/b", "c/*"]
-    assert judged(again, "run_shell_command", "wc x; git push") == "run"
+    assert judged(again, "run_shell_command", "wc x; git status") == "run"
+    assert judged(again, "run_shell_command", "wc x; git push") == "ask"
     assert judged(again, "run_shell_command", "wc x; rm y") == "ask"
     assert Policy().allow == []
 
