@@ -52,11 +52,13 @@ def covers(entry: Sequence[str], invocation: Sequence[Word]) -> bool:
     return texts[: len(entry)] == list(entry) and not any(option_words(texts[len(entry) :]))
 
 
-def changes_folder(invocations: Sequence[Sequence[Word]]) -> bool:
-    """Whether a command goes to another folder and runs a program that obeys the files there: `cd x && git log` is
-    `git -C x log` in other words."""
+def obeying_elsewhere(invocations: Sequence[Sequence[Word]], folder: str = "") -> frozenset[str]:
+    """The programs that a command runs in another folder than the root, and that obey the files there. `cd x && git
+    log` is `git -C x log` in other words, and so is `git log` that is started in the folder x."""
     programs = {invocation[0].text for invocation in invocations}
-    return not programs.isdisjoint(_CHANGE_FOLDER) and any(obeys_folder(program) for program in programs)
+    if not folder and programs.isdisjoint(_CHANGE_FOLDER):
+        return frozenset()
+    return frozenset([program for program in programs - _CHANGE_FOLDER if obeys_folder(program)])
 
 
 _CHANGE_FOLDER = frozenset({"cd", "pushd", "popd"})

@@ -92,8 +92,9 @@ def has_table(program: str) -> bool:
 
 
 def obeys_folder(program: str) -> bool:
-    """Whether files of the folder that a program is started in decide what it runs: `.git/config`, a makefile."""
-    return has_table(program) and tables()[program].folder
+    """Whether files of the folder that a program is started in may decide what it runs: `.git/config`, a makefile. Of a
+    program without a table nobody knows."""
+    return not has_table(program) or tables()[program].folder
 
 
 def read_invocation(words: Sequence[Word]) -> Reading:

@@ -21,7 +21,7 @@ from typing import Literal
 from msgspec import Struct
 
 from .command_entries import SHELL as SHELL
-from .command_entries import changes_folder, covers, entry_words, remembered_entry
+from .command_entries import covers, entry_words, obeying_elsewhere, remembered_entry
 from .commands import read_command
 from .tool import Confirmation, Kind
 
@@ -80,7 +80,8 @@ class Policy(Struct):
     def remember(self, name: str, asked: Confirmation, said: Said) -> None:
         """A person allowed it for good. A command that hides something is not allowed by this, and neither are the
         words in it that may be programs, variables that it sets (`PATH=`), and writing to files (`>`). In doubt the
-        person is asked again. A program with options that may be harmful is allowed with exactly these words."""
+        person is asked again. A program with options that may be harmful is allowed with exactly these words; one that
+        obeys the files of another folder than the root is asked about each time."""
         if said == "always_server" and asked.server:
             new = [f"{asked.server}/*"]
         elif said not in ("always", "always_server"):
@@ -89,7 +90,9 @@ class Policy(Struct):
             new = [f"{asked.server}/{asked.tool}"]
         elif asked.command:
             seen = () if asked.hidden else read_command(asked.command).invocations
-            new = [entry for entry in map(remembered_entry, seen) if entry is not None]
+            elsewhere = obeying_elsewhere(seen, asked.folder)
+            found = [remembered_entry(one) for one in seen if one[0].text not in elsewhere]
+            new = [entry for entry in found if entry is not None]
         else:
             new = [name]
         self.allow = [*self.allow, *[entry for entry in new if entry not in self.allow]]
@@ -124,7 +127,7 @@ class Policy(Struct):
         return (
             bool(names)
             and not hidden
-            and not changes_folder(invocations)
+            and not obeying_elsewhere(invocations, asked.folder)
             and {words[0] for words in entries if len(words) == 1}.issuperset(others)
             and all(any(covers(words, one) for words in entries) for one in invocations)
         )

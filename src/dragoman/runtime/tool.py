@@ -75,6 +75,8 @@ class Confirmation(Struct, frozen=True):
     command: str = ""
     roots: tuple[str, ...] = ()
     """Of a command: the programs it runs, by which it can be allowed for good."""
+    folder: str = ""
+    """Of a command: the folder that it is started in, where that is another one than the root of the workspace."""
     hidden: bool = False
     """It may have programs run that cannot be told: then a list of allowed ones does not let a command pass, and an
     edit is asked about although edits are not."""

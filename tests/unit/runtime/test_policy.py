@@ -241,3 +241,58 @@ def test_secrets_are_not_passed_unless_they_are_listed() -> None:
 def test_a_command_sees_only_what_is_passed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hidden-value")
     assert "hidden-value" not in said(run("run_shell_command", {"command": "env; set"}, tmp_path))
+
+
+FOLDER_PROGRAMS = ["make", "pytest", "git log", "cargo test", "go test", "npm test", "./tool", "unknown x"]
+
+
+@pytest.mark.parametrize("command", FOLDER_PROGRAMS)
+@pytest.mark.parametrize("directory", ["sub", "./sub", "sub/.", "link"])
+def test_another_folder_is_asked_about_like_cd(command: str, directory: str, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link").symlink_to("sub")
+    policy = Policy(allow=[f"run_shell_command({entry})" for entry in (command, command.split()[0], "cd")])
+    for arguments in (
+        {"command": command, "directory": directory},
+        {"command": command, "directory": str(tmp_path / directory)},
+        {"command": f"cd {directory} && {command}"},
+        {"command": f"true; {command}", "directory": directory},
+    ):
+        assert failure(run("run_shell_command", arguments, tmp_path, policy=policy)) == "denied", arguments
+
+
+@pytest.mark.parametrize("directory", ["", ".", "./", "sub/..", "self"])
+def test_the_root_by_any_name_is_no_other_folder(directory: str, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "self").symlink_to(".")
+    (tmp_path / "tool").write_text("#!/bin/sh\necho done\n")
+    (tmp_path / "tool").chmod(0o755)
+    policy = Policy(allow=["run_shell_command(./tool)"])
+    arguments = {"command": "./tool", "directory": directory}
+    assert "Output: done" in said(run("run_shell_command", arguments, tmp_path, policy=policy))
+
+
+def test_a_second_root_is_another_folder(tmp_path: Path) -> None:
+    roots_of_two = [tmp_path / "a", tmp_path / "b"]
+    for root in roots_of_two:
+        root.mkdir()
+    policy = Policy(allow=["run_shell_command(make)"])
+    arguments = {"command": "make", "directory": str(tmp_path / "b")}
+    assert failure(run("run_shell_command", arguments, around(*roots_of_two), policy=policy)) == "denied"
+
+
+def test_programs_that_only_read_run_in_any_folder(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/file").write_text("text")
+    policy = Policy(allow=["run_shell_command(cat)", "run_shell_command(cd)"])
+    for arguments in ({"command": "cat file", "directory": "sub"}, {"command": "cd sub && cat file"}):
+        assert "Output: text" in said(run("run_shell_command", arguments, tmp_path, policy=policy))
+
+
+def test_always_in_another_folder_allows_nothing_at_the_root() -> None:
+    for command, folder in (("make", "/x/sub"), ("cd sub && make", "")):
+        policy = Policy()
+        names, hidden = roots(command)
+        asked = Confirmation("?", "run", command=command, roots=names, folder=folder, hidden=hidden)
+        policy.remember("run_shell_command", asked, "always")
+        assert judged(policy, "run_shell_command", "make") == "ask"

@@ -66,10 +66,14 @@ class RunShellCommand(Tool):
 
     async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
         names, hidden = roots(arguments["command"])
+        folder = ""
+        if arguments.get("directory"):
+            found = confine.place(arguments["directory"], around.workspace).path
+            folder = "" if found == confine.place(".", around.workspace).path else str(found)
         # In one line: words of the model's must not look like a command, or an answer.
         title = " ".join((arguments.get("description") or "Run a command").split())
         title += f" (in {arguments['directory']})" if arguments.get("directory") else ""
-        return Confirmation(title, "run", command=arguments["command"], roots=names, hidden=hidden)
+        return Confirmation(title, "run", command=arguments["command"], roots=names, folder=folder, hidden=hidden)
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         folder = confine.place(arguments.get("directory") or ".", around.workspace).path
