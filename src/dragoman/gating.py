@@ -6,6 +6,10 @@ as the new model takes it; what differs between the two is edited in the client'
 
 from __future__ import annotations
 
+import re
+
+import msgspec
+
 from . import profiles
 from .codec import jsontext
 from .codec.hosted import aim, cross
@@ -16,6 +20,8 @@ from .dialect import Dialect
 
 def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
     """The request as `model` takes it, and the crossing that knows what was lost."""
+    if dialect.name in _TWO_SPELLINGS and b"_config" in document:
+        document = _one_spelling(document)
     before, _ = _written(document, dialect, model, DEFAULT_PROFILE, gated=False)
     after, crossing = _written(document, dialect, model, profiles.lookup(dialect.name, model), gated=True)
     if after == before:
@@ -32,3 +38,35 @@ def _written(document: bytes, dialect: Dialect, model: str, profile: Profile, *,
     tools = cross(request.tools, dialect.hosted, dialect.hosted, crossing) if gated else request.tools
     sent = aim(request, tools, dialect.hosted, dialect.hosted, crossing)
     return dialect.write_request(sent, crossing), crossing
+
+
+_TWO_SPELLINGS = ("gemini", "code-assist")
+_CONFIGS = ("request", "generationConfig", "generation_config", "thinkingConfig", "thinking_config")
+_SNAKE = re.compile(r"_([a-z])")
+
+
+def _one_spelling(document: bytes) -> bytes:
+    """The document with one of two fields that differ in their spelling alone, `generationConfig` and
+    `generation_config`: Google's servers read both, and the settings of either reach the model. The reader here reads
+    the first; what stands in the other alone is moved there."""
+    try:
+        return bytes(_merged(msgspec.Raw(document)))
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return document  # the reader says what is wrong with it
+
+
+def _merged(value: msgspec.Raw) -> msgspec.Raw:
+    fields = jsontext.fields(value)
+    changed = False
+    for name in [name for name in fields if "_" in name]:
+        camel = _SNAKE.sub(lambda found: found[1].upper(), name)
+        if camel in fields and camel != name:
+            twin, changed = fields.pop(name), True
+            if jsontext.is_object(twin) and jsontext.is_object(fields[camel]):
+                fields[camel] = jsontext.raw({**jsontext.fields(twin), **jsontext.fields(fields[camel])})
+    for name in _CONFIGS:
+        if name in fields and jsontext.is_object(fields[name]):
+            inner = _merged(fields[name])
+            changed = changed or inner is not fields[name]
+            fields[name] = inner
+    return jsontext.raw(fields) if changed else value

@@ -13,6 +13,7 @@ from dragoman.canon import Choice, Request, Settings, Text, Tool, Turn
 from dragoman.canon.request import Format
 from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects import get
+from dragoman.gating import held_to_model
 from tests.crossings.desk import DIALECTS, lost, read, written
 
 HI = [{"role": "user", "content": "hi"}]
@@ -273,3 +274,31 @@ def test_nothing_is_sent_that_a_translation_would_not_send(dialect: str) -> None
             if profile.chat_tools != "refused":  # reported: no edit makes such a model take tools here
                 assert found <= before, (model, done.json())
     assert edits or not rows
+
+
+@pytest.mark.parametrize(
+    ("config", "left"),
+    [
+        (
+            '"generationConfig":{"thinkingConfig":{"thinkingLevel":"high"}},'
+            '"generation_config":{"temperature":1,"thinkingConfig":{"thinkingLevel":"low"}}',
+            {"temperature": 1, "thinkingConfig": {"thinkingBudget": 24576}},
+        ),
+        (
+            '"generation_config":{"thinking_config":{"thinking_level":"low"}},"generationConfig":{"temperature":1}',
+            {"temperature": 1, "thinking_config": {"thinkingBudget": 1024}},
+        ),
+        (
+            '"generationConfig":{"thinkingConfig":{"includeThoughts":true},"thinking_config":{"thinking_level":"high"}}',
+            {"thinkingConfig": {"includeThoughts": True, "thinkingBudget": 24576}},
+        ),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["gemini", "code-assist"])
+def test_both_spellings_of_a_setting_are_held_to_the_model(dialect: str, config: str, left: Any) -> None:
+    document = f'{{"contents":[{{"role":"user","parts":[{{"text":"hi"}}]}}],{config}}}'
+    if dialect == "code-assist":
+        document = f'{{"model":"gemini-3-pro-preview","project":"p","request":{document}}}'
+    out = json.loads(held_to_model(document.encode(), get(dialect), "gemini-2.5-flash")[0])
+    found = out.get("request", out)
+    assert [value for name, value in found.items() if name != "contents"] == [left]

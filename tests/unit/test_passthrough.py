@@ -178,7 +178,7 @@ def test_every_spelling_of_an_end_is_one(dialect: str, last: bytes) -> None:
         for size in (1, 50, 10_000):
             out, rest, passing = passed(dialect, raw, size)
             assert out + rest == raw
-            assert (passing.fault is not None) == (b'"busy"' in last)
+            assert (passing.fault is not None) == (b'"busy"' in last or b"response.failed" in last)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -322,6 +322,20 @@ def test_a_half_character_does_not_hide_the_end() -> None:
     assert passed("openai-responses", raw)[2].fault is None
     raw = b'data: {"type":"response.created"}\n\n' + last.replace(rb"\ud83d", b"\xf0\x9f")
     assert passed("openai-responses", raw)[2].fault is None
+
+
+@pytest.mark.parametrize("size", [1, 60, 100_000])
+def test_a_response_that_failed_is_a_fault_that_passes_as_it_is(size: int) -> None:
+    created = b'data: {"type":"response.created","response":{"id":"r","error":null}}\n\n'
+    failed = (
+        b'data: {"type":"response.failed","response":{"id":"r","error":{"code":"server_error","message":"no"}}}\n\n'
+    )
+    passing = PassThrough("openai-responses")
+    raw = created + failed
+    out = b"".join([passing.feed(raw[i : i + size]) for i in range(0, len(raw), size)]) + passing.close()
+    assert out == raw
+    assert passing.fault is not None
+    assert passing.fault.message == "no"
 
 
 # A dialect that has no way of its own to find the end.

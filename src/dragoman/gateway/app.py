@@ -30,8 +30,8 @@ from .earlier import Keeping, may_escape_letters, may_name_items, recall
 from .earlier import asked as refers
 from .exchange_log import ExchangeLog
 from .exchanges import Exchange, Exchanges
-from .hostnames import HostNames
-from .identity import Identities, apart, local
+from .hostnames import HostNames, target_authority, without_authority
+from .identity import Identities, apart, local, shown_keys
 from .long_work import in_child
 from .looks import Looks, nothing
 from .paths import Call, match, nearest
@@ -160,13 +160,15 @@ class Gateway:
         if request.refusal is None:
             refused = self._host_refusal(request)
             if refused is not None:
-                reply.send(*fault_reply(nearest(request.path, asked), refused))
+                self._refuse(nearest(request.path, asked), refused, request, reply)
                 return
+            if not request.path.startswith("/"):
+                request.path = without_authority(request.path)
         paged = "origin" in asked or "sec-fetch-site" in asked
         if paged:
             page = from_page(asked, self._desk.config.listen, self._host_names)
             if isinstance(page, Fault):
-                reply.send(*fault_reply(nearest(request.path, asked), page))
+                self._refuse(nearest(request.path, asked), page, request, reply)
                 return
             if page is not None:
                 reply = WithHeaders(reply, page)
@@ -183,8 +185,10 @@ class Gateway:
             dialect = call.dialect if call is not None and call.dialect else nearest(request.path, asked)
             _, headers, body = fault_reply(dialect, Fault(kind, why, status))
             reply.send(status, headers, body)  # no dialect has a status of its own for what HTTP itself refuses
+            self._log_refusal(dialect, status, why, request)
         elif call is None:
             reply.send(*nothing(request))
+            self._log_refusal(nearest(request.path, asked), reply.status, "there is nothing at this path", request)
         elif self._admitted(call, request, reply):
             if call.verb == "generate":
                 if request.known is not None and not paged and "key=" not in request.query:
@@ -198,11 +202,21 @@ class Gateway:
             except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
                 _failed(call.dialect, error, reply, self._desk.redactor)
 
+    def _refuse(self, dialect: str, fault: Fault, request: Incoming, reply: Reply) -> None:
+        """Answer a client that is not served, and log that."""
+        reply.send(*fault_reply(dialect, fault))
+        self._log_refusal(dialect, reply.status, fault.message, request)
+
+    def _log_refusal(self, dialect: str, status: int, why: str, request: Incoming) -> None:
+        if self.log is not None:
+            keys = [*self._hidden(), *shown_keys(request.headers)]
+            self.log.refused(dialect, status, f"{request.method} {request.path}", why, request.headers, keys)
+
     def _host_refusal(self, request: Incoming) -> Fault | None:
         """Why the host that a request names is not ours; its target may name one besides its header."""
         names, target = self._host_names, request.path
-        if "://" in target and not target.startswith("/"):
-            found = names.refusal(target.partition("://")[2].partition("/")[0])
+        if not target.startswith("/") and "://" in target:
+            found = names.refusal(target_authority(target))
             if found is not None:
                 return found
         return names.refusal(request.headers.get("host"), required=request.chunks)
@@ -215,7 +229,7 @@ class Gateway:
             return True
         client = self._identities.client(request.headers)
         if isinstance(client, Fault):
-            reply.send(*fault_reply(call.dialect or "openai-chat", client))
+            self._refuse(call.dialect or "openai-chat", client, request, reply)
             return False
         request.owner, request.admin = client
         return True

@@ -11,7 +11,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -31,6 +31,8 @@ MAX_NAME = 80
 """Characters of a name in a line."""
 MAX_REASON = 500
 """Characters of a reason."""
+MAX_REFUSALS = 30
+"""Lines in a minute about requests that were no exchanges."""
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
 _AGENT = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}(?=[/ ]|\Z)")
 _COUNT = re.compile(
@@ -71,6 +73,9 @@ class ExchangeLog:
         self._writer = LineWriter(descriptor)
         self._lines: list[bytes] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._minute = 0.0  # when the minute began in which refusals are counted,
+        self._refusals = 0  # their number,
+        self._unlogged = 0  # and that of those without a line
 
     def add(self, exchange: Exchange, keys: Iterable[str] = ()) -> None:
         """Log an exchange that has ended. `keys` are secrets that its reason must not repeat."""
@@ -78,9 +83,41 @@ class ExchangeLog:
         if form == "off" or self._writer.broken:
             return
         if form == "json":
-            self._lines.append(msgspec.json.encode(entry(exchange, keys)) + b"\n")
+            self._write_soon(msgspec.json.encode(entry(exchange, keys)) + b"\n")
         else:
-            self._lines.append(text(exchange, keys, colour=self._colour))
+            self._write_soon(text(exchange, keys, colour=self._colour))
+
+    def refused(
+        self, client: str, status: int, place: str, why: str, headers: Mapping[str, str], keys: Iterable[str] = ()
+    ) -> None:
+        """Log a request that was no exchange: a wrong key, host or path. Strangers can send many of these, so only
+        MAX_REFUSALS of a minute get a line; the number of the others is written with the next one."""
+        form = self.form
+        if form == "off" or self._writer.broken:
+            return
+        now = time.time()
+        if now - self._minute >= 60:
+            self._minute, self._refusals = now, 0
+        self._refusals += 1
+        if self._refusals > MAX_REFUSALS:
+            self._unlogged += 1
+            return
+        hidden = Redactor(keys)
+        reason = harmless(hidden.text(f"{place}: {why}"), MAX_REASON)
+        if self._unlogged:
+            reason += f" (and {self._unlogged} refused requests before without a line)"
+            self._unlogged = 0
+        agent = harmless(hidden.text(agent_name(headers.get("user-agent", ""))), MAX_NAME)
+        if form == "json":
+            written = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
+            line = msgspec.json.encode(Entry(written, "", client, status, 0, agent, error=reason))
+        else:
+            words = f"{_clock(int(now))} {status} {client}{' ' + agent if agent else ''}  {reason}"
+            line = (f"{_RED}{words}{_PLAIN}" if self._colour else words).encode("utf-8", "replace")
+        self._write_soon(line + b"\n")
+
+    def _write_soon(self, line: bytes) -> None:
+        self._lines.append(line)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(PAUSE, self._flush)
 

@@ -84,8 +84,19 @@ def host_name(value: str) -> str | IPv4Address | IPv6Address:
         return name
 
 
+def target_authority(target: str) -> str:
+    """The host and port in a request target of absolute form, `http://host:port/path` (RFC 9112, 3.2.2)."""
+    return target.partition("://")[2].partition("/")[0]
+
+
+def without_authority(target: str) -> str:
+    """The path of a request target: of the absolute form that clients send to a proxy, too. `*` stays as it is."""
+    scheme, found, rest = target.partition("://")
+    return f"/{rest.partition('/')[2]}" if found and scheme.lower() in ("http", "https") else target
+
+
 def own_names() -> set[str]:
-    """What the machine calls itself. Nothing is looked up: names that the network gives away prove nothing."""
+    """What the machine calls itself. No DNS query is made: an attacker can control DNS answers."""
     name = socket.gethostname().lower().removesuffix(".")
     first = name.partition(".")[0]
     return {name, first, f"{first}.local"} if first else set()

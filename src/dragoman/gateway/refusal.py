@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from ..canon.events import Fault
@@ -34,6 +36,28 @@ class Refused(Exception):
 def nested() -> Fault:
     """The fault for a request whose JSON no decoder or writer here can walk through."""
     return Fault("invalid_request", "the request is nested too deeply", 400)
+
+
+def not_json(body: bytes) -> Fault | None:
+    """The fault for a request body that is no JSON, with the byte where it breaks; None for any JSON."""
+    if not body.strip():
+        return Fault("invalid_request", "The request body is empty. Send a JSON object.", 400, "invalid_json")
+    try:
+        _skimmed(body)
+    except msgspec.DecodeError as error:
+        found = _AT_BYTE.search(str(error))
+        at, why = (found[1], str(error)[: found.start()].strip()) if found else (len(body), str(error))
+        return Fault("invalid_request", f"The request body is not JSON (byte {at}: {why}).", 400, "invalid_json")
+    except UnicodeDecodeError as error:
+        why = f"The request body is not JSON (byte {error.start}: it is not UTF-8)."
+        return Fault("invalid_request", why, 400, "invalid_json")
+    except RecursionError:
+        return nested()
+    return None
+
+
+_AT_BYTE = re.compile(r"\(byte (\d+)\)")
+_skimmed = msgspec.json.Decoder(Raw).decode
 
 
 def untranslated(error: WireError | LossError | RepairError) -> Fault:

@@ -44,7 +44,18 @@ from .fault_table import KEY_REFUSED, TABLE, Origin
 from .framing import media_type
 from .paths import Call
 from .pouring import Pouring, Translator
-from .refusal import Refused, failed, fault_reply, looped, nested, no_model, unheld, unknown_path, untranslated
+from .refusal import (
+    Refused,
+    failed,
+    fault_reply,
+    looped,
+    nested,
+    no_model,
+    not_json,
+    unheld,
+    unknown_path,
+    untranslated,
+)
 from .routes import Choice
 from .secret_watch import SecretWatch
 from .secrets import passed_on, print_failure
@@ -124,6 +135,10 @@ class Relay:
         if takes_long(self._request.body) and not self._goes_on():
             self._long = True
             self._head = await long_work.in_child(self._desk.children, partial(look, self._request.body))
+            if self._head is None:
+                broken = await long_work.in_child(self._desk.children, partial(not_json, self._request.body))
+                if broken is not None:
+                    raise Refused(broken)
         choices = self._choices()
         if self._exchange.stream:
             self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers, self._redacted_frames)
@@ -204,6 +219,8 @@ class Relay:
     def _looked(self) -> Head:
         if not self._long:
             self._head = look(self._request.body)
+            if self._head is None and (broken := not_json(self._request.body)) is not None:
+                raise Refused(broken)
         return self._head or Head()  # the reader of the dialect will say what is wrong, and where
 
     # One place.
@@ -318,7 +335,7 @@ class Relay:
         try:
             return self._noted(sending, self._crossed(sending, mend=mend))
         except (WireError, RepairError) as error:
-            raise Refused(untranslated(error)) from None
+            raise Refused(not_json(self._request.body) or untranslated(error)) from None
         except RecursionError:
             raise Refused(nested()) from None
 

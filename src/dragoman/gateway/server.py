@@ -352,7 +352,7 @@ class _Client(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._in_body:  # behind a body: too late to say anything about the request
-            self._lines.append((name, value))
+            self._lines.append((name, value.strip(b" \t")))  # the parser leaves blanks behind a value
 
     def on_headers_complete(self) -> None:
         self._in_body = True

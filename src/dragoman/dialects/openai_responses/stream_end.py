@@ -11,7 +11,8 @@ import msgspec
 
 from ...codec.stream_end import EventStreamEnd, decoded
 
-_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.cancelled"})
+_FAILED = ("error", "response.failed")
 
 
 class _Event(msgspec.Struct):
@@ -28,7 +29,7 @@ class StreamEnd(EventStreamEnd):
         if event is None:
             return
         kind = event.type or name.decode("utf-8", "replace")
-        if kind == "error" or (event.error and not kind):
+        if kind in _FAILED or (event.error and not kind):
             self.fail(name, data)
         elif kind in _TERMINAL:
             self.end()
