@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: doubling help setup run show test lint types layers unit format conform golden docs agents bench bench-gateway bench-peers e2e-older clean
+.PHONY: help setup run show test lint types layers unit format conform golden docs agents bench bench-gateway bench-peers doubling soak e2e-older clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -72,6 +72,9 @@ e2e-older: $(READY)  ## Install one older major of each SDK into an environment 
 	$(PYTHON) -m venv .venv-older
 	.venv-older/bin/python -m pip install --quiet --disable-pip-version-check -r tests/e2e/older.txt
 	$(BIN)/python -m pytest tests/e2e/test_sessions.py
+
+soak: $(READY)  ## Ten minutes of mixed dialects, tenants and faults through the gateway; MINUTES=1 for a short one
+	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10)
 
 agents: $(READY)  ## Install coding agents by npm into build/agents (1.5 GB) and let them work through the gateway
 	mkdir -p build/agents && cp tests/agents/package.json build/agents/

@@ -1,0 +1,38 @@
+"""Owns the measurement of stalls: asks /healthz again and again on one connection, and notes the longest wait.
+
+A process of its own, without a library that does anything else at the same time: a wait is the gateway's wait, or the
+machine's.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import sys
+import time
+from urllib.parse import urlsplit
+
+PAUSE = 0.05
+
+
+def main() -> None:
+    """Measure until interrupted, then print the figures in milliseconds."""
+    address = urlsplit(sys.argv[1])
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)
+    waits: list[float] = []
+    print("ready", flush=True)
+    try:
+        while True:
+            begun = time.perf_counter()
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+            waits.append((time.perf_counter() - begun) * 1000)
+            time.sleep(PAUSE)
+    except KeyboardInterrupt:
+        waits.sort()
+        figures = {"longest": round(waits[-1], 1), "p99": round(waits[int(len(waits) * 0.99)], 1), "asked": len(waits)}
+        print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Owns the scenes of the soak: what the scripted upstream does with one request, and how the client's exchange may end.
+
+The client writes an order into the system text of its request: `[[soak LABEL SCENE TURN]]`. The system text crosses
+into every dialect, so the upstream finds the order in the bytes, whatever the pair of dialects is. LABEL names the
+conversation and therefore its tenant: the upstream knows by it for whom it makes a seal.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Ending = Literal["answer", "fault", "left"]
+"""How the exchange ends for the client: with a whole answer, with a fault, or because the client closes it."""
+
+_ORDER = re.compile(rb"\[\[soak ([0-9a-z.-]+) ([0-9a-z-]+) ([0-9]+)\]\]")
+
+
+class Scene(NamedTuple):
+    """One kind of upstream behaviour. `weight` says how often the scene is drawn."""
+
+    ending: Ending
+    weight: int
+    statuses: tuple[int, ...] = ()
+    """The HTTP statuses that a client may see before a stream begins. Empty: any status from 400 on."""
+    stream: bool | None = None
+    """True: only for clients that stream. False: only for the others."""
+
+
+SCENES: dict[str, Scene] = {
+    "text": Scene("answer", 20),
+    "calls": Scene("answer", 30),
+    "long": Scene("answer", 6),
+    "slow-reader": Scene("answer", 2, stream=True),
+    "bad-request": Scene("fault", 3, (400,)),
+    "no-key": Scene("fault", 2),
+    "no-money": Scene("fault", 1),
+    "no-model": Scene("fault", 2, (404,)),
+    "busy": Scene("fault", 3, (429,)),
+    "server": Scene("fault", 3),
+    "empty-504": Scene("fault", 2),
+    "html": Scene("fault", 2),
+    "error-200": Scene("fault", 3),
+    "cut": Scene("fault", 6),
+    "cut-clean": Scene("fault", 6),
+    "closed": Scene("fault", 2),
+    "silent": Scene("left", 2),
+    "leaving": Scene("left", 2, stream=True),
+}
+
+
+def order(label: str, scene: str, turn: int) -> str:
+    """The order as it stands in the system text."""
+    return f"[[soak {label} {scene} {turn}]]"
+
+
+def read_order(body: bytes) -> tuple[str, str, int] | None:
+    """The label, the scene and the turn that a request orders."""
+    found = _ORDER.search(body)
+    if found is None:
+        return None
+    label, scene, turn = found.groups()
+    return label.decode(), scene.decode(), int(turn)
