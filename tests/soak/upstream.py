@@ -166,7 +166,8 @@ class Upstream:
         if "reasoning" in dialect.sealed and origin != "gemini":
             parts.append(Reasoning(f"THOUGHT{number}", seal=self._seal(origin, request.model, number, label)))
             made.append(number)
-        parts.append(Text(seen if scene != "long" else f"{seen} {_WORDS * 120}"))
+        long = scene in ("long", "leaving", "slow-reader")
+        parts.append(Text(f"{seen} {_WORDS * 120}" if long else seen))
         calls = scene == "calls"
         if calls:
             for place in range(2):
