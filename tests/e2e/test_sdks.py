@@ -165,7 +165,8 @@ def test_a_fault_comes_in_the_client_s_words_after_the_retries() -> None:
         return caught.value.status_code, caught.value.body
 
     status, told = through(upstream, use)
-    assert (status, told["error"]["type"], told["error"]["message"]) == (429, "rate_limit_error", "slow down")
+    message = "slow down (upstream 'upstream', status 429)"
+    assert (status, told["error"]["type"], told["error"]["message"]) == (429, "rate_limit_error", message)
     assert len(upstream.seen) == 3
 
 

@@ -89,7 +89,7 @@ def test_strict_lets_pass_what_loses_nothing_that_matters() -> None:
 def test_an_answer_is_known_as_one(arguments: tuple[str, ...]) -> None:
     done = run("--from", "openai-chat", "--to", "anthropic", "--losses", "none", *arguments, body=ANSWER)
     assert done.exit_code == 0
-    assert json.loads(done.stdout)["content"] == [{"type": "text", "text": "ok"}]
+    assert json.loads(done.stdout)["content"] == [{"type": "text", "text": "ok", "citations": None}]
 
 
 @pytest.mark.parametrize("arguments", [(), ("--kind", "tools")])

@@ -31,5 +31,5 @@ class StreamEnd(EventStreamEnd):
         kind = event.type or name.decode("utf-8", "replace")
         if kind in _FAILED or (event.error and not kind):
             self.fail(name, data)
-        elif kind in _TERMINAL:
+        elif isinstance(kind, str) and kind in _TERMINAL:
             self.end()
