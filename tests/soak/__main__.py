@@ -56,7 +56,7 @@ def configuration(port: int) -> str:
     text = '[listen]\nkey_env = "SOAK_KEYS"\n[bounds]\nfirst_byte = 20\nidle = 20\ntotal = 30\n'
     for dialect in MODELS:
         base = f"http://127.0.0.1:{port}"
-        text += f'[upstreams.{dialect}]\ndialect = "{dialect}"\nbase_url = "{base}"\nauth = "none"\ntrip = 0\n'
+        text += f'[upstreams.{dialect}]\ndialect = "{dialect}"\nbase_url = "{base}"\nauth = "none"\n'
     return text
 
 
