@@ -225,17 +225,24 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
         document, repairs = mended_document(document, reader, terms.model, terms.repair)
     unmarked = MARK_BYTES not in document
     head = look(document)
+    changes = False
     if terms.model is not None and head is not None:  # what is no request is passed on as it is
-        if profiles.changes(terms.source, asked or head.model or "", terms.model):
+        changes = profiles.changes(terms.source, asked or head.model or "", terms.model)
+        if changes and unmarked:
             return _held(document, terms, facts, vault, repairs)
     result: Translation | None = None
     if not unmarked or facts is not None or (terms.resolver is not None and _names_held(document, reader)):
         crossing = _crossing(terms, facts)
+        crossing.gated = changes
         request = reader.read_request(document, crossing)
         history = History(request.turns)
         request = _sealed(request, terms, crossing, terms.vault if vault is None else vault, history)
         crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
-        sent = aim(request, request.tools, reader.hosted, reader.hosted, crossing)
+        tools = request.tools
+        if changes:
+            crossing.around = crossing.run = None  # they remember what was written for another profile
+            tools = cross(tools, reader.hosted, reader.hosted, crossing)
+        sent = aim(request, tools, reader.hosted, reader.hosted, crossing)
         out = reader.write_request(sent, crossing)
         if not unmarked or crossing.suited:
             result = _translated(out, request, terms, crossing, (), history)

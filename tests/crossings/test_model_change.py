@@ -10,7 +10,9 @@ import pytest
 import dragoman
 from dragoman import profiles
 from dragoman.canon import Choice, Request, Settings, Text, Tool, Turn
+from dragoman.canon.parts import Seal
 from dragoman.canon.request import Format
+from dragoman.codec import seals
 from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects import get
 from dragoman.gating import held_to_model
@@ -302,3 +304,22 @@ def test_both_spellings_of_a_setting_are_held_to_the_model(dialect: str, config:
     out = json.loads(held_to_model(document.encode(), get(dialect), "gemini-2.5-flash")[0])
     found = out.get("request", out)
     assert [value for name, value in found.items() if name != "contents"] == [left]
+
+
+def test_a_history_with_a_seal_of_another_upstream_is_held_to_the_model_too() -> None:
+    thought = {"type": "thinking", "thinking": "t", "signature": seals.pack(Seal("gemini", "c2VhbA==", "", "gemini-3"))}
+    body = {
+        "model": "claude-opus-5",
+        "max_tokens": 128_000,
+        "messages": [
+            {"role": "user", "content": "a"},
+            {"role": "assistant", "content": [thought, {"type": "text", "text": "b"}]},
+            {"role": "user", "content": "c"},
+        ],
+    }
+    done = dragoman.translate_request(body, source="anthropic", target="anthropic", model="claude-haiku-4-5")
+    assert seals.MARK not in done.body.decode()
+    assert done.json()["max_tokens"] < 128_000
+    found = [(loss.code, loss.path) for loss in done.losses]
+    assert found.count(("seal.dropped", "/messages/1/content/0")) == 1
+    assert any(path == "/max_tokens" for _, path in found)

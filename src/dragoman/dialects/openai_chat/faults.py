@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Raw
 
+from ...codec import jsontext
 from ...codec.faults import ErrorObjects, said_nothing
 from . import wire
 
@@ -18,5 +20,22 @@ error_object = _ERRORS.write_object
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer."""
-    return not said_nothing(fields.get("choices"))
+    """Whether the fields of a body are those of an answer. Gateways write an error beside empty choices."""
+    choices = fields.get("choices")
+    if choices is None or said_nothing(choices):
+        return False
+    return said_nothing(fields.get("error")) or any(map(has_content, objects_in(choices)))
+
+
+def objects_in(choices: Raw) -> list[dict[str, Any]]:
+    """The choices that are objects, as they should be."""
+    found = jsontext.decode(choices)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def has_content(choice: dict[str, Any]) -> bool:
+    """Whether there is something in the message of a choice."""
+    message = choice.get("message")
+    return isinstance(message, dict) and any(
+        message.get(name) for name in ("content", "tool_calls", "reasoning", "images", "audio", "refusal")
+    )

@@ -11,6 +11,7 @@ from msgspec import Raw
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
 from ...codec.faults import kind_of_status, retry_after, retry_headers, said_nothing, sharpened, status_of_kind
+from ..openai_chat import faults as chat
 from . import wire
 
 _KINDS: dict[str, FaultKind] = {
@@ -133,26 +134,16 @@ def error_object(fault: Fault) -> dict[str, Any]:
     return out
 
 
-class _Choice(msgspec.Struct):
-    error: Any = None
-    message: Any = None
-
-
-_choices = msgspec.json.Decoder(list[_Choice]).decode
-
-
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer. A provider that failed has its error in a choice."""
+    """Whether the fields of a body are those of an answer. A provider that failed has its error in a choice, or beside
+    choices in which nothing is."""
     choices = fields.get("choices")
     if choices is None or said_nothing(choices):
         return False
-    return b'"error"' not in bytes(choices) or any(not choice.error or _said(choice) for choice in _choices(choices))
-
-
-def _said(choice: _Choice) -> bool:
-    """Whether a choice with an error has something else in it."""
-    message = choice.message if isinstance(choice.message, dict) else {}
-    return any(message.get(name) for name in ("content", "tool_calls", "reasoning", "images", "audio"))
+    if b'"error"' not in bytes(choices):
+        return chat.is_answer(fields)
+    failed = not said_nothing(fields.get("error"))
+    return any(chat.has_content(one) or not (failed or one.get("error")) for one in chat.objects_in(choices))
 
 
 def _error_of_choice(value: dict[str, Any]) -> Any:
