@@ -1,9 +1,9 @@
 """Heads of requests that are known by their bytes: a client sends the same again and again, but for the length of what
 follows.
 
-A head is kept only when the parser has read it, found it in order, and told exactly the lines that its bytes show: a
-POST of HTTP/1.1 with one plain length and nothing that changes how the body is read. Where all bytes but those of the
-number are the same, the parser could say nothing else. Whatever differs, be it by one byte, is the parser's to read.
+A head is kept only if the parser's headers, joined again, equal its bytes. It belongs to a POST of HTTP/1.1 with one
+plain length, and nothing in it changes how the body is read. So a head with the same bytes, but for the digits of the
+length, would be parsed to the same headers. A head that differs in any other byte is parsed.
 
 They are looked up by hash and compared only where that is the same, so the time it takes tells nobody about a key in
 somebody else's head.
@@ -20,9 +20,9 @@ from ..memory import small_cache
 from ..transport.wire import lower
 
 MAX_KNOWN = 256
-"""Heads that are kept,"""
+"""Most heads kept."""
 MAX_LENGTH = 4096
-"""and the bytes of one that is."""
+"""Longest head kept, in bytes."""
 MAX_DIGITS = 15
 """Of a body's length; whoever sends more has zeros in front, or a body that nobody wants."""
 LENGTH = b"ength: "

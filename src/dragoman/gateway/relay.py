@@ -128,7 +128,7 @@ class Relay:
         self._verbatim: tuple[Fault, bytes, int] | None = None  # a fault as an upstream of the client's dialect said it
         self._origin: Origin = "upstream"  # of the last fault
         self._waited = 0.0  # seconds in all
-        self._late: Fault | None = None  # of an upstream that had all the time it may have
+        self._late: Fault | None = None  # the fault of an upstream that timed out; it is not retried
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
