@@ -30,8 +30,7 @@ from ..requests import Head, cross_request, look, seen
 from ..translation import Translation
 from ..transport.client import Answer, Post, too_long
 from ..transport.heading import NONE
-from ..transport.redaction import Redactor
-from ..transport.retry import until, wait
+from ..transport.retry import wait
 from . import fault_messages, headers, long_work, reshape, stage, upstreams
 from .asides import Told
 from .asides import ask as aside
@@ -40,7 +39,7 @@ from .config import REHEARSAL, Route
 from .desk import Desk
 from .exchanges import Exchange, Tape, Try, compact, compact_repairs
 from .failover import Failover
-from .fault_table import KEY_REFUSED, TABLE, Origin
+from .fault_table import TABLE
 from .framing import media_type
 from .paths import Call
 from .pouring import Pouring, Translator
@@ -57,12 +56,12 @@ from .refusal import (
     untranslated,
 )
 from .routes import Choice
-from .secret_watch import SecretWatch
-from .secrets import passed_on, print_failure
+from .secrets import print_failure
 from .sending import HOPS, INSTANCE, Sending
 from .server import Gone, Incoming, Reply
 from .taped import Taped
-from .upstream_keys import key_missing, key_refused, refuses_key
+from .upstream_faults import UpstreamFaults
+from .upstream_keys import key_missing
 from .vault import ClientVault
 
 if TYPE_CHECKING:
@@ -84,17 +83,15 @@ class Relay:
         "_earlier",
         "_end",
         "_exchange",
+        "_faults",
         "_head",
         "_heading",
-        "_late",
         "_long",
-        "_origin",
         "_pouring",
         "_reply",
         "_request",
         "_sighted",
         "_vault",
-        "_verbatim",
         "_waited",
     )
 
@@ -114,6 +111,7 @@ class Relay:
         self._request = request
         self._reply = reply
         self._exchange = exchange
+        self._faults = UpstreamFaults(desk, call.dialect, request.headers, exchange)
         self._vault: ClientVault | NotedVault = desk.vault.of(
             request.owner
         )  # the client's own: nobody else finds what it received
@@ -125,10 +123,7 @@ class Relay:
         self._head: Head | None = None
         self._long = False  # the request is translated in a child
         self._sighted: Sighted | None = None  # what was seen before of a request that goes on
-        self._verbatim: tuple[Fault, bytes, int] | None = None  # a fault as an upstream of the client's dialect said it
-        self._origin: Origin = "upstream"  # of the last fault
         self._waited = 0.0  # seconds in all
-        self._late: Fault | None = None  # the fault of an upstream that timed out; it is not retried
 
     async def run(self) -> None:
         """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
@@ -141,7 +136,7 @@ class Relay:
                     raise Refused(broken)
         choices = self._choices()
         if self._exchange.stream:
-            self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers, self._redacted_frames)
+            self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers, self._faults.redacted_frames)
         told: Fault | None = None  # the first fault after which the client may ask again, or the first of all
         passing = False  # the client may ask again after it
         failover: Failover | None = None
@@ -155,7 +150,7 @@ class Relay:
                     if failover is not None and not self._exchange.error:
                         failover.served()
                     return
-                row = TABLE[self._origin, fault.kind]
+                row = TABLE[self._faults.origin, fault.kind]
                 if failover is not None:
                     failover.failed(choice, fault, row)
                 if told is None or (row.retried and not passing):
@@ -181,7 +176,11 @@ class Relay:
     def _give_up(self, fault: Fault) -> None:
         """Nobody served the request: the client is told, by an event of its stream if that has begun."""
         if self._pouring is None or not self._reply.started:
-            raise Refused(*self._verbatim) if self._verbatim and self._verbatim[0] is fault else Refused(fault)
+            raise (
+                Refused(*self._faults.verbatim)
+                if self._faults.verbatim and self._faults.verbatim[0] is fault
+                else Refused(fault)
+            )
         self._exchange.error = fault.message
         self._pouring.fail(fault, self._told())
 
@@ -232,7 +231,7 @@ class Relay:
         exchange.upstream_model = choice.model
         exchange.upstream_dialect = dialect = upstream.dialect
         if dialect == REHEARSAL:
-            self._origin = "upstream"
+            self._faults.origin = "upstream"
             return await self._rehearse(choice)
         request, sendings, stream = self._request, desk.sendings, exchange.stream
         try:
@@ -241,14 +240,14 @@ class Relay:
             )
         except WireError as error:  # the model's name does not fit into the upstream's address
             raise Refused(untranslated(error)) from None
-        self._origin = sending.origin
+        self._faults.origin = sending.origin
         try:
             asked = self._translated(sending) if not self._long else await self._translated_apart(sending)
             fault = await self._once(sending, asked, post)
             if fault is not None:
                 fault = await self._again(sending, asked, fault)
         except LossError as error:
-            self._origin = "place"
+            self._faults.origin = "place"
             return self._failed(choice, untranslated(error))
         if desk.breakers[choice.name].unwell and self._shows_well(fault):
             desk.breakers[choice.name].passed()
@@ -258,13 +257,16 @@ class Relay:
         """Whether an upstream has shown that it works: by a good answer, or by a fault that is not its own."""
         if fault is None:
             return not self._exchange.error  # a stream that broke off shows nothing
-        return self._origin in ("upstream", "client_key") and TABLE[self._origin, fault.kind].breaker == "ignored"
+        return (
+            self._faults.origin in ("upstream", "client_key")
+            and TABLE[self._faults.origin, fault.kind].breaker == "ignored"
+        )
 
     async def _again(self, sending: Sending, asked: Translation, fault: Fault | None) -> Fault | None:
         """Ask a place again that answered with a fault, as long as it may help; None when the client has its answer."""
         choice, reply, attempt = sending.choice, self._reply, 0
         while fault is not None:
-            fault = self._failed(choice, self._redacted(fault))
+            fault = self._failed(choice, self._faults.redacted(fault))
             if reply.ended:
                 self._exchange.error = fault.message
                 return None
@@ -286,9 +288,9 @@ class Relay:
     def _pause(self, route: Route, fault: Fault, attempt: int) -> float | None:
         """Seconds until a place is asked again; None when it is not: once the client has a byte, when it had all its
         time, after a fault that stays, and when the exchange would wait too long in all."""
-        if self._reply.started or fault is self._late or attempt >= route.retries:
+        if self._reply.started or fault is self._faults.late or attempt >= route.retries:
             return None
-        if not TABLE[self._origin, fault.kind].retried:
+        if not TABLE[self._faults.origin, fault.kind].retried:
             return None
         seconds = wait(fault, route.backoff, attempt)
         if self._waited + seconds > self._bounds.retry_wait or monotonic() + seconds >= self._end:
@@ -421,7 +423,7 @@ class Relay:
                     token = await self._token(sending, asked) if sending.google else ""
                     post = sending.post(self._request.headers, token)
                 except ConfigError as error:
-                    self._origin = "place"
+                    self._faults.origin = "place"
                     return key_missing(sending.choice.name, error)
             if asked.headers:
                 post = upstreams.beside(post, asked.headers)
@@ -449,18 +451,18 @@ class Relay:
             if exchange.tries:  # what was said then is of no more interest
                 exchange.answered = exchange.told = None
             if status >= 300:
-                return await self._fault(sending.choice, answer)
+                return await self._faults.read(sending.choice, answer)
             streams = sending.stream
             if heading.values[heading.shape.kind] != sending.kind:  # it may come in the other shape
                 streams = sending.streams(answer)
             if streams and self._pouring is not None:
                 translator = self._translator(sending, asked)
                 exchange.answered, exchange.told = answered, told = Tape(), Tape()
-                self._pouring.watch = self._watch(sending) if type(translator) is PassThrough else None
+                self._pouring.watch = self._faults.watch(sending) if type(translator) is PassThrough else None
                 fault = await self._pouring.pour(answer, translator, answered, told, sending.choice.name)
                 exchange.losses += translator.losses
                 exchange.note = translator.note
-                return fault if fault is None else self._described(self._redacted(fault), sending.choice)
+                return fault if fault is None else self._faults.described(self._faults.redacted(fault), sending.choice)
             body = answer.whole(bounds.answer)
             if body is None:
                 body = await answer.read(bounds.answer, bounds.idle)
@@ -468,7 +470,7 @@ class Relay:
         except TransportError as error:
             fault = fault_messages.unanswered(error, sending.choice.name)
             if error.kind == "timeout":
-                self._late = fault
+                self._faults.late = fault
             return fault
         finally:
             if answer is not None and not answer.done:
@@ -489,28 +491,6 @@ class Relay:
             self._exchange.sent = asked.body = await desk.projects.fitted(account, asked.body, ask)
         return token
 
-    async def _fault(self, choice: Choice, answer: Answer) -> Fault:
-        """What an upstream says that does not serve the request."""
-        body = self._redactor().data(await answer.read(self._bounds.answer, self._bounds.idle))
-        self._exchange.answered = body
-        if answer.status < 400:
-            return fault_messages.redirected(choice.name, answer.status, answer.header("location"))
-        fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
-        if fault.retry_after is None:
-            seconds = until(answer.header("retry-after"), self._desk.now())
-            fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
-        verbatim = choice.upstream.dialect == self._call.dialect and fault_messages.readable(fault)
-        fault = self._described(fault, choice, body)
-        if verbatim and fault.code != KEY_REFUSED and body.lstrip()[:1] == b"{":
-            self._verbatim = (fault, body, answer.status)
-        return fault
-
-    def _described(self, fault: Fault, choice: Choice, body: bytes = b"") -> Fault:
-        """An upstream's fault with a message that says whose it is; one about the gateway's key is another fault."""
-        if self._origin == "upstream" and refuses_key(fault, body):
-            return key_refused(fault, choice.name, choice.upstream)
-        return fault_messages.named(fault, choice.name)
-
     def _translator(self, sending: Sending, asked: Translation) -> Translator:
         if sending.kindred and not asked.wrapped:
             return PassThrough(asked.target, as_events=True)
@@ -527,13 +507,13 @@ class Relay:
                 found = self._answer(sending, asked, body, streamed)
         except FaultError as error:
             exchange.losses += error.losses
-            return self._described(self._redacted(error.fault), sending.choice, error.body)
+            return self._faults.described(self._faults.redacted(error.fault), sending.choice, error.body)
         except WireError as error:
-            return self._misread(sending, asked, error, body)
+            return self._faults.misread(sending, asked, error, body)
         except RecursionError:
-            return self._misread(sending, asked, "it is nested too deeply", body)
+            return self._faults.misread(sending, asked, "it is nested too deeply", body)
         if isinstance(found, str):
-            return self._misread(sending, asked, found, body)
+            return self._faults.misread(sending, asked, found, body)
         told, losses = found
         if losses:
             exchange.losses += losses
@@ -543,12 +523,6 @@ class Relay:
             exchange.told = told
             self._reply.send(200, self.headers("application/json"), told)
         return None
-
-    def _misread(self, sending: Sending, asked: Translation, problem: object, body: bytes) -> Fault:
-        status = self._exchange.answer_status
-        # What is quoted of it is cut: half a secret would not be found afterwards.
-        quoted = self._redactor().data(body)
-        return fault_messages.misread(sending.choice.name, status, asked.target, problem, quoted)
 
     def _answer(
         self, sending: Sending, asked: Translation, body: bytes, streamed: bool
@@ -600,30 +574,6 @@ class Relay:
         if translator.fault is not None:
             raise FaultError(translator.fault)
         return told, translator.losses
-
-    # Upstreams may repeat a key in what they say about it.
-
-    def _redactor(self) -> Redactor:
-        desk = self._desk
-        return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, self._request.headers)])
-
-    def _redacted(self, fault: Fault) -> Fault:
-        """An upstream's fault without secrets."""
-        found = self._redactor().fault(fault)
-        if found is not fault and fault is self._late:
-            self._late = found
-        if found is not fault and self._verbatim is not None and self._verbatim[0] is fault:
-            self._verbatim = (found, self._verbatim[1], self._verbatim[2])
-        return found
-
-    def _watch(self, sending: Sending) -> SecretWatch:
-        """Finds frames that may repeat what the upstream was shown."""
-        desk = self._desk
-        more = [*(desk.tokens.known() if sending.google else ()), *passed_on(desk.config, self._request.headers)]
-        return sending.watch.beside(more) if more else sending.watch
-
-    def _redacted_frames(self, frames: bytes) -> bytes:
-        return self._redactor().data(frames)
 
     # What the client is told.
 

@@ -134,7 +134,7 @@ def test_the_gateway_does_what_a_row_says(origin: Origin, kind: FaultKind, monke
         fault = Fault(kind, "as the row says", status_of_kind(kind))
         if origin == "gateway":
             raise Refused(fault)
-        self._origin = origin
+        self._faults.origin = origin
         return fault
 
     monkeypatch.setattr(Relay, "_once", faulty)
