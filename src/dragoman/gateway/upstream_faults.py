@@ -89,8 +89,11 @@ class UpstreamFaults:
     def watch(self, sending: Sending) -> SecretWatch:
         """Finds frames that may repeat what the upstream was shown."""
         desk = self._desk
-        more = [*(desk.tokens.known() if sending.google else ()), *passed_on(desk.config, self._headers)]
-        return sending.watch.beside(more) if more else sending.watch
+        if sending.google:
+            return sending.watch.beside(desk.tokens.known())
+        if sending.origin == "client_key":
+            return sending.watch.beside(passed_on(desk.config, self._headers))
+        return sending.watch
 
     def redacted_frames(self, frames: bytes) -> bytes:
         return self.redactor().data(frames)
