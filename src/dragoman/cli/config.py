@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from ..errors import ConfigError
-from ..gateway.config import EXAMPLE, REHEARSAL, Config, advice, load
+from ..gateway.config import EXAMPLE, REHEARSAL, Config, advice, load, parse
 from ..gateway.tomlfile import written
 from ..store.own_files import read_regular_file
 from ..store.trusted_files import TrustedFiles, digest, real_path
@@ -40,11 +40,10 @@ def config() -> None:
 @_file
 def check(file: Path | None) -> None:
     """Say whether the configuration holds, and what in it is probably not meant. Exit 1 when it does not hold."""
-    found = _found(file)
-    read = _read(found)  # nobody is asked anything over the network, so the file need not be trusted
+    name, read = _read(file)  # nobody is asked anything over the network, so the file need not be trusted
     for said in advice(read, os.environ):
         click.echo(f"note: {one_line(said)}", err=True)
-    click.echo(one_line(f"{found or 'the environment'}: {_count(read)}"))
+    click.echo(one_line(f"{name}: {_count(read)}"))
 
 
 @config.command()
@@ -52,7 +51,7 @@ def check(file: Path | None) -> None:
 @click.option("--all", "everything", is_flag=True, help="With every setting that has its default value.")
 def show(file: Path | None, everything: bool) -> None:
     """Print what the file and the environment come to, as one file. Keys are not in it: it names their variables."""
-    read = _read(_found(file))
+    read = _read(file)[1]
     click.echo(visible(written(plain(read, everything))), nl=False)
 
 
@@ -122,15 +121,20 @@ def _list(trusted: TrustedFiles) -> None:
         click.echo(f"{one_line(path)}: {state}")
 
 
-def _found(file: Path | None) -> Path | None:
-    return file if file is not None else USUAL_FILE if USUAL_FILE.exists() else None
-
-
-def _read(file: Path | None) -> Config:
+def _read(file: Path | None) -> tuple[str, Config]:
+    """The configuration of a file that was named, else of the one in this folder, else of the environment; and where it
+    comes from."""
     try:
-        return load(file, os.environ)
+        if file is not None:
+            return str(file), load(file, os.environ)
+        data, _ = read_regular_file(USUAL_FILE)
+        return str(USUAL_FILE), parse(data, str(USUAL_FILE), os.environ)
+    except FileNotFoundError:
+        return "the environment", load(None, os.environ)
     except ConfigError as error:
         raise click.ClickException(one_line(error)) from None
+    except OSError as error:
+        raise click.ClickException(one_line(f"{USUAL_FILE}: {error.strerror or error}")) from None
 
 
 def _count(read: Config) -> str:

@@ -1,21 +1,23 @@
 """What a configuration file would have dragoman do, in plain words: shown to a person before they trust the file.
 
 Every line names a host that would be asked and the variable whose value it would get, a command that would be run, or a
-setting. The words come from the same bytes that are used afterwards. Nothing in the file can draw on the terminal:
-characters that are not printed are written as escapes, and the names of hosts in ASCII alone.
+setting. The words come from the same parsed values that are used afterwards. Nothing in the file can draw on the
+terminal: characters that are not printed are written as escapes, and the names of hosts in ASCII alone.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Struct
 
 from ..gateway.config import REHEARSAL, Config, parse
+from ..runtime.mcp.config import ServerConfig, variables
 from ..runtime.mcp.config import read as read_servers
 from ..transport import addressing
 from ..transport.upstream import Upstream
@@ -23,7 +25,8 @@ from ..transport.upstream import Upstream
 CONFIG_FILE = "dragoman.toml"
 SERVERS_FILE = ".mcp.json"
 
-_VARIABLE = re.compile(r"\$\{(\w+)(?::-[^}]*)?\}|\A\$(\w+)\Z")
+_PLAIN = re.compile(r"[^\s,;'\"()]+")
+_SECRET = re.compile(r"key|auth|token|cookie|secret|pass|credential", re.IGNORECASE)
 
 
 def one_line(text: object) -> str:
@@ -41,31 +44,38 @@ def _gateway(data: bytes, file: str) -> Iterator[str]:
     config = parse(data, file, {})
     for name, upstream in config.upstreams.items():
         if upstream.dialect != REHEARSAL:
-            yield _upstream(name, upstream)
+            yield f"the upstream {_name(name)} {_upstream(upstream)}"
     for route in config.routes:
-        targets = ", ".join([f"{to.upstream}/{to.model}" if to.model else to.upstream for to in route.to])
+        targets = ", ".join([_name(f"{to.upstream}/{to.model}" if to.model else to.upstream) for to in route.to])
         own_key = ", with the key that the client sent" if route.client_key else ""
-        yield f"requests for the model {route.match} go to {targets}{own_key}"
+        others = _others(route, "match", "to", "client_key")
+        yield f"requests for the model {_name(route.match)} go to {targets}{own_key}{others}"
     yield from _settings(config)
 
 
-def _upstream(name: str, upstream: Upstream) -> str:
-    return f"the upstream {name} sends requests to {_host(upstream.base_url)}, {_key(upstream)}{_headers(upstream)}"
+def _upstream(upstream: Upstream) -> str:
+    described = ("dialect", "base_url", "key_env", "auth", "headers", "credentials")
+    headers = f", with the headers {_pairs(upstream.headers, ': ')}" if upstream.headers else ""
+    others = _others(upstream, *described)
+    return f"sends requests to {_host(upstream.base_url)}, {_key(upstream)}{headers}{others}"
 
 
 def _key(upstream: Upstream) -> str:
     kind = addressing.auth(upstream)
     if kind == "google":
-        return f"with Google credentials ({upstream.credentials or 'the default ones of this machine'})"
+        file = _name(upstream.credentials) if upstream.credentials else "the default ones of this machine"
+        return f"with Google credentials ({file})"
     if kind == "client":
         return "with the key that the client sent"
     if kind == "none" or not upstream.key_env:
         return "without a key"
-    return f"with the key in the variable {_ascii(upstream.key_env)}"
+    return f"with the key in the variable {_ascii(_name(upstream.key_env))}"
 
 
-def _headers(upstream: Upstream) -> str:
-    return f", with the headers {', '.join(upstream.headers)}" if upstream.headers else ""
+def _others(value: Struct, *described: str) -> str:
+    """The settings of a value that differ from their defaults, but for those that are described already."""
+    whole: dict[str, Any] = msgspec.to_builtins(value)
+    return "".join([f", {key} is {_json(one)}" for key, one in whole.items() if key not in described])
 
 
 def _settings(config: Config) -> Iterator[str]:
@@ -75,43 +85,43 @@ def _settings(config: Config) -> Iterator[str]:
         if section in ("upstreams", "routes"):
             continue
         for key, one in value.items() if isinstance(value, dict) else [("", value)]:
-            yield f"{section}{'.' if key else ''}{key} is {msgspec.json.encode(one).decode()}"
+            yield f"{section}{'.' if key else ''}{key} is {_json(one)}"
 
 
 def _servers(data: bytes, file: str) -> Iterator[str]:
-    # As it stands in the file: the values of variables are secrets, and do not belong on a screen.
-    read_servers(data, _AnyVariable(), file)
-    for name, server in msgspec.json.decode(data)["mcpServers"].items():
-        if server.get("disabled"):
-            yield f"the MCP server {name} is disabled"
-            continue
-        address = server.get("url") or server.get("httpUrl")
-        if address:
-            what = f"connects to {_host(address)}"
-        else:
-            what = f"runs the command {shlex.join([str(server['command']), *map(str, server.get('args', ()))])}"
-            what += f" in the folder {server['cwd']}" if server.get("cwd") else ""
-        given = dict.fromkeys([found[1] or found[2] for text in _texts(server) for found in _VARIABLE.finditer(text)])
-        what += f", with the values of the variables {', '.join(given)}" if given else ""
-        what += f", setting the variables {', '.join(server['env'])}" if server.get("env") else ""
-        what += "; its tools run without asking" if server.get("trust") else ""
-        yield f"the MCP server {name} {what}"
+    # The values of variables are secrets, and do not belong on a screen: their names stay.
+    for name, server in read_servers(data, None, file).items():
+        yield f"the MCP server {_name(name)} {'is disabled' if server.disabled else _server(server)}"
 
 
-class _AnyVariable(dict[str, str]):
-    """An environment that has every variable: which are set matters when the file is used, not when it is shown."""
+def _server(server: ServerConfig) -> str:
+    if server.command:
+        what = f"runs the command {shlex.join([server.command, *server.args])}"
+        what += f" in the folder {_name(server.cwd)}" if server.cwd else ""
+        what += f", setting the variables {_pairs(server.env, '=')}" if server.env else ""
+    else:
+        made = bool(variables(server.url))  # which host that is depends on the values
+        what = f"connects to {_ascii(_name(server.url)) if made else _host(server.url)}"
+        what += f", with the headers {_pairs(server.headers, ': ')}" if server.headers else ""
+    used = [server.command, *server.args, server.cwd, server.url, *server.env.values(), *server.headers.values()]
+    given = dict.fromkeys([name for text in used for name in variables(text)])
+    what += f", with the values of the variables {', '.join(given)}" if given else ""
+    return what + ("; its tools run without asking" if server.trust else "")
 
-    def get(self, name: str, otherwise: Any = None) -> str:
-        return "x"
+
+def _pairs(values: Mapping[str, str], sign: str) -> str:
+    """Names and values. A value that may be a secret, and is written out in the file, is not shown."""
+    shown = [(name, value if variables(value) or not _SECRET.search(name) else "...") for name, value in values.items()]
+    return ", ".join([f"{_name(name)}{sign}{_name(value)}" for name, value in shown])
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Every string in a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)
+def _name(text: str) -> str:
+    """A text of the file, in quotes where it could be taken for words of ours."""
+    return text if _PLAIN.fullmatch(text) else shlex.quote(text)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _host(address: str) -> str:

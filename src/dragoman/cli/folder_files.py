@@ -33,8 +33,10 @@ MAX_ROWS = 60
 class FolderFile:
     """One file of the working folder. The first `read` may ask the person; later ones never do."""
 
-    def __init__(self, path: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, environment: Mapping[str, str], options: str = "") -> None:
+        """`options` says how the command takes the file by its name; `--config` where nothing is said."""
         self.path = path
+        self._options = options or f"`--config {one_line(path)}`"
         self._environment = environment
         self._trusted = TrustedFiles(environment)
         self._used: bool | None = None  # None: not read yet
@@ -76,7 +78,7 @@ class FolderFile:
         path = one_line(self.path)
         click.echo(
             f"dragoman: {path} in this folder is not used, because you have not trusted it: read it, then run"
-            f" `dragoman config trust {path}`, or name the file with `--config {path}`",
+            f" `dragoman config trust {path}`, or name the file with {self._options}",
             err=True,
         )
         return None

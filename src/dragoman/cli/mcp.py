@@ -192,8 +192,8 @@ def _configs(file: Path | None, gate: str | None, wanted: tuple[str, ...]) -> di
 
 def _usual_servers(environ: Mapping[str, str]) -> dict[str, ServerConfig]:
     """The servers of a trusted file in this folder, else those of the user's own file."""
-    folder_file = FolderFile(Path(SERVERS_FILE), environ)
-    data = folder_file.read()
+    options = f"`--config {SERVERS_FILE}` (`dragoman ask` takes `--mcp {SERVERS_FILE}`)"
+    data = FolderFile(Path(SERVERS_FILE), environ, options).read()
     if data is not None:
         return read(data, environ, SERVERS_FILE)
     own = config_folder(environ) / "mcp.json"

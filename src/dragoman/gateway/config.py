@@ -20,6 +20,7 @@ from msgspec import Meta, Struct
 from ..canon.losses import Severity
 from ..dialects import names as dialect_names
 from ..sealing import Strategy
+from ..store.own_files import read_named_file
 from ..transport.client import Kind
 from ..transport.redaction import redacted_url
 from ..transport.upstream import REHEARSAL as REHEARSAL
@@ -167,7 +168,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Config:
     if path is None:
         return checked(from_environment(environment), "the environment")
     try:
-        data = path.read_bytes()
+        data = read_named_file(path)
     except OSError as error:
         raise FileError(str(path), "", (), error.strerror or str(error)) from None
     return parse(data, str(path), environment)

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import ConfigError
 
@@ -34,10 +35,21 @@ def read_regular_file(path: str | Path) -> tuple[bytes, os.stat_result]:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             raise OSError(f"{path} is no regular file")
-        data = file.read(MAX_BYTES + 1)
+        return _bounded(file, path), found
+
+
+def read_named_file(path: str | Path) -> bytes:
+    """The bytes of a file that the person named, which may be a pipe (`--config <(...)`). OSError where there are none,
+    or too many."""
+    with open(path, "rb") as file:
+        return _bounded(file, path)
+
+
+def _bounded(file: BinaryIO, path: str | Path) -> bytes:
+    data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise OSError(f"{path} is larger than {MAX_BYTES} bytes")
-    return data, found
+    return data
 
 
 def read_own_file(file: Path) -> bytes:

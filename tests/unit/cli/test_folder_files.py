@@ -20,7 +20,6 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.file_effects import effects, one_line
 from dragoman.cli.folder_files import FolderFile
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import EXAMPLE
@@ -228,7 +227,8 @@ def test_servers_of_a_cloned_folder_are_not_started(folder: Folder) -> None:
     folder.servers()
     done = folder.run("mcp", "list")
     assert done.returncode == 1 and not folder.mark.exists()
-    assert f".mcp.json in this folder {NOT_USED}" in done.stderr and "`--config .mcp.json`" in done.stderr
+    assert f".mcp.json in this folder {NOT_USED}" in done.stderr
+    assert "`--config .mcp.json` (`dragoman ask` takes `--mcp .mcp.json`)" in done.stderr
     assert folder.run("mcp", "call", "office", "echo").returncode == 1
     assert not folder.mark.exists()
     own = folder.home / ".config/dragoman/mcp.json"
@@ -394,74 +394,39 @@ def test_in_the_users_own_configuration_folder_nobody_is_asked(folder: Folder) -
         read(own, folder.home).read()
 
 
-def test_what_a_file_would_do_is_said_in_words() -> None:
-    text = """
-environment = false
-[listen]
-host = "0.0.0.0"
-[upstreams.a]
-dialect = "openai-chat"
-base_url = "https://api.openai.com@evil.example/v1"
-key_env = "OPENAI_API_KEY"
-headers = { x-a = "1" }
-[upstreams.b]
-dialect = "gemini"
-project = "p"
-[upstreams."c\\u001b[2K"]
-dialect = "openai-chat"
-base_url = "https://\\u0430pi.openai.com/v1"
-[[routes]]
-match = "claude-*"
-to = ["a/x", "b"]
-client_key = true
-"""
-    assert effects("dragoman.toml", text.encode()) == [
-        "the upstream a sends requests to evil.example (https://evil.example/v1), with the key in the variable"
-        " OPENAI_API_KEY, with the headers x-a",
-        "the upstream b sends requests to aiplatform.googleapis.com (https://aiplatform.googleapis.com), with Google"
-        " credentials (the default ones of this machine)",
-        "the upstream c\\x1b[2K sends requests to \\u0430pi.openai.com (https://\\u0430pi.openai.com/v1), without"
-        " a key",
-        "requests for the model claude-* go to a/x, b, with the key that the client sent",
-        'listen.host is "0.0.0.0"',
-        "environment is false",
-    ]
+@pytest.mark.parametrize("command", [("config", "check"), ("config", "show"), ("config", "trust"), ("ask", "hello")])
+@pytest.mark.parametrize("kind", ["pipe", "endless", "folder", "large"])
+def test_no_command_waits_for_what_is_no_file_of_a_folder(folder: Folder, command: tuple[str, ...], kind: str) -> None:
+    file = folder.place / "dragoman.toml"
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "endless":
+        file.symlink_to("/dev/zero")
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        file.write_bytes(b"#" * 2_000_000)
+    done = folder.run(*command)
+    assert "Traceback" not in done.stderr and "dragoman.toml" in done.stderr
+    assert done.returncode == (0 if command[0] == "ask" else 1)
 
 
-def test_what_servers_would_do_is_said_in_words() -> None:
-    servers = {
-        "one": {
-            "command": "npx",
-            "args": ["-y", "a b", "\x1b[1m"],
-            "env": {"T": "${TOKEN}"},
-            "cwd": "/x",
-            "trust": True,
-        },
-        "two": {"url": "https://u:p@h.example/mcp", "headers": {"Authorization": "Bearer ${OTHER:-x}"}},
-        "off": {"command": "x", "disabled": True},
-    }
-    assert effects(".mcp.json", json.dumps({"mcpServers": servers}).encode()) == [
-        "the MCP server one runs the command npx -y 'a b' '\\x1b[1m' in the folder /x, with the values of the variables"
-        " TOKEN, setting the variables T; its tools run without asking",
-        "the MCP server two connects to h.example (https://h.example/mcp), with the values of the variables OTHER",
-        "the MCP server off is disabled",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("dragoman.toml", b"a = " + b"[" * 100_000),
-        ("dragoman.toml", b"\xff"),
-        (".mcp.json", b'{"mcpServers": ' + b"[" * 100_000),
-        (".mcp.json", b'{"mcpServers": {"a": {"command": 1}}}'),
-        (".mcp.json", b'{"mcpServers": {"a": {"command": "x", "args": 5}}}'),
-    ],
-)
-def test_a_file_that_does_not_hold_cannot_be_trusted(name: str, data: bytes) -> None:
-    with pytest.raises(ConfigError):
-        effects(name, data)
-
-
-def test_one_line_shows_what_a_terminal_would_obey() -> None:
-    assert one_line("a\nb\x1b[2K\u202e\x9b ä日") == "a\\x0ab\\x1b[2K\\x202e\\x9b ä日"
+def test_a_file_that_is_named_may_be_a_pipe_and_has_an_end(folder: Folder, host: Host) -> None:
+    read_end, write_end = os.pipe()
+    os.write(write_end, folder.config(host).read_bytes())
+    os.close(write_end)
+    done = subprocess.run(
+        [*DRAGOMAN, "config", "check", f"/dev/fd/{read_end}"],
+        cwd=folder.home,
+        env=folder.environment,
+        pass_fds=[read_end],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(read_end)
+    assert done.returncode == 0 and "1 upstreams (openai)" in done.stdout, done.stderr
+    for command in (("config", "check", "/dev/zero"), ("mcp", "list", "--config", "/dev/zero")):
+        endless = folder.run(*command)
+        assert endless.returncode == 1 and "larger than" in endless.stderr, endless.stderr

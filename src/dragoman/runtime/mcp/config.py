@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from ...errors import ConfigError
+from ...store.own_files import read_named_file
 from .gate import Gate
 
 SECTION = "mcpServers"
@@ -24,6 +25,8 @@ _HTTP = ("http", "streamable-http", "streamableHttp", "streamable_http")
 _TOLD = frozenset({"type", "description", "name"})
 """Keys that need no note: we have what they say, or it is for people."""
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}|\A\$(\w+)\Z")
+_ADDRESS = re.compile(r"https?://[^\s\\/?#\x00-\x1f\x7f]+(?:[/?#][^\s\\\x00-\x1f\x7f]*)?", re.IGNORECASE)
+"""An address that every program reads in the same way."""
 
 
 class BadConfig(ConfigError):
@@ -64,13 +67,16 @@ class ServerConfig(Struct, frozen=True, rename="camel", kw_only=True):
 def load(file: Path, environ: Mapping[str, str]) -> dict[str, ServerConfig]:
     """The servers that a file names, in its order. Raises ConfigError."""
     try:
-        return read(file.read_bytes(), environ, str(file))
+        return read(read_named_file(file), environ, str(file))
     except OSError as error:
         raise BadConfig(str(file), error.strerror or str(error)) from error
 
 
-def read(text: bytes | str, environ: Mapping[str, str], file: str = "the configuration") -> dict[str, ServerConfig]:
-    """The servers that the text of a file names. Raises ConfigError."""
+def read(
+    text: bytes | str, environ: Mapping[str, str] | None, file: str = "the configuration"
+) -> dict[str, ServerConfig]:
+    """The servers that the text of a file names. Without an environment the names of variables stay in place of their
+    values, and everything else is as it will be used. Raises ConfigError."""
     try:
         whole = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -83,13 +89,21 @@ def read(text: bytes | str, environ: Mapping[str, str], file: str = "the configu
     return {name: _server(value, environ, f"{file}: {name}") for name, value in named.items()}
 
 
-def _server(value: Any, environ: Mapping[str, str], where: str) -> ServerConfig:
+def variables(text: str) -> list[str]:
+    """The variables of the environment that a text of the file names."""
+    return [found[1] or found[3] for found in _VARIABLE.finditer(text)]
+
+
+def _server(value: Any, environ: Mapping[str, str] | None, where: str) -> ServerConfig:
     if not isinstance(value, dict):
         raise BadConfig(where, "expected an object")
+    for other, ours in _SAME.items():
+        if other in value and ours in value:  # whoever reads the file would not know which of them counts
+            raise BadConfig(where, f"{ours} and {other} are one setting; leave one of them out")
     given: dict[str, Any] = {_SAME.get(str(key), str(key)): each for key, each in value.items()}
     known = set(ServerConfig.__struct_encode_fields__) - {"unknown"}
     told: dict[str, Any] = {key: each for key, each in given.items() if key in known}
-    if not told.get("disabled"):
+    if environ is not None and not told.get("disabled"):
         told = {key: _filled(each, environ, f"{where}: {key}") for key, each in told.items()}
     try:
         found = msgspec.convert({**told, "unknown": sorted(given.keys() - known - _TOLD)}, ServerConfig)
@@ -104,6 +118,8 @@ def _server(value: Any, environ: Mapping[str, str], where: str) -> ServerConfig:
         raise BadConfig(where, "a server has a command or a url, one of them")
     if bool(found.command) != (kind == "stdio"):
         raise BadConfig(where, f"type {kind} needs {'command' if kind == 'stdio' else 'url'}")
+    if found.url and not variables(found.url) and not _ADDRESS.fullmatch(found.url):
+        raise BadConfig(where, "url is no address; one looks like https://host/path")
     if found.timeout <= 0:
         raise BadConfig(where, "timeout is a number of milliseconds")
     return found
