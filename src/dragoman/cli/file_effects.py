@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from ..gateway.config import REHEARSAL, Config, parse
+from ..gateway.config import REHEARSAL, Config, checked, parse_file
 from ..runtime.mcp.config import ServerConfig, variables
 from ..runtime.mcp.config import read as read_servers
 from ..transport import addressing
@@ -41,8 +41,10 @@ def effects(file: str, data: bytes) -> list[str]:
 
 
 def _gateway(data: bytes, file: str) -> Iterator[str]:
-    config = parse(data, file, {})
-    for name, upstream in config.upstreams.items():
+    config, text = parse_file(data, file)
+    # Routes may lead to upstreams that only the environment of the next start names.
+    alone = checked(msgspec.structs.replace(config, routes=()), file, text)
+    for name, upstream in alone.upstreams.items():
         if upstream.dialect != REHEARSAL:
             yield f"the upstream {_name(name)} {_upstream(upstream)}"
     for route in config.routes:

@@ -174,14 +174,20 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Config:
     return parse(data, str(path), environment)
 
 
-def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
-    """The configuration that the bytes of a file and the environment give. `file` is the name for errors."""
+def parse_file(data: bytes, file: str) -> tuple[Config, str]:
+    """The configuration that the bytes of a file give by themselves, and their text. Routes may name upstreams that
+    only the environment has. `file` is the name for errors."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise FileError(file, "", (), f"not TOML: {error}") from None
+    return tomlfile.read(text, Config, file), text
+
+
+def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:
+    """The configuration that the bytes of a file and the environment give. Checked: what it names exists."""
+    config, text = parse_file(data, file)
     found = from_environment(environment)
-    config = tomlfile.read(text, Config, file)
     if config.environment:
         named = {upstream.key_env for upstream in config.upstreams.values() if upstream.key_env}
         more = {

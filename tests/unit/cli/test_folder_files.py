@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.cli.file_effects import effects
 from dragoman.cli.folder_files import FolderFile
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import EXAMPLE
@@ -430,3 +431,8 @@ def test_a_file_that_is_named_may_be_a_pipe_and_has_an_end(folder: Folder, host:
     for command in (("config", "check", "/dev/zero"), ("mcp", "list", "--config", "/dev/zero")):
         endless = folder.run(*command)
         assert endless.returncode == 1 and "larger than" in endless.stderr, endless.stderr
+
+
+def test_a_route_may_lead_to_an_upstream_of_the_environment() -> None:
+    data = b'[[routes]]\nmatch = "claude-*"\nto = ["openai/gpt-5"]\n'
+    assert effects("dragoman.toml", data) == ["requests for the model claude-* go to openai/gpt-5"]
