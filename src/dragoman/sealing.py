@@ -78,7 +78,7 @@ def outward(
     return Plan(
         way,
         Origin(name, model, host),
-        source.name,
+        _pair(target, source),
         slots,
         source.call_slots,
         target.interleaves,
@@ -86,6 +86,10 @@ def outward(
         vault if way == "vault" or (strategy == "auto" and target.echoes) else None,
         wanted,
     )
+
+
+def _pair(client: Dialect, upstream: Dialect) -> str:
+    return f"{client.name} {upstream.name}"
 
 
 _KNOWN: Along[Sealed] = Along()
@@ -108,7 +112,7 @@ def homeward(
     if (vault is None or not kept) and not gist(request.turns, crossing).laden:
         return request
     origin = Origin(target.origin or target.name, model, hosts.origin(host))
-    port = Port(origin, target.name, vault if kept else None, strategy == "skip", spare)
+    port = Port(origin, _pair(client, target), vault if kept else None, strategy == "skip", spare)
     return recover(request, port, crossing, _KNOWN, history)
 
 

@@ -44,8 +44,9 @@ class Plan(Struct, frozen=True):
     way: Way
     origin: Origin
     """The upstream as its seals name it."""
-    upstream: str = ""
-    """The upstream's dialect, under which the vault keeps its seals."""
+    pair: str = ""
+    """The dialects of the client and of the upstream: the vault keeps seals for both together, since clients of two
+    dialects bring the same answer back in different shapes."""
     call_slots: frozenset[str] = frozenset()
     """Dialects whose seals on calls have a place in the client's dialect that some clients echo."""
     borrowed: frozenset[str] = frozenset()
@@ -66,22 +67,22 @@ class Plan(Struct, frozen=True):
         return self.way not in ("thoughts", "left")
 
 
-def call_key(upstream: str, model: str, conversation: str, call_id: str) -> str:
+def call_key(pair: str, model: str, conversation: str, call_id: str) -> str:
     """Under what the seals of a call are kept. `conversation`: the digest of all before the call. Ids that are illegal
     somewhere reach the client hashed."""
     own = call_id if SAFE.match(call_id) else hashed(call_id)
-    return vault_key(upstream, family(model), "call", conversation, own)
+    return vault_key(pair, family(model), "call", conversation, own)
 
 
-def place_key(upstream: str, model: str, conversation: str) -> str:
+def place_key(pair: str, model: str, conversation: str) -> str:
     """Under what the id of a call is kept, for clients that bring back another id or none. `conversation`: the digest
     of all up to the call, its name and arguments included."""
-    return vault_key(upstream, family(model), "place", conversation)
+    return vault_key(pair, family(model), "place", conversation)
 
 
-def text_key(upstream: str, model: str, conversation: str) -> str:
+def text_key(pair: str, model: str, conversation: str) -> str:
     """Under what the seals of an answer without a call are kept. `conversation`: the digest of all up to its text."""
-    return vault_key(upstream, family(model), "text", conversation)
+    return vault_key(pair, family(model), "text", conversation)
 
 
 class _Made(NamedTuple):
@@ -249,20 +250,20 @@ class Told:
         if plan.history is None:
             self._crossing.lose("seal.dropped", (), _NO_HISTORY)
             return
-        upstream, model = plan.upstream, self._model
+        pair, model = plan.pair, self._model
         conversation = plan.history.conversation()
         conversation.begin_answer()
         for call in made:
             before = conversation.before_call()
             conversation.add_call(call.name, "".join(call.arguments))
             if call.records:
-                keep(plan.vault, call_key(upstream, model, before, call.id), seals.written(call.records))
+                keep(plan.vault, call_key(pair, model, before, call.id), seals.written(call.records))
             if plan.way == "vault":  # also without a seal: another try may have had the same call with one
-                keep(plan.vault, place_key(upstream, model, conversation.before_call()), call.id)
+                keep(plan.vault, place_key(pair, model, conversation.before_call()), call.id)
         if of_text:
             for text in self._texts:
                 conversation.add_text(text)
-            keep(plan.vault, text_key(upstream, model, conversation.with_texts()), seals.written(of_text))
+            keep(plan.vault, text_key(pair, model, conversation.with_texts()), seals.written(of_text))
         self._made = []
 
 

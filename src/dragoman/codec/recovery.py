@@ -36,7 +36,8 @@ class Port(NamedTuple):
     """Where a request goes, and what is known of the seals it should have."""
 
     origin: Origin
-    upstream: str
+    pair: str
+    """The dialects of the client and of the upstream."""
     vault: Vault | None = None
     skip: bool = False
     """No seal goes back at all."""
@@ -122,7 +123,7 @@ def _heard(turn: Turn, crossing: Crossing) -> Turn:
 def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known) -> Sealed:
     """What becomes of the turns of a beginning: for those that are known the same as before, if the vault still says
     the same."""
-    stamp = (port.upstream, port.origin, port.skip, port.spare)
+    stamp = (port.pair, port.origin, port.skip, port.spare)
     found = known.get(run)
     if found is None or found.stamp != stamp or run.turns[: len(found.turns)] != found.turns:
         found = Sealed(stamp)
@@ -174,7 +175,7 @@ def _kept(
 ) -> _Kept:
     """What the vault has for a turn of the assistant, which is added to the conversation. Of spare seals, none for
     calls whose seal the client has `carried`."""
-    upstream, model = port.upstream, port.origin.model
+    pair, model = port.pair, port.origin.model
     kept = _Kept([], [], [], [])
     called = False
     conversation.begin_answer()
@@ -188,16 +189,16 @@ def _kept(
             conversation.add_call(part.name, part.arguments)
             if port.spare and part.id in carried:
                 continue
-            found = _asked(vault, call_key(upstream, model, before, part.id), kept)
+            found = _asked(vault, call_key(pair, model, before, part.id), kept)
             if found is None and not port.spare:
-                original = _asked(vault, place_key(upstream, model, conversation.before_call()), kept)
+                original = _asked(vault, place_key(pair, model, conversation.before_call()), kept)
                 if original is not None and original != AMBIGUOUS:
-                    found = _asked(vault, call_key(upstream, model, before, original), kept)
+                    found = _asked(vault, call_key(pair, model, before, original), kept)
                 else:
                     found = original
             _read(found, part.at, part.id, kept)
     if not called and not port.spare:
-        _read(_asked(vault, text_key(upstream, model, conversation.with_texts()), kept), at, "", kept)
+        _read(_asked(vault, text_key(pair, model, conversation.with_texts()), kept), at, "", kept)
     return kept
 
 

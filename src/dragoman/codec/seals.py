@@ -71,6 +71,7 @@ class Record(Struct, frozen=True, gc=False, array_like=True):
 
 
 _encode = msgspec.json.Encoder().encode
+_sorted = msgspec.json.Encoder(order="sorted").encode
 _read_records = msgspec.json.Decoder(tuple[Record, ...]).decode
 _read_id = msgspec.json.Decoder(tuple[str, tuple[Record, ...]]).decode
 
@@ -151,6 +152,21 @@ def read(text: str) -> tuple[Record, ...] | None:
         return _read_records(text)
     except (msgspec.DecodeError, RecursionError):
         return None
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts hold the same records. OpenRouter's seals are JSON, which a stream spells in another way."""
+    first, second = read(one), read(other)
+    return first is not None and second is not None and list(map(_evened, first)) == list(map(_evened, second))
+
+
+def _evened(record: Record) -> Record:
+    if not record.data.startswith("{"):
+        return record
+    try:
+        return msgspec.structs.replace(record, data=_sorted(msgspec.json.decode(record.data)).decode())
+    except (msgspec.DecodeError, RecursionError):
+        return record
 
 
 def bundle(records: Sequence[Record]) -> Seal:

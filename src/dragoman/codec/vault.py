@@ -1,15 +1,17 @@
 """Vault: where seals wait that no slot of the client's dialect can carry. The library asks; its user brings the store.
 
-A key is a hash of the upstream (dialect and model), of the conversation before the answer (`conversation.py`), and of
-the call: its id, or its name and arguments for clients that lose ids; of the answer's text where there is no call. A
-value is text that holds seals, thoughts among them: keep it as you keep conversations. A store that serves several
-clients keeps the keys of each client apart, since the conversations of two clients may be equal.
+A key is a hash of the client's dialect, of the upstream (dialect and model), of the conversation before the answer
+(`conversation.py`), and of the call: its id, or its name and arguments for clients that lose ids; of the answer's text
+where there is no call. A value holds seals and thoughts as text: keep it as you keep conversations. A store
+that serves several clients keeps the keys of each client apart, since the conversations of two clients may be equal.
 """
 
 from __future__ import annotations
 
 import hashlib
 from typing import Protocol
+
+from .seals import alike
 
 
 class Vault(Protocol):
@@ -43,10 +45,12 @@ def vault_key(*words: str) -> str:
 
 
 def keep(vault: Vault, key: str, value: str) -> None:
-    """Put a value under a key that no other answer has. A key with another value becomes ambiguous.
+    """Put a value under a key that no other answer has. A key with other seals becomes ambiguous.
 
     Two processes that share a store and put at the same moment may miss that: the later value stays.
     """
     before = vault.get(key)
-    if before != value:
-        vault.put(key, value if before is None else AMBIGUOUS)
+    if before is None:
+        vault.put(key, value)
+    elif before not in (value, AMBIGUOUS) and not alike(before, value):
+        vault.put(key, AMBIGUOUS)
