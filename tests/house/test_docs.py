@@ -6,14 +6,24 @@ import contextlib
 import importlib.util
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dragoman import memory
+
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 WRITTEN = [page for page in PAGES if not page.read_text().startswith("<!-- Generated")]
+
+
+@pytest.fixture(autouse=True)
+def _memories_as_before() -> Iterator[None]:
+    """An example turns the memories off, for all tests that follow in the process."""
+    yield
+    memory.budget(memory.DEFAULT)
 
 
 def generator() -> Any:

@@ -32,6 +32,7 @@ from dragoman.canon import (
     pointer,
 )
 from dragoman.codec.endings import GAP, failure
+from dragoman.codec.ids import from_chat_client
 from tests.judges.envelope import inside
 from tests.wire.compare import differences, placeless
 from tests.wire.spelling import made
@@ -67,6 +68,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "call.name.invented": "call.name",
         "call.custom.wrapped": "call custom",
         "arguments.invalid": "call",
+        "call.truncated": "call",
         "result.error.as_text": "result is_error",
         "result.structured.as_text": "result structured",
         "result.media.moved": "result media insert",
@@ -284,7 +286,7 @@ def _atom(role: str, author: str, part: Part) -> Atom:
         return Atom("media", role, key, {**sides, "media.detail": detail}, [part.at], [])
     if isinstance(part, ToolCall):
         key = f"{part.name} {part.arguments if part.custom else _json(part.arguments)}"
-        more = {"call.id": part.id, "custom": part.custom, "namespace": part.namespace}
+        more = {"call.id": _own_id(part.id), "custom": part.custom, "namespace": part.namespace}
         return Atom("call", role, key, {**sides, **more}, [part.at], [])
     if isinstance(part, ToolResult):
         # Text and media of a result stand in separate fields in some dialects: their order is not told.
@@ -292,7 +294,7 @@ def _atom(role: str, author: str, part: Part) -> Atom:
         if part.is_error and [atom.key for atom in inner] == ["Error"]:
             inner = []  # an error must say something in some dialects
         key = " ".join([f"{atom.kind} {_json(atom.key)}" for atom in inner])
-        more = {"call.id": part.call_id, "is_error": part.is_error, "structured": part.structured}
+        more = {"call.id": _own_id(part.call_id), "is_error": part.is_error, "structured": part.structured}
         # A cache mark may stand on the result or on what is in it.
         marks = [part.cache, *[mark for atom in inner for mark in atom.sides.get("cache") or ()]]
         more["cache"] = next((mark for mark in marks if mark is not None), None)
@@ -301,6 +303,12 @@ def _atom(role: str, author: str, part: Part) -> Atom:
     if isinstance(part, Opaque):
         return Atom("opaque", role, f"{part.dialect} {_json(str(part.value, 'utf-8'))}", sides, [part.at], [])
     raise TypeError(type(part).__name__)
+
+
+def _own_id(call_id: str) -> str:
+    """The upstream's id. A way by two dialects of the Chat family marks an id twice."""
+    own = from_chat_client(call_id)
+    return own if own == call_id else _own_id(own)
 
 
 def _json(text: str) -> str:

@@ -7,11 +7,14 @@ import pytest
 
 import dragoman
 from dragoman import Loss, Translation
-from dragoman.canon import Fault, Request, Response, Turn
+from dragoman.canon import Fault, Part, Request, Response, ToolCall, Turn
 from dragoman.canon.fold import fold, unfold
 from dragoman.codec.carriage import carry
+from dragoman.codec.endings import ended
+from dragoman.codec.ids import from_chat_client
 from dragoman.crossing import Crossing
 from dragoman.dialects import get
+from dragoman.errors import FaultError
 from dragoman.sealing import homeward, outward
 from tests.wire.cases import CREATED, DIALECTS, PAIRS, Case, cases, crossing, events, settle
 from tests.wire.roundtrip import request_differences, response_differences
@@ -35,9 +38,19 @@ def answer(dialect: str, body: bytes, target: str = "") -> Response:
     return get(dialect).read_response(body, crossing(dialect, target or dialect))
 
 
+def own_ids(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts with the upstream's ids, as a request reader makes them of those that Chat clients bring back. A way by
+    two dialects of the Chat family marks an id twice."""
+    out = list(parts)
+    for i, part in enumerate(out):
+        while isinstance(part, ToolCall) and (own := from_chat_client(part.id)) != part.id:
+            out[i] = part = msgspec.structs.replace(part, id=own)
+    return tuple(out)
+
+
 def unloaded(response: Response, origin: str, under: Crossing) -> Response:
     """An answer as its upstream gets it back from the client: the seals where they belong, out of what carried them."""
-    turns = tuple([Turn("assistant", one.parts) for one in (response, *response.alternatives)])
+    turns = tuple([Turn("assistant", own_ids(one.parts)) for one in (response, *response.alternatives)])
     first, *others = homeward(Request(turns), "auto", None, get(origin), get(origin), "", under).turns
     alternatives = [
         msgspec.structs.replace(old, parts=new.parts) for old, new in zip(response.alternatives, others, strict=True)
@@ -135,9 +148,16 @@ def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target
             continue
         under = crossing(source, target)
         plan = outward("auto", None, get(source), get(target), "")
+        try:
+            told = ended(told, under, get(target).broken_calls)
+        except FaultError:
+            assert isinstance(streamed, Fault), case.id
+            continue
         carried = carry(told, plan, under) if plan is not None else told
         whole = answer(target, get(target).write_response(carried, under))
         assert isinstance(streamed, Response), case.id
+        if target == "anthropic" and "call.truncated" in [loss.code for loss in under.losses.all()]:
+            continue  # a stream has begun the call by then and ends in it; a whole answer leaves the call out
         # A stream can keep an order that a whole answer has no place for.
         order = [loss for loss in under.losses.all() if loss.code == "order.approximated"]
         wrong = response_differences(whole, whole, streamed, order, ())

@@ -76,7 +76,7 @@ def key_refused(fault: Fault, name: str, upstream: Upstream) -> Fault:
     """The fault of an upstream that refuses the gateway's key: which variable to set, and the upstream's words, which
     are without secrets by now."""
     words = " ".join(fault.message.split()) if readable(fault) else ""
-    said = f"status {fault.status}: {words.rstrip('.')}" if words else f"status {fault.status}"
+    said = f"status {fault.status}: {words}" if words else f"status {fault.status}"
     if upstream.key_env:
         message = (
             f"Upstream {name!r} refused the key in {upstream.key_env} ({said}). "
