@@ -6,6 +6,7 @@ whose part is gone or was changed, is left out and reported. Pure, over canon.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence, Set
 from operator import is_
 from typing import NamedTuple, Protocol
@@ -352,8 +353,8 @@ class _Placing:
         self._put_in.sort(key=lambda record: (record.calls, record.offset))
         self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
         self._put_in.reverse()  # the next one is the last
-        self._cuts = {record.offset for record in wanted if record.where != "call"}
-        self._cuts |= {record.offset + record.length for record in self._texts.values()}
+        cuts = {record.offset for record in wanted if record.where != "call"}
+        self._cuts = sorted(cuts | {record.offset + record.length for record in self._texts.values()})
         self._seen = 0  # calls
         self._chars = 0
         self._out: list[Part] = []
@@ -402,7 +403,8 @@ class _Placing:
     def _text(self, text: Text) -> None:
         """A text, in as many parts as it was: some dialects join them."""
         start = self._chars
-        cuts = sorted([cut - start for cut in self._cuts if start < cut < start + len(text.text)])
+        first, last = bisect_right(self._cuts, start), bisect_left(self._cuts, start + len(text.text))
+        cuts = [cut - start for cut in self._cuts[first:last]]
         pieces = [text]
         if cuts and not text.citations:
             ends = [*cuts, len(text.text)]
