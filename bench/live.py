@@ -50,7 +50,7 @@ def gateway(upstream: int, dialect: str, more: str = "") -> Iterator[tuple[int, 
     lines = [
         *("[listen]", f"port = {port}", more),
         *("[upstreams.up]", f'dialect = "{dialect}"', f'base_url = "http://127.0.0.1:{upstream}"', 'key_env = "KEY"'),
-        *("[[routes]]", 'match = "*"', 'to = "up/*"'),
+        *("[[routes]]", 'match = "*"', 'to = ["up"]'),
     ]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "gateway.toml"

@@ -114,26 +114,32 @@ def tools(size: int) -> bytes:
 
 
 REQUESTS = {one.__name__: one for one in (session, images, tiny, parts, brackets, tools)}
+FRAME = 8 * 1024 * 1024
+"""Larger frames, which only pictures have, hold the loop for longer (docs/how-to/run-the-gateway.md)."""
 KINDS = (*REQUESTS, "answer", "stream", "count", "within")
 
 
 def _answering(size: int) -> live.Answering:
-    """An upstream of Chat that answers whole, or with one long frame, as long as it is told in `model`."""
+    """An upstream of Chat that answers whole, or with frames of 8 MB. The model `long` answers at length."""
 
     def said(text: str) -> dict[str, Any]:
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
 
+    def chunk(text: str, finish: str | None = None) -> dict[str, Any]:
+        delta = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+        return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [delta]}
+
     async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             body = await live.request_of(reader)
             long = b'"long"' in body[:2000] or b'"long"' in body[-2000:]
             if b'"stream":true' in body[:2000] or b'"stream":true' in body[-2000:]:
-                delta = {"index": 0, "delta": {"content": "word " * (size // 5)}, "finish_reason": "stop"}
-                frame = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [delta]}
-                out = b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(frame).encode()
-                kind = b"text/event-stream"
+                pieces = [min(FRAME, size - at) for at in range(0, size, FRAME)]
+                frames = [b"data: %b\n\n" % json.dumps(chunk("word " * (piece // 5))).encode() for piece in pieces]
+                frames.append(b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(chunk("", "stop")).encode())
+                out, kind = b"".join(frames), b"text/event-stream"
             else:
                 out, kind = json.dumps(said("word " * (size // 5 if long else 5))).encode(), b"application/json"
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\ncontent-length: %d\r\n\r\n" % (kind, len(out)) + out)

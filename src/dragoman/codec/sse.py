@@ -11,7 +11,8 @@ from ..errors import WireError
 Frame = tuple[bytes, bytes]
 """(event name or b"", data)."""
 
-MAX_FRAME = 16 * 1024 * 1024
+MAX_FRAME = 64 * 1024 * 1024
+"""A picture of 4,096 by 4,096 points comes in one frame of 20 to 35 MB (Gemini, 2026-11)."""
 MAX_STRAY = 8 * 1024 * 1024
 """Bytes of what comes in place of a stream: a whole answer fits in."""
 _SILENT = (b":", b"id:", b"retry:")
