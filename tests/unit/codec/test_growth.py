@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman.canon.parts import Text, ToolCall, ToolResult
+from dragoman.canon.parts import Path, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
 from dragoman.codec.recall import forget_all
+from dragoman.codec.recovery import _Placing
+from dragoman.codec.seals import Record, digest
 from dragoman.crossing import Crossing
 from dragoman.dialects.openai_chat.results import write_results_messages
 from dragoman.linting import _order
@@ -219,3 +221,30 @@ def test_an_object_is_looked_through_once_for_all_findings_in_it() -> None:
     found = [_order(document, (f"k{i}", "absent"), places) for i in range(101)]
     assert found == [*[(i, 0) for i in range(100)], (100, 0)]
     assert _Object.looked <= 2
+
+
+class _Counted(int):
+    """A number that counts how often it is compared."""
+
+    compared = 0
+
+    def __lt__(self, other: int) -> bool:
+        _Counted.compared += 1
+        return int(self) < int(other)
+
+    def __gt__(self, other: int) -> bool:
+        _Counted.compared += 1
+        return int(self) > int(other)
+
+
+def test_seals_of_many_texts_are_placed_without_a_search_through_all() -> None:
+    many = 1000
+    wanted: dict[Record, Path] = {
+        Record("text", "gemini", f"seal {i}", offset=_Counted(3 * i), length=3, text=digest("abc")): ()
+        for i in range(many)
+    }
+    placing = _Placing(wanted, (), Crossing("client", "gemini"))
+    _Counted.compared = 0
+    placed = placing.placed([Text("abc") for _ in range(many)])
+    assert sum([part.seal is not None for part in placed]) == many
+    assert 0 < _Counted.compared < 60 * many
