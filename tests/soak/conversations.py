@@ -17,21 +17,13 @@ import aiohttp
 from dragoman.canon.events import Fault, Finish
 from dragoman.crossing import Crossing
 from dragoman.dialects import get
+from tests.e2e.scripted import MODELS
 from tests.judges import grammar
 from tests.seals.clients import Client
 from tests.soak.scenes import SCENES, Scene, order
 
 TIMEOUT = 40.0
 """Seconds after which an exchange counts as hanging. The gateway's own bounds in the soak are well below."""
-MODELS = {
-    "anthropic": "claude-sonnet-4-5",
-    "code-assist": "gemini-3-pro-preview",
-    "gemini": "gemini-3-pro-preview",
-    "ollama": "qwen3",
-    "openai-chat": "gpt-4.1",
-    "openai-responses": "gpt-5.1",
-    "openrouter": "anthropic/claude-sonnet-4.5",
-}
 _PATHS = {
     "anthropic": "/v1/messages",
     "ollama": "/api/chat",
