@@ -305,7 +305,7 @@ CODES: dict[str, Code] = {
     "arguments.invalid": _a(
         "error",
         "The arguments of a call break off, or are no JSON object. In a history for a target that needs one they stand "
-        "under __raw, else as they came. Nothing is made up, and an answer whose call breaks off is told as cut.",
+        "under __raw, else as they came. Nothing is made up, and an answer whose call breaks off ends as cut.",
         'openai-chat arguments "{\\"a\\": " to anthropic.',
     ),
     "result.error.as_text": _a(

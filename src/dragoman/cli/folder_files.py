@@ -34,7 +34,7 @@ class FolderFile:
     """One file of the working folder. The first `read` may ask the person; later ones never do."""
 
     def __init__(self, path: Path, environment: Mapping[str, str], options: str = "") -> None:
-        """`options` says how the command takes the file by its name; `--config` where nothing is said."""
+        """`options` names the options by which the command takes the file; `--config` where none are given."""
         self.path = path
         self._options = options or f"`--config {one_line(path)}`"
         self._environment = environment

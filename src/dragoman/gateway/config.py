@@ -85,7 +85,7 @@ class Bounds(_Part, frozen=True):
     """For an exchange with all its attempts."""
     retry_wait: Seconds = 2.0
     """Seconds that an exchange waits in all before upstreams are asked again. When an upstream wants a longer wait, the
-    client is told at once, with `retry-after`."""
+    client gets the fault at once, with `retry-after`."""
     keep_alive: Seconds = 15.0
     """Silence in a stream after which the client gets a sign of life; 0: never."""
     patience: Seconds = 50.0

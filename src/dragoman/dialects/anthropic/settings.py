@@ -330,7 +330,7 @@ def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str
 
 
 def _takes(profile: Profile, thinking: dict[str, Any] | None, word: str | None) -> bool:
-    """Whether a model takes the thinking setting and the effort as they were said."""
+    """Whether a model takes the thinking setting and the effort as the client set them."""
     if not profile.thinks:
         return thinking is None and word is None
     if thinking is not None and profile.thinking and thinking["type"] not in profile.thinking:
