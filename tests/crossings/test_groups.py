@@ -145,6 +145,13 @@ def test_deferred_tools_are_found_by_the_target_or_sent_in_full(source: str, tar
         assert "tool.deferred.expanded" not in codes(done)
     elif target == "openrouter":
         assert done.json()["tools"][1]["defer_loading"] is True
+        assert done.json()["deferred_tools"] == {
+            "protocol": "v1",
+            "profile": "portable",
+            "search": {"type": "bm25"},
+            "validation": "runtime",
+        }
+        assert not {"tool.hosted.dropped", "tool.deferred.expanded"} & codes(done)
     else:
         assert not there["later"].deferred and searches == []
         assert {"tool.deferred.expanded", "tool.hosted.dropped"} <= codes(done)

@@ -52,6 +52,25 @@ def _loosen_requests(names: Json) -> None:
     function = names["ChatFunctionTool"]["anyOf"][0]["properties"]
     # Documented for tools that are searched for (protocols/openrouter.md section 4).
     function["defer_loading"] = {"type": "boolean"}
+    # Newer than the schema (SDK documentation of `DeferredToolsControl`, 2026).
+    extra(
+        names,
+        "ChatRequest",
+        deferred_tools={
+            "type": "object",
+            "properties": {
+                "protocol": {"enum": ["v1"]},
+                "profile": {"enum": ["portable"]},
+                "search": {
+                    "type": "object",
+                    "properties": {"type": {"enum": ["bm25", "regex", "custom"]}, "max_results": {"type": "integer"}},
+                    "required": ["type"],
+                },
+                "validation": {"enum": ["runtime"]},
+            },
+            "required": ["protocol", "profile", "search", "validation"],
+        },
+    )
 
 
 def _loosen_answers(names: Json) -> None:

@@ -1,17 +1,24 @@
-"""The tools that OpenRouter runs itself, as far as other dialects have them too: server tools, and plugins of old."""
+"""The tools that OpenRouter runs itself, as far as other dialects have them too: server tools, and plugins of old.
+
+The search for deferred tools is a field of the request, `deferred_tools`. The server tool `openrouter:tool_search`
+belongs to the Responses endpoint: Chat Completions refuses it with 400 (observed by a client in 2026), and the
+provider's Chat schema does not list it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Raw
 
-from ...canon.tools import HostedTool
+from ...canon.tools import HostedTool, Tool
 from ...codec import jsontext
 from ...codec.hosted import Row, kinds, location, plain_options
 from .wire import NAME
 
 PLUGINS = "plugins"
+DEFERRED_TOOLS = "deferred_tools"
 _PLUGIN = "plugin:"
 _SEARCH = {
     "max_uses": "max_uses",
@@ -53,7 +60,25 @@ HOSTED = (
         force={"type": "openrouter:web_fetch"},
         quiet=frozenset({"type"}),
     ),
-    # Read, never written: the short form of OpenAI's word, and plugins.
+    Row(
+        NAME,
+        "tool_search",
+        DEFERRED_TOOLS,
+        kinds(DEFERRED_TOOLS),
+        options=plain_options({"max_results": "search/max_results"}),
+        # The only values of these members that OpenRouter has (SDK documentation of `DeferredToolsControl`, 2026).
+        fixed={"protocol": "v1", "profile": "portable", "search": {"type": "bm25"}, "validation": "runtime"},
+        quiet=frozenset({"type", "protocol", "profile", "validation"}),
+    ),
+    # Read, never written: the search of the Responses endpoint, the short form of OpenAI's word, and plugins.
+    Row(
+        NAME,
+        "tool_search",
+        "openrouter:tool_search",
+        kinds("openrouter:tool_search"),
+        options=plain_options({"max_results": "parameters/max_results"}),
+        quiet=frozenset({"type"}),
+    ),
     Row(
         NAME,
         "web_search",
@@ -103,3 +128,22 @@ def take_plugins(plugins: Raw) -> tuple[list[HostedTool], Raw | None]:
     if not isinstance(found, list) or len(left) == len(found):
         return [], plugins
     return taken, jsontext.raw(left) if left else None
+
+
+def take_deferred_search(control: Raw) -> tuple[list[HostedTool], Raw | None]:
+    """The field `deferred_tools` as a hosted tool; the field itself where the client runs the search ("custom")."""
+    value = jsontext.plain(control)
+    search = value.get("search") if isinstance(value, dict) else None
+    if not isinstance(search, dict) or search.get("type") not in ("bm25", "regex"):
+        return [], control
+    return [HostedTool(NAME, DEFERRED_TOOLS, control, (DEFERRED_TOOLS,))], None
+
+
+def split_deferred_search(
+    tools: Sequence[Tool | HostedTool],
+) -> tuple[tuple[Tool | HostedTool, ...], HostedTool | None]:
+    """The tools without the search for deferred ones, and that search."""
+    for i, tool in enumerate(tools):
+        if type(tool) is HostedTool and tool.kind == DEFERRED_TOOLS:
+            return (*tools[:i], *tools[i + 1 :]), tool
+    return tuple(tools), None

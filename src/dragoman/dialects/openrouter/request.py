@@ -21,9 +21,9 @@ from ..openai_chat.history import NO_INPUT
 from . import wire
 from .details import own_thought, read_details, read_images, said, sealed_calls, tell
 from .fitted import capped, fitted_turn, marks_homed, marks_taken
-from .hosted import take_plugins
+from .hosted import DEFERRED_TOOLS, take_deferred_search, take_plugins
 from .settings import fitted_settings, own_settings, read_settings, take_own
-from .tools import choice_homed, fitted_tools, own_choice, own_tools, tools_homed
+from .tools import choice_homed, fitted_tools, own_choice, own_tools, take_search, tools_homed
 
 _own_fields = wire.MESSAGE_OWN.values
 
@@ -63,6 +63,10 @@ def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], cr
     if request.plugins and crossing.target != wire.NAME:
         plugins, left = take_plugins(request.plugins)
         request.plugins = wire.NONE if left is None else left
+    if request.deferred_tools and crossing.target != wire.NAME:
+        search, left = take_deferred_search(request.deferred_tools)
+        plugins += search
+        request.deferred_tools = wire.NONE if left is None else left
     fields = take_own(request, crossing)
     tools = own_tools(read.tools, crossing) + tuple(plugins)
     choice = own_choice(read.choice, crossing)
@@ -163,7 +167,10 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     else:
         request = capped(request, crossing)
         settings, extra = fitted_settings(request, crossing)
+        request, search = take_search(request, crossing)
         tools, choice = fitted_tools(request, crossing)
+        if search is not None:
+            extra = wire.with_chat(extra, {DEFERRED_TOOLS: search})
     turns = request.turns
     if not turns and not mine:
         crossing.lose("turn.invented")

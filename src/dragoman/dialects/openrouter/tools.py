@@ -18,7 +18,7 @@ from ...crossing import Crossing
 from ..openai_chat import tools as chat
 from . import wire
 from .fitted import MARK, mark_taken, report_mark
-from .hosted import HOSTED
+from .hosted import HOSTED, split_deferred_search
 from .settings import cache_mark
 
 Tools = tuple[Tool | HostedTool, ...]
@@ -112,11 +112,49 @@ def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes
     if came_from == wire.NAME:
         given, crossing.source = tools_homed(given), wire.CHAT
     else:
+        given, search = split_deferred_search(given)
+        if search is not None:
+            crossing.lose("tool.hosted.dropped", search.at, "deferred_tools is a field of the request", "info")
+            given = _expanded(given, crossing, "there is no tool search")
         given, crossing.source = _fitted(given, crossing), wire.NAME if came_from == wire.CHAT else came_from
     try:
         return chat.write_tools(given, crossing)
     finally:
         crossing.source = came_from
+
+
+def take_search(request: Request, crossing: Crossing) -> tuple[Request, Raw | None]:
+    """The request without its search for deferred tools, and the field that asks for that search.
+
+    OpenRouter refuses a forced or forbidden choice beside deferred tools with 400 (observed by clients of its Responses
+    endpoint in 2026; nothing shows that Chat differs). The tools are then sent in full, without a search. So are they
+    where every tool is deferred: at least one must be visible to the model (OpenRouter's documentation of 2026).
+    """
+    tools, search = split_deferred_search(request.tools)
+    if search is None:
+        return request, None
+    deferred = [tool for tool in tools if isinstance(tool, Tool) and tool.deferred]
+    if not deferred:
+        reason = "no tool is deferred"
+    elif request.choice is not None and request.choice.mode != "auto":
+        reason = "a tool choice beside deferred tools is refused"
+    elif len(deferred) == len(tools):
+        reason = "at least one tool must not be deferred"
+    else:
+        return msgspec.structs.replace(request, tools=tools), search.value
+    crossing.lose("tool.hosted.dropped", search.at, reason, "info")
+    return msgspec.structs.replace(request, tools=_expanded(tools, crossing, reason)), None
+
+
+def _expanded(tools: Tools, crossing: Crossing, reason: str) -> Tools:
+    """The tools, every deferred one sent in full."""
+    out: list[Tool | HostedTool] = []
+    for tool in tools:
+        if isinstance(tool, Tool) and tool.deferred:
+            crossing.lose("tool.deferred.expanded", tool.at, reason)
+            tool = msgspec.structs.replace(tool, deferred=False)
+        out.append(tool)
+    return tuple(out)
 
 
 def fitted_tools(request: Request, crossing: Crossing) -> tuple[Tools, Choice | None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import dragoman
 from dragoman.canon.tools import Choice, HostedTool, Tool
 from dragoman.codec import jsontext
@@ -31,6 +33,68 @@ def test_deferred_tools_are_deferred_everywhere() -> None:
     written = jsontext.decode(DIALECT.write_tools((Tool("f", deferred=True),), crossing))
     assert written == [{"type": "function", "function": {"name": "f"}, "defer_loading": True}]
     assert losses(crossing, "anthropic") == []
+
+
+CONTROL = {"protocol": "v1", "profile": "portable", "search": {"type": "bm25"}, "validation": "runtime"}
+SEARCHED = {"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"}
+
+
+def _declared(name: str, **more: object) -> dict[str, object]:
+    return {"name": name, "input_schema": {"type": "object", "properties": {}}, **more}
+
+
+def _to_openrouter(tools: list[dict[str, object]], **more: object) -> dragoman.Translation:
+    body = {"model": "claude-sonnet-5", "max_tokens": 64, "messages": [USER], "tools": tools, **more}
+    return dragoman.translate_request(body, source="anthropic", target=NAME)
+
+
+def test_the_search_for_deferred_tools_is_a_field_of_the_request() -> None:
+    done = _to_openrouter([SEARCHED, _declared("now"), _declared("later", defer_loading=True)])
+    assert done.json()["deferred_tools"] == CONTROL
+    assert [tool.get("defer_loading") for tool in done.json()["tools"]] == [None, True]
+    back = dragoman.translate_request(done.body, source=NAME, target="anthropic", model="claude-sonnet-5")
+    assert [tool.get("type") or tool.get("defer_loading") for tool in back.json()["tools"]] == [
+        None,
+        True,
+        "tool_search_tool_bm25_20251119",
+    ]
+    assert {loss.code for loss in back.losses} == {"tool.hosted.mapped"}
+
+
+@pytest.mark.parametrize(
+    ("tools", "more"),
+    [
+        ([_declared("now"), _declared("later", defer_loading=True)], {}),
+        ([SEARCHED, _declared("later", defer_loading=True)], {}),
+        ([SEARCHED, _declared("now"), _declared("later", defer_loading=True)], {"tool_choice": {"type": "any"}}),
+        ([SEARCHED, _declared("now")], {}),
+    ],
+    ids=["no search", "all deferred", "forced choice", "none deferred"],
+)
+def test_tools_that_nothing_could_find_are_sent_in_full(
+    tools: list[dict[str, object]], more: dict[str, object]
+) -> None:
+    done = _to_openrouter(tools, **more)
+    assert "deferred_tools" not in done.json()
+    assert not any("defer_loading" in tool for tool in done.json()["tools"])
+    lost = {loss.code for loss in done.losses}
+    assert ("tool.deferred.expanded" in lost) is any("defer_loading" in tool for tool in tools)
+    assert ("tool.hosted.dropped" in lost) is (SEARCHED in tools)
+
+
+def test_a_search_that_the_client_runs_is_no_hosted_tool() -> None:
+    own = {**CONTROL, "search": {"type": "custom", "tool_name": "find"}}
+    request, lost = read(asked(USER, tools=[FUNCTION], deferred_tools=own), target="anthropic")
+    assert all(isinstance(tool, Tool) for tool in request.tools)
+    assert ("field.dropped", "/deferred_tools") in lost
+    assert again(asked(USER, tools=[FUNCTION], deferred_tools=own))["deferred_tools"] == own
+
+
+def test_declarations_alone_have_no_field_for_the_search() -> None:
+    declared = [SEARCHED, _declared("now"), _declared("later", defer_loading=True)]
+    done = dragoman.translate_tools(declared, source="anthropic", target=NAME)
+    assert [tool.get("defer_loading") for tool in done.json()] == [None, None]
+    assert {"tool.hosted.dropped", "tool.deferred.expanded"} <= {loss.code for loss in done.losses}
 
 
 def test_a_choice_of_a_server_tool_comes_back_and_is_lost_elsewhere() -> None:
