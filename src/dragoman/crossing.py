@@ -174,8 +174,8 @@ class Crossing(Struct, eq=False):
     """On the way back: both sides have a place for the log probabilities of tokens."""
     resolver: Resolver | None = None
     """Who knows what the source's server holds."""
-    stands: bool = True
-    """Functions may stand for hosted tools that the target does not have."""
+    stands: bool = False
+    """Functions may stand for hosted tools that the target does not have: the caller runs them."""
     gist: Gist | None = None
     """What is known of its turns (`codec/gist.py`)."""
     run: Run | None = None

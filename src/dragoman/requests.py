@@ -91,7 +91,7 @@ def terms(
     vault_later: bool = False,
     resolver: Resolver | None = None,
     host: str | None = None,
-    stand_ins: bool = True,
+    stand_ins: bool = False,
 ) -> Terms:
     """Those of `translate_request`, for who translates many requests on the same (`cross_request`). `vault_later`: each
     request comes with a vault of its own."""

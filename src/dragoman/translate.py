@@ -62,7 +62,7 @@ def translate_request(
     vault: Vault | None = None,
     resolver: Resolver | None = None,
     host: str | None = None,
-    stand_ins: bool = True,
+    stand_ins: bool = False,
 ) -> Translation:
     """A request in another dialect.
 
@@ -77,8 +77,9 @@ def translate_request(
     is a loss in another dialect, and the earlier turns are missing.
     `host` is the upstream's host name, or its short name ("mistral"): where it is known to differ from its dialect, the
     request is made to suit it, also within one dialect.
-    `stand_ins=False` leaves out hosted tools that the target does not have; else a function that the caller runs stands
-    for them.
+    Hosted tools that the target does not have are left out, with a loss. `stand_ins=True` offers a function in place of
+    a web search or a URL fetch (`Translation.stand_ins`): set it only if the caller runs that function itself, because
+    the client never declared it.
     """
     chosen = terms(
         source=source,
@@ -261,14 +262,20 @@ def translate_fault(
 
 
 def translate_tools(
-    tools: Body, *, source: str, target: str, tolerance: Severity | None = None, model: str | None = None
+    tools: Body,
+    *,
+    source: str,
+    target: str,
+    tolerance: Severity | None = None,
+    model: str | None = None,
+    stand_ins: bool = False,
 ) -> Translation:
-    """Tool declarations alone: the value of `tools`, or an object that has it."""
+    """Tool declarations alone: the value of `tools`, or an object that has it. `stand_ins` as for a request."""
     reader, writer = get(source), get(target)
     document = as_bytes(tools, source)
     if document.lstrip()[:1] == b"{":
         document = bytes(_tools_of(document, source))
-    crossing = Crossing(source, target, profile=profiles.lookup(target, model or ""))
+    crossing = Crossing(source, target, profile=profiles.lookup(target, model or ""), stands=stand_ins)
     found = reader.read_tools(document, crossing)
     if source == target:
         checked_tolerance(tolerance)

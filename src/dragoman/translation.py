@@ -51,9 +51,9 @@ class Translation(Struct, eq=False, weakref=True):
     renamed: dict[str, tuple[str, str]] = {}
     wrapped: set[str] = set()
     stand_ins: dict[str, str] = {}
-    """Functions offered in place of tools that the source's upstream runs itself: name -> what it stands for. Their
-    calls come to a client that never declared them, and are reported as `call.stand_in`: whoever stands between must
-    run them, or the client answers them as it answers any tool it does not know."""
+    """Functions offered in place of tools that the source's upstream runs itself, where the caller asked for them
+    (`stand_ins=True`): name -> the tool that it stands for. The client never declared them, so the caller has to run
+    them. A call that comes to the client all the same is reported as `call.stand_in`."""
     history: History | None = None
     """The conversation as the client sent it: a vault keeps the seals of the answer for this conversation."""
 

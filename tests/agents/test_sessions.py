@@ -25,7 +25,7 @@ WORTH_A_WARNING = {
     "reasoning.dropped",  # a thought without a seal, which Gemini does not take back
     "result.media.moved",  # a picture that the dialect has no place for in a result
     "system.demoted",  # a system turn in mid-conversation
-    "tool.hosted.as_function",  # the upstream has no web search of its own
+    "tool.hosted.dropped",  # the upstream has no web search of its own
     "tool.hosted.option.dropped",  # an option of the client's web search
 }
 """Losses above info that these sessions have, all of them for a reason. Another one is a bug, or belongs here."""

@@ -27,7 +27,7 @@ WARNED = {
     "result.media.moved",  # no place for a picture in a result
     "seal.dummy",  # calls without a seal, in a model's step that wants one
     "system.demoted",  # no system turn in mid-conversation
-    "tool.hosted.as_function",  # no web search of the upstream's own
+    "tool.hosted.dropped",  # no web search of the upstream's own
 }
 
 

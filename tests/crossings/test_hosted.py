@@ -129,16 +129,34 @@ def test_a_hosted_tool_becomes_the_targets_own(family: str, source: str, target:
     if kind is not None:
         assert [tool.kind for tool in tools if isinstance(tool, HostedTool)] == [kind]
         assert "tool.hosted.mapped" in codes(done)
-    elif family in FUNCTIONS:
-        name, argument = FUNCTIONS[family]
-        (tool,) = tools
-        assert isinstance(tool, Tool) and tool.name == name and f'"{argument}"' in str(tool.schema)
-        assert "tool.hosted.as_function" in codes(done)
-        assert done.stand_ins == {name: family}
     else:
-        assert tools == ()
+        assert tools == () and done.stand_ins == {}
         assert "tool.hosted.dropped" in codes(done)
     assert not [loss for loss in done.losses if SECRET in str(loss) or OTHER_SECRET in str(loss)]
+
+
+@pytest.mark.parametrize(("family", "source", "target"), [case for case in CASES if case[0] in FUNCTIONS])
+def test_a_caller_that_runs_it_may_ask_for_a_function_in_its_place(family: str, source: str, target: str) -> None:
+    asked = _asked(source, DECLARED[family][source])
+    done = to(target, asked, source, stand_ins=True)
+    if family in KINDS[target]:
+        assert done.stand_ins == {}
+        return
+    name, argument = FUNCTIONS[family]
+    (tool,) = read(done.body, target).tools
+    assert isinstance(tool, Tool) and tool.name == name and f'"{argument}"' in str(tool.schema)
+    assert "tool.hosted.as_function" in codes(done)
+    assert done.stand_ins == {name: family}
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_declarations_alone_have_a_function_in_its_place_only_if_asked(asked: bool) -> None:
+    tools = [DECLARED["web_search"]["anthropic"]]
+    kept = dragoman.translate_tools(tools, source="anthropic", target="openai-chat", stand_ins=asked)
+    assert [tool["function"]["name"] for tool in kept.json()] == (["google_web_search"] if asked else [])
+    assert ("tool.hosted.dropped" in codes(kept)) is not asked
+    by_default = dragoman.translate_tools(tools, source="anthropic", target="openai-chat")
+    assert by_default.json() == []
 
 
 @pytest.mark.parametrize(("family", "source", "target"), CASES)
@@ -178,8 +196,10 @@ def test_the_search_of_chat_is_a_field(target: str) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "web_search_options": options}
     done = to(target, body, "openai-chat")
     tools = read(done.body, target).tools
-    kinds = [tool.kind if isinstance(tool, HostedTool) else tool.name for tool in tools]
-    assert kinds == [KINDS[target].get("web_search", "google_web_search")]
+    kinds = [tool.kind for tool in tools if isinstance(tool, HostedTool)]
+    assert len(kinds) == len(tools) and kinds == (
+        [KINDS[target]["web_search"]] if "web_search" in KINDS[target] else []
+    )
 
 
 def test_only_models_made_for_it_search_over_chat() -> None:
@@ -197,9 +217,8 @@ def test_plugins_that_search_are_hosted_tools(target: str) -> None:
     plugins = [{"id": "web", "max_results": 3}, {"id": "file-parser"}, {"id": "web-fetch", "enabled": False}]
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "plugins": plugins}
     done = to(target, body, "openrouter")
-    (tool,) = read(done.body, target).tools
-    kind = tool.kind if isinstance(tool, HostedTool) else tool.name
-    assert kind == KINDS[target].get("web_search", "google_web_search")
+    kinds = [tool.kind for tool in read(done.body, target).tools if isinstance(tool, HostedTool)]
+    assert kinds == ([KINDS[target]["web_search"]] if "web_search" in KINDS[target] else [])
     assert ("field.dropped", "/plugins") in lost(done)  # the file parser
 
 
@@ -217,8 +236,8 @@ def test_gemini_2_takes_functions_or_its_own_tools(source: str, target: str) -> 
             function = {"type": "function", "function": {"name": "f"}}
     asked = _asked(source, DECLARED["web_search"][source], function)
     old = to(target, asked, source, model="gemini-2.5-flash")
-    assert {tool.name for tool in read(old.body, target).tools if isinstance(tool, Tool)} == {"f", "google_web_search"}
-    assert "tool.hosted.as_function" in codes(old)
+    assert [tool.name for tool in read(old.body, target).tools if isinstance(tool, Tool)] == ["f"]
+    assert "tool.hosted.dropped" in codes(old)
     new = to(target, asked, source, model="gemini-3-flash").json()
     new = new.get("request", new)
     assert [list(tool) for tool in sorted(new["tools"], key=str)] == [["functionDeclarations"], ["googleSearch"]]
@@ -228,13 +247,14 @@ def test_gemini_2_takes_functions_or_its_own_tools(source: str, target: str) -> 
 
 def test_a_function_of_the_clients_own_is_not_declared_twice() -> None:
     mine = {"name": "google_web_search", "input_schema": {"type": "object", "properties": {"q": {"type": "string"}}}}
-    done = to("ollama", _asked("anthropic", DECLARED["web_search"]["anthropic"], mine), "anthropic")
+    asked = _asked("anthropic", DECLARED["web_search"]["anthropic"], mine)
+    done = to("ollama", asked, "anthropic", stand_ins=True)
     assert len(done.json()["tools"]) == 1
     assert "tool.hosted.dropped" in codes(done) and done.stand_ins == {}
 
 
 def test_the_calls_of_a_stand_in_come_back_as_calls() -> None:
-    done = to("ollama", _asked("anthropic", DECLARED["web_search"]["anthropic"]), "anthropic")
+    done = to("ollama", _asked("anthropic", DECLARED["web_search"]["anthropic"]), "anthropic", stand_ins=True)
     call = ToolCall("call_1", "google_web_search", '{"query":"x"}')
     back = dragoman.translate_response(answer("ollama", call), source="ollama", target="anthropic", answers=done)
     assert [(one.name, one.input) for one in calls_of(read_answer(back.body, "anthropic"))] == [
@@ -406,7 +426,7 @@ def test_a_model_that_refuses_to_be_forced_is_asked_in_words() -> None:
 
 @pytest.mark.parametrize("source", ["anthropic", "openai-responses", "gemini"])
 def test_the_call_of_a_stand_in_is_reported(source: str) -> None:
-    done = to("openai-chat", _asked(source, DECLARED["web_search"][source]), source)
+    done = to("openai-chat", _asked(source, DECLARED["web_search"][source]), source, stand_ins=True)
     call = ToolCall("call_1", "google_web_search", '{"query":"x"}')
     whole = dragoman.translate_response(answer("openai-chat", call), source="openai-chat", target=source, answers=done)
     told = dragoman.StreamTranslator(source="openai-chat", target=source, answers=done)
@@ -422,13 +442,13 @@ def test_the_call_of_a_stand_in_is_reported(source: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "ollama"])
-def test_stand_ins_are_left_out_where_nobody_would_run_them(target: str) -> None:
+def test_a_search_that_nobody_would_run_is_left_out(target: str) -> None:
     body = {
         "model": "m",
         "input": "hi",
         "tools": [{"type": "web_search"}, {"type": "function", "name": "f", "parameters": {"type": "object"}}],
     }
-    done = dragoman.translate_request(body, source="openai-responses", target=target, stand_ins=False)
+    done = dragoman.translate_request(body, source="openai-responses", target=target)
     assert done.stand_ins == {}
     assert [tool["function"]["name"] for tool in done.json()["tools"]] == ["f"]
     assert [(loss.code, loss.path) for loss in done.losses if loss.severity != "info"] == [

@@ -193,9 +193,9 @@ CODES: dict[str, Code] = {
     ),
     "tool.hosted.as_function": _a(
         "warning",
-        "The target's upstream has no such tool: the model is offered a function instead, whose calls the client or "
-        "the gateway must run.",
-        "anthropic web_search to ollama: the function google_web_search.",
+        "The target's upstream has no such tool: the model is offered a function instead. The client runs it, as it "
+        "runs the tool at home, or the caller does, which asked for stand-ins.",
+        "anthropic web_search to ollama with stand_ins=True: the function google_web_search.",
     ),
     "tool.custom.wrapped": _a(
         "info",

@@ -60,6 +60,12 @@ CHUNK = 64 * 1024
     help="The upstream's host name or short name (mistral, deepseek): a request is made to suit it, of an answer or a "
     "stream it is the origin.",
 )
+@click.option(
+    "--stand-ins",
+    is_flag=True,
+    help="Offer a function in place of a web search or a URL fetch that the target does not have. Left out: such a "
+    "tool is dropped, because nobody may be there to run the function.",
+)
 @click.argument("file", type=click.File("rb"), default="-")
 def translate(
     source: str | None,
@@ -73,6 +79,7 @@ def translate(
     binary: str,
     repair: str,
     host: str | None,
+    stand_ins: bool,
     file: BufferedReader,
 ) -> None:
     """Translate FILE (or standard input) into another dialect."""
@@ -97,6 +104,7 @@ def translate(
                 binary=binary,  # type: ignore[arg-type]
                 repair=None if repair == "off" else repair,  # type: ignore[arg-type]
                 host=host,
+                stand_ins=stand_ins,
             )
         elif kind == "response":
             try:
@@ -104,7 +112,7 @@ def translate(
             except FaultError:  # an answer that says of itself that it failed
                 done = translate_fault(body, status=200, source=source, target=target)
         elif kind == "tools":
-            done = translate_tools(body, source=source, target=target, tolerance=tolerance)
+            done = translate_tools(body, source=source, target=target, tolerance=tolerance, stand_ins=stand_ins)
         else:
             done = translate_fault(body, status=status, source=source, target=target)
     except RepairError as error:

@@ -2,8 +2,8 @@
 
 Every dialect lists in its folder what its upstreams run, as rows of data: the family, which is a word that all dialects
 share, the type word, and where its options stand. A hosted tool of another dialect crosses by its family; options that
-the target's tool does not have are losses. Where the target has none of that family, search and fetch become functions
-(the client or the gateway has to run them), and anything else is dropped and reported.
+the target's tool does not have are losses. Where the target has none of that family, the tool is dropped and reported.
+If the caller asked for stand-ins, a search or a fetch becomes a function instead, which the caller has to run.
 
 Options may hold secrets (tokens, headers): a loss names an option and its place, never its value.
 """

@@ -139,9 +139,10 @@ class Route(_Part, frozen=True):
     """Seconds to wait before that, doubled each time, unless the upstream says how long."""
     client_key: bool = False
     """The upstream gets the key that the client sent."""
-    stand_ins: bool = True
-    """Hosted tools that the upstream does not have are offered as functions (`google_web_search`, `web_fetch`), which
-    the client then has to know; else they are left out."""
+    stand_ins: bool = False
+    """A web search or a URL fetch that the upstream does not have is offered as a function (`google_web_search`,
+    `web_fetch`). The gateway does not run it, so every client of the route has to know it. False: such a tool is left
+    out, with a loss."""
 
 
 class Config(_Part, frozen=True):

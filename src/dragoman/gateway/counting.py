@@ -125,6 +125,7 @@ def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, v
             seals=route.seals,
             vault=vault,
             host=upstreams.host(upstream),
+            stand_ins=route.stand_ins,
         )
         return _counted(upstream, crossed.body, choice.model)
     except (DragomanError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -237,6 +237,21 @@ def test_a_broken_history_can_be_refused() -> None:
     assert sound.exit_code == 0
 
 
+def test_a_function_stands_for_a_search_only_if_asked() -> None:
+    asked = {
+        "model": "m",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "hi"}],
+        "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+    }
+    arguments = ("--from", "anthropic", "--to", "openai-chat")
+    assert "tools" not in json.loads(run(*arguments, body=asked).stdout)
+    (tool,) = json.loads(run(*arguments, "--stand-ins", body=asked).stdout)["tools"]
+    assert tool["function"]["name"] == "google_web_search"
+    alone = run(*arguments, "--kind", "tools", "--stand-ins", body=asked["tools"])
+    assert [one["function"]["name"] for one in json.loads(alone.stdout)] == ["google_web_search"]
+
+
 def test_a_request_is_made_to_suit_its_host() -> None:
     body = {**CHAT, "max_completion_tokens": 9, "store": False}
     done = run("--from", "openai-chat", "--to", "openai-chat", "--host", "api.mistral.ai", body=body)

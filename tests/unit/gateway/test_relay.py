@@ -306,6 +306,33 @@ def test_losses_stand_in_a_header_and_beyond_tolerance_nothing_is_sent() -> None
     assert len(behind.seen) == 1
 
 
+@pytest.mark.parametrize(("route", "names"), [({}, ["f"]), ({"stand_ins": True}, ["google_web_search", "f"])])
+def test_a_search_that_the_upstream_does_not_have_is_a_function_only_by_the_route(
+    route: dict[str, Any], names: list[str]
+) -> None:
+    asked = {
+        "model": "m",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "hi"}],
+        "tools": [
+            {"type": "web_search_20250305", "name": "web_search"},
+            {"name": "f", "input_schema": {"type": "object"}},
+        ],
+        "tool_choice": {"type": "tool", "name": "web_search"},
+    }
+    behind = Behind(GOOD)
+
+    async def doing() -> Told:
+        async with between(behind, route=route) as front:
+            return await front.ask("/v1/messages", json.dumps(asked).encode())
+
+    told = run(doing())
+    sent = json.loads(behind.seen[0].body)
+    assert [tool["function"]["name"] for tool in sent["tools"]] == names
+    assert "tool_choice" not in sent
+    assert "choice.dropped" in told.headers["dragoman-losses"]
+
+
 def test_a_place_that_loses_too_much_is_passed_over() -> None:
     body = json.dumps(
         {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "container": "c"}
