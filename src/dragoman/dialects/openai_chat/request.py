@@ -20,6 +20,7 @@ from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
 from ...crossing import DEFAULT_PROFILE, Crossing
 from . import wire
+from .audio import becomes_words, is_heard, spoken_parts
 from .history import History, Prepare, say_json, some_input, write_own
 from .hosted import OPTIONS
 from .hosts import suited, trimmed
@@ -215,6 +216,9 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
             continue
         if role == "assistant":
             parts = read_assistant(message, at, crossing, unknown, request=True)
+            if message.audio and becomes_words(crossing) and is_heard(message.audio, request=True):
+                parts = spoken_parts(message.audio, parts, at, crossing, request=True)
+                message.audio = _NONE
             if message.function_call is not None and message.function_call.name:
                 # It has no id; the n-th of a conversation is the n-th in every later turn too.
                 legacy += 1

@@ -18,6 +18,7 @@ from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.ids import answer_id, hashed, to_chat_client
 from ...crossing import Crossing
 from . import wire
+from .audio import becomes_words, is_heard, spoken_parts
 from .message import read_assistant, read_legacy, write_assistant, write_plain
 from .results import write_results_messages
 from .tools import IDS
@@ -89,7 +90,7 @@ def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Re
 
 def read_message(message: wire.Message, crossing: Crossing, unknown: Unknown) -> Response:
     """An assistant's message by itself, as clients keep it in their history."""
-    parts = _read_parts(message, "", (), crossing, unknown)
+    parts = _with_sound(message, _read_parts(message, "", (), crossing, unknown), (), crossing)
     extra = gather(crossing, (), unknown, carried(message, _MESSAGE_EXTRAS))
     if extra is not None:
         extra = {wire.NAME: {f"choices/0/message/{name}": value for name, value in extra[wire.NAME].items()}}
@@ -101,6 +102,8 @@ def _read_choice(
 ) -> Alternative:
     at: Path = ("choices", number)
     parts = _read_parts(choice.message, f"{answer_id}:{number}", at + ("message",), crossing, unknown)
+    if choice.message.audio:
+        parts = _with_sound(choice.message, parts, at + ("message",), crossing)
     more = carried(choice, wire.CHOICE_EXTRAS)
     if choice.message.audio or choice.message.reasoning_details:
         # Fields of the message itself are gathered with its choice.
@@ -122,6 +125,14 @@ def _read_parts(message: wire.Message, salt: str, at: Path, crossing: Crossing, 
         crossing.lose("call.id.invented", at)
         parts.append(read_legacy(legacy, hashed(f"{salt}:{legacy.name}"), at, crossing, unknown))
     return parts
+
+
+def _with_sound(message: wire.Message, parts: list[Part], at: Path, crossing: Crossing) -> list[Part]:
+    """The parts with what the message says aloud; the field stays where the target has the same."""
+    if not message.audio or not becomes_words(crossing) or not is_heard(message.audio):
+        return parts
+    audio, message.audio = message.audio, wire.NONE
+    return spoken_parts(audio, parts, at, crossing)
 
 
 def _below_first(fields: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
+from .audio import becomes_words, spoken_words
 from .calls import Call, begins
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text
@@ -259,6 +260,11 @@ class StreamReader(FrameReader):
             self._words(answer, "refusal", delta.refusal, events)
         if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
             self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
+        if delta.audio and becomes_words(self._crossing, streamed=True):
+            words = spoken_words(delta.audio, ("choices", answer.number, "delta"), self._crossing)
+            delta.audio = wire.NONE
+            if words:
+                self._words(answer, "text", words, events)
         if delta.annotations or delta.audio or delta.reasoning_details:
             self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)

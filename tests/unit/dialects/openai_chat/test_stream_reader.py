@@ -579,7 +579,7 @@ def test_fields_only_this_dialect_knows_are_losses_said_once() -> None:
     assert sorted(path for _, path in lost) == [
         "/choices/0/content_filter_offsets",
         "/choices/0/content_filter_results",
-        "/choices/0/delta/audio",
+        "/choices/0/delta/audio/id",
         "/choices/0/delta/newer",
         "/choices/0/delta/reasoning_details",
         "/choices/0/logprobs",

@@ -1,0 +1,88 @@
+"""The sound of an answer (`message.audio`): its transcript is the answer's text to every other dialect.
+
+An audio answer has no `content`: its words stand in `audio.transcript`, its sound in `audio.data`. Streams bring both
+in pieces. Answers of Gemini may hold sound; those of the other dialects cannot, and the sound is reported as lost.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Media, Part, Path, Text, ToolCall
+from ...codec import jsontext
+from ...crossing import Crossing
+from . import wire
+
+_HOLDS_SOUND = frozenset({"gemini", "code-assist"})
+"""Dialects whose answers may hold sound."""
+_BEGINNINGS = {
+    "UklGR": "audio/wav",
+    "SUQz": "audio/mpeg",
+    "//": "audio/mpeg",
+    "T2dn": "audio/ogg",
+    "ZkxhQ": "audio/flac",
+}
+"""How the base64 text of sound files begins. Anything else is raw: 24,000 samples a second, 16 bits, one channel."""
+_RAW = "audio/L16;rate=24000"
+
+
+def spoken_parts(audio: Raw, parts: list[Part], at: Path, crossing: Crossing, *, request: bool = False) -> list[Part]:
+    """The parts of a message with the words of its sound, before any calls, and the sound itself where the target holds
+    sound or nothing else says what the answer is. `at`: where the message stands. A message of a history has only its
+    words: nothing shows that an upstream takes the assistant's sound back."""
+    at = (*at, "audio")
+    fields = _members(audio)
+    words, data = fields.pop("transcript", None), fields.pop("data", None)
+    found: list[Part] = []
+    if isinstance(words, str) and words:
+        found.append(Text(words, at=(*at, "transcript")))
+    if isinstance(data, str) and data:
+        if not found or (crossing.target in _HOLDS_SOUND and not request):
+            found.append(Media("audio", mime_of(data), data, at=(*at, "data")))
+        else:
+            crossing.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
+    _report_rest(fields, at, crossing)
+    first = next((i for i, part in enumerate(parts) if type(part) is ToolCall), len(parts))
+    return [*parts[:first], *found, *parts[first:]]
+
+
+def spoken_words(audio: Raw, at: Path, crossing: Crossing) -> str:
+    """The words in one piece of a streamed sound. `at`: where the delta stands. The sound itself is lost."""
+    at = (*at, "audio")
+    fields = _members(audio)
+    words, data = fields.pop("transcript", None), fields.pop("data", None)
+    if isinstance(data, str) and data:
+        crossing.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
+    _report_rest(fields, at, crossing)
+    return words if isinstance(words, str) else ""
+
+
+def _members(audio: Raw) -> dict[str, Any]:
+    found = jsontext.plain(audio)
+    return found if isinstance(found, dict) else {}
+
+
+def _report_rest(fields: dict[str, Any], at: Path, crossing: Crossing) -> None:
+    """What is said of the sound besides: by which id, and until when, its upstream holds it."""
+    for name, value in fields.items():
+        if value not in (None, "", 0):
+            known = name in ("id", "expires_at")
+            crossing.lose("field.dropped", (*at, name), severity="info" if known else None)
+
+
+def mime_of(data: str) -> str:
+    """The media type that the beginning of a sound shows."""
+    return next((mime for head, mime in _BEGINNINGS.items() if data.startswith(head)), _RAW)
+
+
+def is_heard(audio: Raw, *, request: bool = False) -> bool:
+    """Whether a field holds words, or in an answer a sound. A history mostly names a sound by its id alone."""
+    fields = _members(audio)
+    return bool(fields.get("transcript") or (fields.get("data") and not request))
+
+
+def becomes_words(crossing: Crossing, *, streamed: bool = False) -> bool:
+    """Whether the sound of an answer is to become text: kin have the same field, though not in streams."""
+    return crossing.target != wire.NAME if streamed else crossing.target not in wire.KIN
