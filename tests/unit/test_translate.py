@@ -223,7 +223,7 @@ def test_an_answer_that_is_no_json_is_refused_within_one_dialect(body: bytes) ->
 def test_an_answer_crosses() -> None:
     done = dragoman.translate_response(ANSWER, source="anthropic", target="openai-chat", created=5)
     assert done.json() == {
-        "id": "msg_1",
+        "id": "chatcmpl--msg_1",
         "object": "chat.completion",
         "created": 5,
         "model": "claude-opus-5",
@@ -420,7 +420,7 @@ def test_a_stream_crosses() -> None:
     assert deltas == [({"role": "assistant", "content": ""}, None), ({"content": "ok"}, None), ({}, "stop")]
     assert _chunks(written)[-1]["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
     assert {(chunk["id"], chunk["model"], chunk["created"]) for chunk in _chunks(written)} == {
-        ("msg_1", "claude-opus-5", 5)
+        ("chatcmpl--msg_1", "claude-opus-5", 5)
     }
     assert stream.losses == ()
 

@@ -31,6 +31,7 @@ from dragoman.canon import (
     ToolResult,
     pointer,
 )
+from dragoman.codec.answer_ids import original
 from dragoman.codec.endings import GAP, failure
 from dragoman.codec.ids import from_chat_client
 from tests.judges.envelope import inside
@@ -186,7 +187,7 @@ def response_differences(
         one, other = getattr(first.usage, name, None) or 0, getattr(last.usage, name, None) or 0
         if one != other and not journey.said("usage."):
             found.append(f"usage {name}: {one} became {other}")
-    if first.id and first.id != last.id and not made(first.id) and not journey.said("id."):
+    if first.id and original(first.id) != original(last.id) and not made(first.id) and not journey.said("id."):
         found.append(f"id: {first.id} became {last.id}")
     if first.model and first.model != last.model:
         found.append(f"model: {first.model} became {last.model}")

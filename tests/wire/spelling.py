@@ -46,7 +46,7 @@ CREATED = 1_700_000_000
 # What every answer of openai-responses has, and compatible servers leave out.
 DEMANDED: dict[str, Json] = {"metadata": {}, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 
-_MADE = re.compile(r"[a-z]+_[0-9a-f]{20}")
+_MADE = re.compile(r"[a-z]+[_-][0-9a-f]{20}")
 
 
 def made(name: str) -> bool:

@@ -47,12 +47,6 @@ def minted(at: Path, crossing: Crossing, salt: str = "") -> str:
     return hashed("\x1f".join([*[str(step) for step in at], salt] if salt else [str(step) for step in at]))
 
 
-def answer_id(parts: tuple[Part, ...], prefix: str) -> str:
-    """An id for an answer that came without one: from its content, and the same in every process."""
-    # Not their repr: where a part holds raw JSON, that shows an address in memory.
-    return hashed(msgspec.json.encode(parts).decode("utf-8", "replace"), prefix)
-
-
 def plain_id(call_id: str) -> bool:
     """Whether an id is of the kind that every dialect takes, and nearly all are."""
     return (call_id.isidentifier() or call_id.isalnum()) and call_id.isascii() and len(call_id) <= _SHORT

@@ -10,6 +10,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
+from ...codec.answer_ids import MESSAGES, in_form
 from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled, decodable
 from .blocks import DIRECT
 
@@ -190,7 +191,8 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         return None
     details = UNSET if thought is None else _OutputDetails(thought)
     usage = _Figures(fresh, written, read, plain.output, details)
-    answer = _Written(plain.id, "message", "assistant", model or plain.model, content, _WORDS[plain.stop], usage)
+    shown = in_form(plain.id, MESSAGES)
+    answer = _Written(shown, "message", "assistant", model or plain.model, content, _WORDS[plain.stop], usage)
     return jsontext.encode(answer)
 
 

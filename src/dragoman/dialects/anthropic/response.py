@@ -12,11 +12,10 @@ from ...canon.parts import Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import jsontext
+from ...codec import answer_ids, jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import FAILED, failure, first_only, with_failure
 from ...codec.extras import NULL, carried, gather, restore
-from ...codec.ids import answer_id
 from ...crossing import Crossing
 from . import wire
 from .blocks import BlockWriter
@@ -122,12 +121,8 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     content = BlockWriter(crossing).answer(parts)
     if response.alternatives:
         first_only(response, crossing)
-    response_id = response.id
-    if not response_id:
-        response_id = answer_id(response.parts, "msg_")
-        crossing.lose("id.invented")
     out: dict[str, Any] = {
-        "id": response_id,
+        "id": answer_ids.for_response(response.id, response.parts, answer_ids.MESSAGES, crossing),
         "type": "message",
         "role": "assistant",
         "model": crossing.model or response.model,

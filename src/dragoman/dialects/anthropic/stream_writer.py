@@ -7,7 +7,7 @@ from typing import Any
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Stop, Usage
-from ...codec import jsontext
+from ...codec import answer_ids, jsontext
 from ...codec.endings import cut_short, failure, flawed, unusable
 from ...codec.extras import restore
 from ...codec.ids import hashed
@@ -91,12 +91,8 @@ class StreamWriter:
         crossing = self._crossing
         self._started = True
         self._usage = event.usage
-        stream_id = event.id
-        if not stream_id:
-            stream_id = hashed(event.model, "msg_")
-            crossing.lose("id.invented")
         message: dict[str, Any] = {
-            "id": stream_id,
+            "id": answer_ids.for_stream(event.id, event.model, event.created, answer_ids.MESSAGES, crossing),
             "type": "message",
             "role": "assistant",
             "model": crossing.model or event.model,

@@ -12,6 +12,7 @@ from ...canon.response import Response
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted
+from ...codec.answer_ids import original
 from ...codec.extras import carried
 from ...crossing import Crossing
 from ...errors import WireError
@@ -63,7 +64,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     out: dict[str, Any] = {}
     trace: Raw | None = fields.pop("traceId", None)
     if trace is None and response.id:
-        trace = jsontext.raw(response.id)
+        trace = jsontext.raw(original(response.id))
         response = msgspec.structs.replace(response, id="")
     if mine:
         crossing.source = wire.GEMINI

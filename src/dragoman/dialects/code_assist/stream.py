@@ -13,6 +13,7 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, Start
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.answer_ids import original
 from ...codec.extras import carried
 from ...codec.faults import said_nothing
 from ...crossing import Crossing
@@ -125,7 +126,7 @@ class StreamWriter(gemini.StreamWriter):
     def _start(self, event: Start) -> bytes:
         trace = wire.own(event.extra).get("traceId")
         if trace is None and event.id:
-            trace = jsontext.raw(event.id)
+            trace = jsontext.raw(original(event.id))
             event = msgspec.structs.replace(event, id="")
         if trace is not None and bytes(trace) != b"null":
             self._trace["traceId"] = trace

@@ -12,6 +12,7 @@ from ...canon.parts import Seal
 from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
+from ...codec.answer_ids import original
 from ...codec.extras import NULL
 from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Something, Word, as_spelled, decodable
 from ...codec.seals import MARK
@@ -184,5 +185,5 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     time = _written_time(plain.created) if plain.created is not None else None
     candidate = _Candidate(_Content(parts, "model"), _WORDS[plain.stop], 0)
     return jsontext.encode(
-        _Written((candidate,), usage, model or plain.model, plain.id, UNSET if time is None else time)
+        _Written((candidate,), usage, model or plain.model, original(plain.id), UNSET if time is None else time)
     )

@@ -13,6 +13,7 @@ from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
+from ...codec.answer_ids import original
 from ...codec.extras import carried, gather
 from ...crossing import Crossing
 from ...errors import WireError
@@ -254,7 +255,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     if model:
         out["modelVersion"] = model
     if response.id:
-        out["responseId"] = response.id
+        out["responseId"] = original(response.id)
     if response.extra is not None:
         put_back(out, response.extra)
     if response.created is not None and "createTime" not in out:

@@ -13,6 +13,7 @@ import msgspec
 from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...codec import jsontext
+from ...codec.answer_ids import original
 from ...codec.endings import left_out, malformed
 from ...crossing import Crossing
 from . import wire
@@ -99,7 +100,7 @@ class StreamWriter:
         if model:
             self._head["modelVersion"] = model
         if event.id:
-            self._head["responseId"] = event.id
+            self._head["responseId"] = original(event.id)
         created = own(event.extra, "createTime")
         stamp: Any = created if created is not None else write_time(event.created) if event.created else None
         if stamp is not None:

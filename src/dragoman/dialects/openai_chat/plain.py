@@ -10,6 +10,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
+from ...codec.answer_ids import CHAT, in_form
 from ...codec.extras import NULL
 from ...codec.ids import short_for_chat_client
 from ...codec.plain import NOT_PLAIN, CallId, Exact, Kinds, Something, Word, as_spelled
@@ -202,4 +203,5 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     )
     choice = _Chosen(0, _Told("assistant", plain.text or None, told, None), None, plain.stop)
     created = created if plain.created is None else plain.created
-    return jsontext.encode(_Written(plain.id, "chat.completion", created, model or plain.model, (choice,), usage))
+    shown_id = in_form(plain.id, CHAT)
+    return jsontext.encode(_Written(shown_id, "chat.completion", created, model or plain.model, (choice,), usage))

@@ -11,11 +11,11 @@ from msgspec import Raw, Struct
 from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
-from ...codec import jsontext
+from ...codec import answer_ids, jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.endings import FAILED, GAP, failure, with_failure
 from ...codec.extras import NULL, Fields, carried, gather, restore
-from ...codec.ids import answer_id, hashed, to_chat_client
+from ...codec.ids import hashed, to_chat_client
 from ...crossing import Crossing
 from . import wire
 from .audio import becomes_words, is_heard, spoken_parts
@@ -241,12 +241,8 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         choices = [_write_choice(response.parts, response.stop, 0, crossing)]
     for i, other in enumerate(response.alternatives):
         choices.append(restore(_write_choice(other.parts, other.stop, i + 1, crossing), other.extra, wire.NAME))
-    response_id = response.id
-    if not response_id:
-        response_id = answer_id(response.parts, "chatcmpl_")
-        crossing.lose("id.invented")
     out: dict[str, Any] = {
-        "id": response_id,
+        "id": answer_ids.for_response(response.id, response.parts, id_prefix(crossing), crossing),
         "object": "chat.completion",
         "created": crossing.created if response.created is None else response.created,
         "model": crossing.model or response.model,
@@ -259,6 +255,11 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     if crossing.source != wire.NAME:
         _complete(out, crossing)
     return jsontext.encode(out)
+
+
+def id_prefix(crossing: Crossing) -> str:
+    """How ids of answers begin: OpenRouter writes Chat's answers under ids of its own form."""
+    return answer_ids.CHAT if crossing.target == wire.NAME else answer_ids.OPENROUTER
 
 
 def _complete(out: dict[str, Any], crossing: Crossing) -> None:

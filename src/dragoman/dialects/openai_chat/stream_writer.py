@@ -6,15 +6,15 @@ from typing import Any
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Text, ToolCall
-from ...codec import jsontext
+from ...codec import answer_ids, jsontext
 from ...codec.endings import GAP, cut_short, failure, flawed
-from ...codec.ids import hashed, to_chat_client
+from ...codec.ids import to_chat_client
 from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
 from .faults import error_object
 from .message import annotations_to, write_seal
-from .response import called, own_word, write_stop, write_usage
+from .response import called, id_prefix, own_word, write_stop, write_usage
 from .tools import IDS, NAMES
 
 
@@ -65,12 +65,8 @@ class StreamWriter:
 
     def _start(self, event: Start) -> bytes:
         crossing = self._crossing
-        stream_id = event.id
-        if not stream_id:
-            stream_id = hashed(event.model, "chatcmpl_")
-            crossing.lose("id.invented")
         head = {
-            "id": stream_id,
+            "id": answer_ids.for_stream(event.id, event.model, event.created, id_prefix(crossing), crossing),
             "object": "chat.completion.chunk",
             "created": crossing.created if event.created is None else event.created,
             "model": crossing.model or event.model,

@@ -10,6 +10,7 @@ from msgspec import Raw, Struct
 
 from ...canon.request import Request
 from ...canon.response import Named, Plain, PlainCall
+from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.ids import hashed
 from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled
 from . import wire
@@ -183,7 +184,8 @@ def _kept(answer: Any) -> Named:
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     status = "incomplete" if plain.stop == "length" else "completed"
-    stem = hashed(plain.id, "")
+    shown = in_form(plain.id, RESPONSES)
+    stem = hashed(shown, "")
     output: list[Any] = []
     if plain.text:
         said = _Said("output_text", plain.text, (), ())
@@ -207,7 +209,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         total_tokens=plain.input + plain.output,
     )
     created = created if plain.created is None else plain.created
-    out = _Written(plain.id, "response", created, status, model or plain.model, output, usage)
+    out = _Written(shown, "response", created, status, model or plain.model, output, usage)
     if plain.stop == "length":
         return filled({**msgspec.structs.asdict(out), "incomplete_details": _CUT}, answers)
     return completed(out, answers)

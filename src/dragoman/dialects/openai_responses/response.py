@@ -14,11 +14,10 @@ from ...canon.parts import Extra, Part, Path, Text, ToolCall
 from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import jsontext
+from ...codec import answer_ids, jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import first_only
 from ...codec.extras import NULL, carried, gather, restore
-from ...codec.ids import answer_id
 from ...codec.memo import Same
 from ...crossing import Crossing
 from ...errors import WireError
@@ -184,10 +183,7 @@ def _is_silent(name: str, wish: bytes) -> bool:
 
 
 def write_response(response: Response, crossing: Crossing) -> bytes:
-    response_id = response.id
-    if not response_id:
-        response_id = answer_id(response.parts, "resp_")
-        crossing.lose("id.invented")
+    response_id = answer_ids.for_response(response.id, response.parts, answer_ids.RESPONSES, crossing)
     if response.alternatives:
         first_only(response, crossing)
     end = write_stop(response.stop, response.parts, crossing)

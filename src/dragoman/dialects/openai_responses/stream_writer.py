@@ -14,10 +14,9 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall
 from ...canon.response import Stop
-from ...codec import jsontext
+from ...codec import answer_ids, jsontext
 from ...codec.endings import cut_short, flawed
 from ...codec.extras import restore
-from ...codec.ids import hashed
 from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
@@ -114,10 +113,7 @@ class StreamWriter:
             return b""
         self._started = True
         crossing = self._crossing
-        self._id = event.id
-        if not self._id:
-            self._id = hashed(f"{event.model}:{event.created or crossing.created}", "resp_")
-            crossing.lose("id.invented")
+        self._id = answer_ids.for_stream(event.id, event.model, event.created, answer_ids.RESPONSES, crossing)
         self._head = head(self._id, event.created, event.model, "in_progress", crossing)
         response = Raw(filled({**self._head, "output": [], "usage": _NOTHING_COUNTED}, crossing.answers))
         return self._event("response.created", {"response": response}) + self._event(

@@ -27,7 +27,14 @@ def _choice(message: dict[str, Any], finish: str | None = "stop", **more: Any) -
 
 
 def _answer(*choices: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"id": "r1", "object": "chat.completion", "created": 7, "model": "m", "choices": list(choices), **more}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 7,
+        "model": "m",
+        "choices": list(choices),
+        **more,
+    }
 
 
 # reading
@@ -36,7 +43,7 @@ def _answer(*choices: dict[str, Any], **more: Any) -> dict[str, Any]:
 def test_an_answer_is_read() -> None:
     body = _answer(_choice({"content": "ok", "refusal": None}), usage={"prompt_tokens": 3, "completion_tokens": 4})
     assert read_answer(body) == (
-        Response((Text("ok", at=(*AT, "content")),), Stop("stop"), "r1", "m", 7, Usage(3, 4)),
+        Response((Text("ok", at=(*AT, "content")),), Stop("stop"), "chatcmpl-1", "m", 7, Usage(3, 4)),
         [],
     )
 
@@ -174,7 +181,7 @@ def test_several_answers_are_alternatives() -> None:
     assert response == Response(
         (Text("one", at=(*AT, "content")),),
         Stop("stop"),
-        "r1",
+        "chatcmpl-1",
         "m",
         7,
         alternatives=(
@@ -188,7 +195,7 @@ def test_several_answers_are_alternatives() -> None:
 
 
 def test_an_answer_without_choices_is_empty() -> None:
-    assert read_answer(_answer())[0] == Response((), Stop("unknown"), "r1", "m", 7)
+    assert read_answer(_answer())[0] == Response((), Stop("unknown"), "chatcmpl-1", "m", 7)
 
 
 def test_annotations_are_citations() -> None:
@@ -281,13 +288,13 @@ def test_the_place_of_what_is_missing_is_named() -> None:
 
 
 def _message(*parts: Part, **options: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    written, lost = write_answer(Response(parts, Stop("stop"), "r1"), **options)
+    written, lost = write_answer(Response(parts, Stop("stop"), "chatcmpl-1"), **options)
     return written["choices"][0]["message"], lost
 
 
 def test_an_answer_is_written() -> None:
     called = ToolCall("call_c", "f", '{"a": 1.0}')
-    response = Response((Text("ok"), called), Stop("tool_calls"), "r1", "m", 7, Usage(3, 4))
+    response = Response((Text("ok"), called), Stop("tool_calls"), "chatcmpl-1", "m", 7, Usage(3, 4))
     call = {"id": "call_c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1.0}'}}
     assert write_answer(response) == (
         _answer(
@@ -302,7 +309,7 @@ def test_what_is_not_known_is_passed_in_or_made() -> None:
     written, lost = write_answer(Response((Text("ok"),), Stop("stop")), created=5, model="asked")
     assert (written["created"], written["model"]) == (5, "asked")
     assert written["id"] == write_answer(Response((Text("ok"),), Stop("stop")))[0]["id"]
-    assert written["id"].startswith("chatcmpl_")
+    assert written["id"].startswith("chatcmpl-")
     assert "usage" not in written
     assert lost == [("id.invented", "")]
 
@@ -447,7 +454,7 @@ def test_usage_is_written(usage: Usage, wire: dict[str, Any], lost: list[tuple[s
 def test_alternatives_are_choices() -> None:
     called = {**CALL, "id": "call__c"}
     others = (Alternative((Text("b"),), Stop("length")), Alternative((ToolCall("c", "f", "{}"),), Stop("tool_calls")))
-    written, lost = write_answer(Response((Text("a"),), Stop("stop"), "r1", "m", 7, alternatives=others))
+    written, lost = write_answer(Response((Text("a"),), Stop("stop"), "chatcmpl-1", "m", 7, alternatives=others))
     assert written == _answer(
         {**_choice({"content": "a", "refusal": None}), "logprobs": None},
         {**_choice({"content": "b", "refusal": None}, "length"), "index": 1, "logprobs": None},

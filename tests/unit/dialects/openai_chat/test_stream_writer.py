@@ -16,8 +16,8 @@ from dragoman.canon.response import Alternative, Response, Stop, Usage
 from dragoman.codec.ids import hashed
 from tests.unit.dialects.openai_chat.desk import CHAT, events_of, stream_of, unplaced
 
-START = Start("c1", "m", 7)
-HEAD = {"id": "c1", "object": "chat.completion.chunk", "created": 7, "model": "m"}
+START = Start("chatcmpl-1", "m", 7)
+HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 7, "model": "m"}
 ROLE = {"role": "assistant", "content": ""}
 
 
@@ -232,7 +232,7 @@ def test_why_it_ended(parts: tuple[Part, ...], stop: Stop, word: str, lost: list
 def test_what_is_not_known_is_passed_in_or_made() -> None:
     chunks, lost = _chunks([Start(), Finish(Stop("stop"))], created=5, model="asked")
     assert {(chunk["id"], chunk["created"], chunk["model"]) for chunk in chunks[:-1]} == {
-        (hashed("", "chatcmpl_"), 5, "asked")
+        (hashed(":5", "chatcmpl-"), 5, "asked")
     }
     assert lost == [("id.invented", "")]
 
@@ -254,7 +254,7 @@ def test_a_fault_ends_the_stream_without_its_terminator(before: list[Event]) -> 
 RESPONSE = Response(
     (Reasoning("hm"), Text("ok"), ToolCall("call_a", "f", '{"x": 1.0}'), ToolCall("call_b", "p", "+x", True)),
     Stop("tool_calls"),
-    "c1",
+    "chatcmpl-1",
     "m",
     7,
     Usage(9, 8, 4, 2, 5),

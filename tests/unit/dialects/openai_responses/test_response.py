@@ -211,7 +211,7 @@ def test_an_answer_for_a_client() -> None:
     )
     out = gave(response, under)
     assert out == {
-        "id": "msg_01",
+        "id": "resp__msg_01",
         "object": "response",
         "created_at": 9,
         "status": "completed",

@@ -61,7 +61,7 @@ def test_a_text_in_full() -> None:
     assert check_stream(NAME, stream) == []
     events = payloads(stream)
     response = {
-        "id": "x",
+        "id": "resp__x",
         "object": "response",
         "created_at": 5,
         "status": "in_progress",

@@ -1,0 +1,49 @@
+"""Ids of answers, in the form that clients of the target expect: `msg_`, `resp_`, `chatcmpl-` or `gen-` in front.
+
+The id of another dialect's answer is kept whole behind the prefix, whose last character then stands twice
+(`msg__chatcmpl-1` is Chat's `chatcmpl-1`). So a marked id is told from an upstream's own, and `original` takes the
+mark off again. Gemini and Code Assist have no form: their answers get the id as the upstream wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from ..canon.parts import Part
+from ..crossing import Crossing
+from .ids import hashed
+
+MESSAGES, RESPONSES, CHAT, OPENROUTER = "msg_", "resp_", "chatcmpl-", "gen-"
+
+_MARKED = re.compile(r"(?:msg__|resp__|chatcmpl--|gen--)(?=.)", re.DOTALL)
+
+
+def in_form(answer_id: str, prefix: str) -> str:
+    """The id of another dialect's answer as a client gets it whose ids begin with `prefix`."""
+    answer_id = original(answer_id)
+    return answer_id if answer_id.startswith(prefix) else prefix + prefix[-1] + answer_id
+
+
+def original(answer_id: str) -> str:
+    """The upstream's own id, without the mark of `in_form`."""
+    found = _MARKED.match(answer_id)
+    return answer_id if found is None else answer_id[found.end() :]
+
+
+def for_response(answer_id: str, parts: tuple[Part, ...], prefix: str, crossing: Crossing) -> str:
+    """The id to write for an answer. One that came without is made of its content: the same in every process."""
+    if not answer_id:
+        crossing.lose("id.invented")
+        # Not of the parts' repr: where a part holds raw JSON, that shows an address in memory.
+        return hashed(msgspec.json.encode(parts).decode("utf-8", "replace"), prefix)
+    return answer_id if crossing.source == crossing.target else in_form(answer_id, prefix)
+
+
+def for_stream(answer_id: str, model: str, created: int | None, prefix: str, crossing: Crossing) -> str:
+    """The id to write for a stream, of whose content nothing is known yet where one has to be made."""
+    if not answer_id:
+        crossing.lose("id.invented")
+        return hashed(f"{model}:{created or crossing.created}", prefix)
+    return answer_id if crossing.source == crossing.target else in_form(answer_id, prefix)
