@@ -22,6 +22,8 @@ from ...codec.seals import MARK, origin, pack
 from ...crossing import Crossing
 from ...memory import small_cache
 from . import wire
+from .images import KIND as IMAGE
+from .images import image_item, is_picture, read_image
 from .message import read_content, write_output_text
 from .search import is_search, search_item
 from .tools import IDS, NAMES, own_fields, with_fields
@@ -62,8 +64,17 @@ def read_item(
         thought = _read_reasoning(item, at, crossing, unknown)
         if thought is not None:
             parts.append(thought)
+    elif (image := read_image_item(item, at, crossing)) is not None:
+        parts.append(image)
     else:
         parts.append(read_opaque(item, at))
+
+
+def read_image_item(item: wire.Item, at: Path, crossing: Crossing) -> Media | None:
+    """The image of an item that holds one, for another dialect."""
+    if crossing.target == wire.NAME or jsontext.kind(item.strange) != IMAGE:
+        return None
+    return read_image(item, at, crossing)
 
 
 def read_opaque(item: wire.Item, at: Path) -> Opaque:
@@ -411,6 +422,10 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
     message: dict[str, Any] | None = None
     place: Path = ()
     for part in parts:
+        if type(part) is Media and is_picture(part):
+            message = None
+            items.append(image_item(part, answer_id(response_id, len(items), "ig_"), crossing))
+            continue
         if isinstance(part, Text | Media) or _is_content(part):
             if isinstance(part, Text) and not part.text and crossing.source != wire.NAME:
                 _skip(part, crossing)

@@ -23,7 +23,7 @@ from . import wire
 from .earlier import put_earlier
 from .history import History, instructions, say_json, some_input, write_own
 from .hosted import HOSTED
-from .items import item_extra, message_extra, read_call, read_item, read_opaque, stray_fields
+from .items import item_extra, message_extra, read_call, read_image_item, read_item, read_opaque, stray_fields
 from .message import read_content, write_input
 from .search import read_search
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
@@ -251,6 +251,10 @@ def _read_other(
     item: wire.Item, at: Path, said: list[Part], added: list[Tool | HostedTool], crossing: Crossing
 ) -> None:
     """Items only this dialect knows keep their place among the assistant's; other targets get what they can use."""
+    image = read_image_item(item, at, crossing)
+    if image is not None:
+        said.append(image)
+        return
     part = read_opaque(item, at)
     if crossing.target != wire.NAME:
         if part.kind == "item_reference":

@@ -28,6 +28,8 @@ from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
 from .faults import fault_from
+from .images import EVENTS as IMAGE_EVENTS
+from .images import KIND as IMAGE
 from .items import read_item
 from .response import answer_extra, read_response, read_stop, read_usage
 from .telling import ANNOTATION, DONE, PART_DONE, Item, Teller
@@ -71,6 +73,7 @@ _SILENT = frozenset(
         "response.content_part.added",
         "response.reasoning_summary_part.added",
         "response.reasoning_summary_part.done",
+        *[f"response.{IMAGE}.{state}" for state in IMAGE_EVENTS],
     }
 )
 _ADDED, _ENDED = "response.output_item.added", "response.output_item.done"

@@ -21,6 +21,9 @@ from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
 from .faults import error_event, response_error
+from .images import EVENTS as IMAGE_EVENTS
+from .images import KIND as IMAGE
+from .images import image_item, is_picture
 from .items import MADE_HERE, answer_call, answer_id, answer_message, answer_part, answer_reasoning, call_prefix
 from .message import write_citations
 from .response import filled, head, write_stop, write_usage
@@ -133,6 +136,8 @@ class StreamWriter:
             if self._message is not None and self._crossing.source == wire.NAME and part.at[:2] != self._message_at:
                 out += self._close_message(False)
             return out
+        if isinstance(part, Media) and is_picture(part):
+            return out + self._close_message(False) + self._image(part)
         if isinstance(part, Media):
             out += self._begin_text(Text("", at=part.at))
             self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
@@ -391,6 +396,17 @@ class StreamWriter:
         self._index = -1
         out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
         return out + self._done(part.value)
+
+    def _image(self, media: Media) -> bytes:
+        """An image that the model made. Parts of it are not shown before it is whole."""
+        self._index = -1
+        place = len(self._items)
+        item = image_item(media, answer_id(self._id, place, "ig_"), self._crossing)
+        begun = {"id": item["id"], "type": IMAGE, "status": "in_progress", "result": None}
+        out = self._event("response.output_item.added", {"output_index": place, "item": begun})
+        for state in IMAGE_EVENTS:
+            out += self._event(f"response.{IMAGE}.{state}", {"output_index": place, "item_id": item["id"]})
+        return out + self._done(item)
 
     def _finish(self, event: Finish) -> bytes:
         if event.answer == 0:

@@ -366,7 +366,7 @@ def test_what_a_client_of_this_dialect_cannot_get() -> None:
         Text(""),
         Reasoning(""),
         Opaque("gemini", "executableCode", Raw(b"{}"), at=("a",)),
-        Media("image", "image/png", "QUJD", at=("b",)),
+        Media("video", "video/mp4", "QUJD", at=("b",)),
         ToolCall("c", "f", "{}", seal=Seal("gemini", "s"), at=("d",)),
     )
     response = Response(parts, Stop("tool_calls"), alternatives=(Alternative((), Stop("stop")),), usage=Usage())

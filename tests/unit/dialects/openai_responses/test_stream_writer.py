@@ -217,7 +217,7 @@ def test_what_this_dialect_cannot_stream() -> None:
     stream = sent(
         Start("", "m"),
         *part(0, Opaque("gemini", "executableCode", Raw(b"{}"))),
-        *part(1, Media("image", "image/png", "QUJD")),
+        *part(1, Media("video", "video/mp4", "QUJD")),
         PartStart(2, Text("", at=("second",)), 1),
         PartDelta(2, "other answer"),
         PartEnd(2),

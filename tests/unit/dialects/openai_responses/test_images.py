@@ -1,0 +1,107 @@
+"""Images that a model made: `image_generation_call` items of Responses, pictures in the answers of other dialects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import dragoman
+
+PNG = "iVBORw0KGgo="
+JPEG = "/9j/4AAQSkZJRg=="
+PARTS = [{"text": "Here:"}, {"inlineData": {"mimeType": "image/png", "data": PNG}}, {"text": "Done."}]
+ITEM = {"id": "ig_1", "type": "image_generation_call", "status": "completed", "result": PNG, "output_format": "png"}
+
+
+def _gemini(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+    return {"candidates": [candidate], "modelVersion": "gemini-3-pro-image", "responseId": "r1"}
+
+
+def _answer(*items: dict[str, Any]) -> dict[str, Any]:
+    head = {"id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "status": "completed"}
+    return {**head, "output": list(items)}
+
+
+def test_an_image_is_an_item_between_messages() -> None:
+    done = dragoman.translate_response(_gemini(PARTS), source="gemini", target="openai-responses")
+    first, image, last = done.json()["output"]
+    assert first["content"][0]["text"] == "Here:" and last["content"][0]["text"] == "Done."
+    assert image["id"].startswith("ig_")
+    assert {**image, "id": "ig_1"} == ITEM
+    assert "media.dropped" not in {loss.code for loss in done.losses}
+
+
+def test_an_image_is_streamed_as_an_item() -> None:
+    stream = dragoman.StreamTranslator(source="gemini", target="openai-responses")
+    out = stream.feed(b"data: " + msgspec.json.encode(_gemini(PARTS)) + b"\r\n\r\n") + stream.close()
+    events = [msgspec.json.decode(line[6:]) for line in out.splitlines() if line.startswith(b"data: ")]
+    about = [event["type"] for event in events if event.get("output_index") == 1]
+    assert about == [
+        "response.output_item.added",
+        "response.image_generation_call.in_progress",
+        "response.image_generation_call.generating",
+        "response.image_generation_call.completed",
+        "response.output_item.done",
+    ]
+    whole = dragoman.translate_response(_gemini(PARTS), source="gemini", target="openai-responses")
+    assert events[-1]["response"]["output"] == whole.json()["output"]
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+
+
+@pytest.mark.parametrize("target", ["gemini", "openrouter", "ollama"])
+def test_an_item_is_an_image_elsewhere(target: str) -> None:
+    item = {**ITEM, "revised_prompt": "A fox.", "quality": "low"}
+    done = dragoman.translate_response(_answer(item), source="openai-responses", target=target)
+    assert PNG.encode() in done.body
+    lost = {(loss.path, loss.severity) for loss in done.losses}
+    assert {("/output/0/revised_prompt", "warning"), ("/output/0/quality", "info")} <= lost
+    assert "hosted.dropped" not in {loss.code for loss in done.losses}
+
+
+def test_the_type_is_read_from_the_bytes_where_it_is_not_said() -> None:
+    item = {"id": "ig_1", "type": "image_generation_call", "status": "completed", "result": JPEG}
+    done = dragoman.translate_response(_answer(item), source="openai-responses", target="gemini")
+    parts = done.json()["candidates"][0]["content"]["parts"]
+    assert parts == [{"inlineData": {"mimeType": "image/jpeg", "data": JPEG}}]
+
+
+def test_a_streamed_item_is_an_image_elsewhere() -> None:
+    begun = {"type": "image_generation_call", "id": "ig_1", "status": "in_progress"}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {"id": "resp_1", "model": "gpt-5", "created_at": 1}},
+        {"type": "response.output_item.added", "output_index": 0, "item": begun},
+        {"type": "response.image_generation_call.generating", "output_index": 0, "item_id": "ig_1"},
+        {"type": "response.output_item.done", "output_index": 0, "item": ITEM},
+        {"type": "response.completed", "response": _answer(ITEM)},
+    ]
+    wire = b"".join(
+        [b"data: " + msgspec.json.encode({**event, "sequence_number": i}) + b"\n\n" for i, event in enumerate(events)]
+    )
+    stream = dragoman.StreamTranslator(source="openai-responses", target="gemini")
+    out = stream.feed(wire) + stream.close()
+    assert out.count(PNG.encode()) == 1
+    assert not {"hosted.dropped", "event.dropped"} & {loss.code for loss in stream.losses}
+
+
+def test_images_of_a_history_cross_and_ids_alone_do_not() -> None:
+    def sent(item: dict[str, Any]) -> dragoman.Translation:
+        asked = [{"role": "user", "content": "Draw."}, item, {"role": "user", "content": "Again."}]
+        return dragoman.translate_request(
+            {"model": "gpt-5", "input": asked}, source="openai-responses", target="gemini", model="gemini-2.5-flash"
+        )
+
+    model = sent(ITEM).json()["contents"][1]
+    assert model == {"role": "model", "parts": [{"inlineData": {"mimeType": "image/png", "data": PNG}}]}
+    named = sent({"type": "image_generation_call", "id": "ig_1"})
+    assert ("hosted.dropped", "/input/1") in {(loss.code, loss.path) for loss in named.losses}
+
+
+def test_no_item_is_made_for_an_upstream() -> None:
+    contents = [{"role": "user", "parts": [{"text": "Draw."}]}, {"role": "model", "parts": PARTS}]
+    contents.append({"role": "user", "parts": [{"text": "Again."}]})
+    done = dragoman.translate_request({"contents": contents}, source="gemini", target="openai-responses", model="gpt-5")
+    assert b"image_generation_call" not in done.body
+    assert "media.dropped" in {loss.code for loss in done.losses}
