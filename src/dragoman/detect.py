@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from .codec import jsontext
 from .codec.sse import Splitter
+from .codec.surrogates import decode_tolerant
 from .dialects import get, names
 from .translate import Body, loose_bytes
 
@@ -34,11 +34,11 @@ def _document(body: bytes) -> Any:
         found = [data for _, data in (*frames.feed(body), *frames.close())]
         body = found[0] if found else b"null"
     try:
-        value = jsontext.decode(body)
+        value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         # NDJSON: the first line is a document of its own.
         try:
-            value = jsontext.decode(body.lstrip().partition(b"\n")[0])
+            value = decode_tolerant(body.lstrip().partition(b"\n")[0])
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return None
     return value[0] if isinstance(value, list) and value else value

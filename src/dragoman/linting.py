@@ -14,6 +14,7 @@ from .canon.fold import fold
 from .canon.parts import Path, pointer
 from .codec import jsontext
 from .codec.sse import Splitter
+from .codec.surrogates import decode_tolerant
 from .crossing import Crossing
 from .dialect import Dialect
 from .dialects import get, names
@@ -200,7 +201,7 @@ def _document(body: Body, dialect: str, kind: Kind) -> Any:
 
 def _decoded(body: bytes, dialect: str) -> Any:
     try:
-        return jsontext.decode(body)
+        return decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise WireError(dialect, "", "JSON", str(error)) from None
 
@@ -221,6 +222,6 @@ def _frame(text: bytes) -> Any:
     if text.strip() == b"[DONE]":
         return DONE
     try:
-        return jsontext.decode(text)
+        return decode_tolerant(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return None

@@ -7,7 +7,10 @@ from typing import Any
 from .canon.losses import Loss
 from .canon.repairs import Repair
 from .codec import jsontext
+from .codec.surrogates import lose_replaced, without_surrogates
+from .crossing import Crossing
 from .dialects import get
+from .errors import WireError
 from .translate import Body, as_bytes
 
 
@@ -46,7 +49,19 @@ def repair(body: Body, *, dialect: str, model: str | None = None) -> Repaired:
     key = spoken.demands.history
     if alone:
         document = b'{"%s":%s}' % (key.encode(), document)
-    out, repairs, losses = mended(document, spoken, model)
+    try:
+        out, repairs, losses = mended(document, spoken, model)
+    except WireError:
+        sound = without_surrogates(document)
+        if sound is None:
+            raise
+        out, repairs, losses = mended(sound, spoken, model)
+        if repairs:
+            crossing = Crossing(dialect, dialect)
+            lose_replaced(document, sound, crossing)
+            losses = (*crossing.losses.all(), *losses)
+        else:
+            out = document
     if alone:
         out = bytes(jsontext.fields(out)[key]) if repairs else as_bytes(body, dialect)
         repairs = tuple([Repair(one.name, one.path.removeprefix(f"/{key}"), one.detail) for one in repairs])

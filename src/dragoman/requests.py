@@ -19,11 +19,12 @@ from .codec.hosted import aim, cross
 from .codec.ids import distinct
 from .codec.names import declared_once, reserve
 from .codec.seals import MARK_BYTES
+from .codec.surrogates import lose_replaced, without_surrogates
 from .codec.vault import Vault
 from .crossing import Crossing, Host, Resolver
 from .dialect import Dialect
 from .dialects import get
-from .errors import ConfigError
+from .errors import ConfigError, WireError
 from .sealing import Strategy, check_strategy, homeward, keeps
 from .translation import Body, Translation, check_text, checked_tolerance, loose_bytes, settled
 
@@ -55,7 +56,8 @@ def look(body: bytes) -> Head | None:
     try:
         return _head(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return None
+        mended = without_surrogates(body)
+    return look(mended) if mended is not None else None
 
 
 class Terms(Struct, frozen=True, eq=False):
@@ -111,12 +113,41 @@ def cross_request(
     """A request in another dialect, as `translate_request` makes it. `sighted`: what was `seen` in it. `vault`: that of
     the client who asks, in place of the vault of the terms. `asked`: the model that the client named, where the request
     itself may not say."""
-    reader, writer, host = terms.reader, terms.writer, terms.host
     document = body if type(body) is bytes else loose_bytes(body, terms.source)
-    facts = hosts.lookup(host, terms.target) if host is not None else None
-    if reader is writer:
-        return _within(document, terms, facts, vault, asked)
+    facts = hosts.lookup(terms.host, terms.target) if terms.host is not None else None
+    within = terms.reader is terms.writer
+    try:
+        if within:
+            return _within(document, terms, facts, vault, asked)
+        return _between(document, terms, facts, vault, _crossing(terms, facts), sighted)
+    except WireError:
+        mended = without_surrogates(document)
+        if mended is None:
+            raise
     crossing = _crossing(terms, facts)
+    lose_replaced(document, mended, crossing)
+    if not within:
+        return _between(mended, terms, facts, vault, crossing, None)
+    result = _within(mended, terms, facts, vault, asked)
+    head = look(mended) or Head()
+    if result.body == _passed(mended, terms.reader, terms.model, head).body:
+        result.body = _passed(document, terms.reader, terms.model, head).body
+        return result
+    replaced = settled(crossing, terms.reader, terms.writer, terms.tolerance)
+    result._losses = (*(replaced() if callable(replaced) else replaced), *result.losses)
+    return result
+
+
+def _between(
+    document: bytes,
+    terms: Terms,
+    facts: Host | None,
+    vault: Vault | None,
+    crossing: Crossing,
+    sighted: Sighted | None,
+) -> Translation:
+    """A request from one dialect to another."""
+    reader, writer = terms.reader, terms.writer
     request = reader.recall(document, crossing, sighted) if reader.recall is not None else None
     if request is None:
         check_text(document, terms.source)

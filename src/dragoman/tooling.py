@@ -12,9 +12,10 @@ from .canon.request import Request
 from .canon.response import Response, Stop
 from .canon.turns import Turn
 from .codec import jsontext
+from .codec.surrogates import without_surrogates
 from .crossing import Crossing
 from .dialects import get
-from .errors import ConfigError
+from .errors import ConfigError, WireError
 from .sealing import marked
 from .translate import Body, as_bytes
 
@@ -23,8 +24,19 @@ _OUTPUT_KEYS = frozenset({"id", "output", "outputText", "is_error", "isError"})
 
 def tool_calls(response: Body, *, dialect: str) -> list[ToolCall]:
     """The calls a client has to run, in order: id, name, arguments (exact JSON text), `.input` (decoded)."""
-    found = get(dialect).read_response(as_bytes(response, dialect), Crossing(dialect, dialect))
+    found = _read_response(response, dialect, Crossing(dialect, dialect))
     return [_blank_filled(part) for part in found.parts if isinstance(part, ToolCall)]
+
+
+def _read_response(response: Any, dialect: str, crossing: Crossing) -> Response:
+    document = as_bytes(response, dialect)
+    try:
+        return get(dialect).read_response(document, crossing)
+    except WireError:
+        mended = without_surrogates(document)
+        if mended is None:
+            raise
+    return get(dialect).read_response(mended, crossing)
 
 
 def _blank_filled(call: ToolCall) -> ToolCall:
@@ -53,7 +65,7 @@ def tool_results(
     if isinstance(calls, tuple) or (isinstance(calls, list) and not any(isinstance(call, Mapping) for call in calls)):
         answer = Response(tuple([_checked(call) for call in calls]), Stop("tool_calls"))
     else:
-        answer = speaker.read_response(as_bytes(calls, dialect), crossing)
+        answer = _read_response(calls, dialect, crossing)
         answer = msgspec.structs.replace(answer, parts=marked(answer.parts, speaker))
     asked = [part for part in answer.parts if isinstance(part, ToolCall)]
     results: list[Part] = [_result(call, output) for call, output in zip(asked, _matched(asked, outputs), strict=True)]

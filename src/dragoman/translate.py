@@ -21,6 +21,7 @@ from .codec.faults import unsaid
 from .codec.hosted import cross
 from .codec.names import declared_once, reserve
 from .codec.plain import plain_calls
+from .codec.surrogates import lose_replaced, without_surrogates
 from .codec.vault import Vault
 from .crossing import Crossing, Resolver
 from .dialect import Dialect
@@ -133,10 +134,55 @@ def cross_response(
     host: str | None = None,
 ) -> Translation:
     """The same for who asks often: to match arguments by name takes time."""
-    way = _short_way(source, target)
     document = body if type(body) is bytes else loose_bytes(body, source)
     if not document.isascii():
         check_text(document, source)
+    try:
+        return _cross_response(document, source, target, answers, tolerance, created, seals, vault, host)
+    except WireError:
+        mended = without_surrogates(document)
+        if mended is None:
+            raise
+    return _cross_mended(document, mended, source, target, answers, tolerance, created, seals, vault, host)
+
+
+def _cross_mended(
+    document: bytes,
+    mended: bytes,
+    source: str,
+    target: str,
+    answers: Translation | None,
+    tolerance: Severity | None,
+    created: int,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
+) -> Translation:
+    """An answer that has lone surrogates."""
+    result = _cross_response(mended, source, target, answers, None, created, seals, vault, host)
+    if result.body == mended:
+        result.body = document
+        return result
+    crossing = Crossing(source, target)
+    lose_replaced(document, mended, crossing)
+    result._losses = (*crossing.losses.all(), *result.losses)
+    if tolerance is not None:
+        check_losses(result._losses, tolerance)
+    return result
+
+
+def _cross_response(
+    document: bytes,
+    source: str,
+    target: str,
+    answers: Translation | None,
+    tolerance: Severity | None,
+    created: int,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
+) -> Translation:
+    way = _short_way(source, target)
     if seals != "auto":
         check_strategy(seals, vault)
     if tolerance is not None:
@@ -253,6 +299,9 @@ def translate_fault(
     if source == target:
         kept = {name: value for name, value in lowered.items() if name.startswith("retry-after")}
         return FaultTranslation(document, source, target, headers=kept, status=status)
+    mended = without_surrogates(document)
+    if mended is not None:
+        lose_replaced(document, mended, crossing)
     out, own_status, own_headers = writer.write_fault(fault)
     if own_status != status and status >= 400:
         crossing.lose("fault.approximated", (), f"status {status} is sent as {own_status}")
@@ -271,11 +320,26 @@ def translate_tools(
     stand_ins: bool = False,
 ) -> Translation:
     """Tool declarations alone: the value of `tools`, or an object that has it. `stand_ins` as for a request."""
-    reader, writer = get(source), get(target)
     document = as_bytes(tools, source)
+    crossing = Crossing(source, target, profile=profiles.lookup(target, model or ""), stands=stand_ins)
+    try:
+        return _translate_tools(document, crossing, tolerance)
+    except WireError:
+        mended = without_surrogates(document)
+        if mended is None:
+            raise
+    if source == target:
+        _translate_tools(mended, crossing, tolerance)
+        return crossed(document, crossing, ())
+    lose_replaced(document, mended, crossing)
+    return _translate_tools(mended, crossing, tolerance)
+
+
+def _translate_tools(document: bytes, crossing: Crossing, tolerance: Severity | None) -> Translation:
+    source, target = crossing.source, crossing.target
+    reader, writer = get(source), get(target)
     if document.lstrip()[:1] == b"{":
         document = bytes(_tools_of(document, source))
-    crossing = Crossing(source, target, profile=profiles.lookup(target, model or ""), stands=stand_ins)
     found = reader.read_tools(document, crossing)
     if source == target:
         checked_tolerance(tolerance)

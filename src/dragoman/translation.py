@@ -116,8 +116,20 @@ def loose_bytes(body: Body, dialect: str) -> bytes:
     try:
         return body.encode("utf-8") if isinstance(body, str) else _encode(body)
     except UnicodeEncodeError:
-        raise WireError(dialect, "", "text that UTF-8 can hold", "a lone surrogate") from None
+        return _escaped(body, dialect)
     except (TypeError, RecursionError) as error:
+        raise WireError(dialect, "", "a JSON value", str(error)) from None
+
+
+def _escaped(body: Mapping[str, Any] | list[Any] | str, dialect: str) -> bytes:
+    """The same for text with lone surrogates, which UTF-8 cannot hold: as the escapes that JSON has for them."""
+    if isinstance(body, str):
+        return body.encode("utf-8", "backslashreplace")  # which spells a surrogate as JSON does
+    from json import dumps  # late: hardly any document needs it
+
+    try:
+        return dumps(body, default=_as_dict, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
         raise WireError(dialect, "", "a JSON value", str(error)) from None
 
 

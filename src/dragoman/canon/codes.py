@@ -135,6 +135,11 @@ CODES: dict[str, Code] = {
         "A citation crossed without some of its details.",
         "anthropic cited_text to openai-responses, which has positions instead.",
     ),
+    "character.replaced": _a(
+        "warning",
+        "Half a character (a lone surrogate, which no UTF-8 text can hold) became U+FFFD.",
+        'A tool result that an agent cut to "done \\ud83d", sent from openai-chat to anthropic.',
+    ),
     "refusal.as_text": _a(
         "info", "A refusal part became plain text.", "openai-chat message.refusal in a history sent to gemini."
     ),

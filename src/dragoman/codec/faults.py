@@ -12,6 +12,7 @@ from msgspec import Raw
 from ..canon.events import Fault, FaultKind
 from ..canon.parts import Path
 from . import jsontext
+from .surrogates import decode_tolerant
 
 _KINDS: dict[int, FaultKind] = {
     400: "invalid_request",
@@ -117,7 +118,7 @@ def broken_off(stray: bytes, read: Callable[[dict[str, Any]], Fault]) -> Fault:
     if not words:
         return Fault("upstream_bad", _ENDED, 502)
     try:
-        value = jsontext.decode(stray)
+        value = decode_tolerant(stray)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     value = value[0] if isinstance(value, list) and value else value
@@ -180,7 +181,7 @@ def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> 
 
 def _decoded_fault(document: bytes) -> dict[str, Any]:
     try:
-        value = jsontext.decode(document) if document else None
+        value = decode_tolerant(document) if document else None
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return {}
     value = value[0] if isinstance(value, list) and value else value
@@ -255,7 +256,7 @@ class ErrorObjects:
     def read(self, body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
         """A fault from a whole answer, whatever a host or a proxy wrote into it."""
         try:
-            value = jsontext.decode(body)
+            value = decode_tolerant(body)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             value = None
         error = value.get("error", value) if isinstance(value, dict) else value

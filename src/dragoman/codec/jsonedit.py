@@ -53,6 +53,28 @@ def edited(document: bytes, before: Any, after: Any) -> bytes | None:
         return None
 
 
+def edited_around_surrogates(document: bytes, key: str, value: Any) -> bytes | None:
+    """A document with lone surrogates, which no decoder takes, with another value at a key of its own. None where the
+    text cannot be followed."""
+    from .surrogates import without_surrogates  # late: few documents have them
+
+    mended = without_surrogates(document)
+    if mended is None:
+        return None
+    begin, end = len(mended) - len(mended.lstrip()), len(mended.rstrip())
+    try:
+        members = _members(mended, begin, end)
+    except (_Unclear, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    # The mended text is as long as the document, so that each member stands at the same place in both.
+    for member in members:
+        if member.name == key:
+            return document[: member.value] + jsontext.encode(value) + document[member.end :]
+    new = jsontext.encode(key) + b":" + jsontext.encode(value)
+    comma = b"," if members else b""
+    return document[: end - 1] + comma + new + document[end - 1 :]
+
+
 def _edited(text: bytes, begin: int, end: int, before: Any, after: Any) -> bytes:
     """The text of one value that stands between `begin` and `end`."""
     if isinstance(before, dict) and isinstance(after, dict) and text[begin : begin + 1] == b"{":

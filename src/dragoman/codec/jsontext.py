@@ -79,6 +79,11 @@ def encoded_twice(value: str) -> str | None:
 
 def breaks_off(value: str) -> bool:
     """Whether the text begins a JSON object and ends before the object does (a number in it, too)."""
+    if "\\u" in value:
+        from .surrogates import without_surrogates  # late: the decoder calls a lone surrogate the end of the text
+
+        mended = without_surrogates(value.encode())
+        value = value if mended is None else mended.decode()
     return value.lstrip()[:1] == "{" and (_truncated(value) or _truncated(value + "0"))
 
 
@@ -111,9 +116,11 @@ def respelled(document: bytes, key: str, value: str) -> bytes:
         found = _STRING.match(document, document.index(name) + len(name))
         if found is not None:
             return document[: found.start(1)] + encode(value) + document[found.end(1) :]
-    from .jsonedit import edited  # late: few documents need a closer look
+    from .jsonedit import edited, edited_around_surrogates  # late: few documents need a closer look
 
     found_anew = edited(document, {}, {key: value})
+    if found_anew is None:
+        found_anew = edited_around_surrogates(document, key, value)
     return encode(fields(document) | {key: raw(value)}) if found_anew is None else found_anew
 
 

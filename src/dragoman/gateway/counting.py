@@ -14,6 +14,7 @@ import msgspec
 
 from ..canon.events import Fault
 from ..codec import jsontext
+from ..codec.surrogates import fields_tolerant, without_surrogates
 from ..codec.vault import Vault
 from ..errors import DragomanError, WireError
 from ..translate import translate_request
@@ -148,13 +149,17 @@ def _request(call: Call, body: bytes) -> tuple[bytes | None, str]:
             return jsontext.encode({"model": model, "request": inner}), model
         model = jsontext.plain(fields["model"]) if "model" in fields else ""
     except (msgspec.DecodeError, DragomanError, RecursionError, UnicodeDecodeError):
-        return None, call.model
+        mended = without_surrogates(body)
+        if mended is None:
+            return None, call.model
+        given, model = _request(call, mended)
+        return mended if given is None else given, model
     return None, call.model or (model if isinstance(model, str) else "")
 
 
 def _renamed(dialect: str, body: bytes, model: str) -> bytes:
     """The client's own request to count, with the model's name at the upstream."""
-    fields = jsontext.fields(body)
+    fields = fields_tolerant(body)
     if dialect == "code-assist":
         inner = jsontext.fields(fields.get("request", b"{}"))
         return jsontext.encode({"request": {**inner, "model": f"models/{model}"}})

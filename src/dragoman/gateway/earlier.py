@@ -16,6 +16,7 @@ from msgspec import Raw, Struct
 
 from ..canon.events import Fault
 from ..codec import jsontext
+from ..codec.surrogates import fields_tolerant, without_surrogates
 from .config import REHEARSAL
 from .exchanges import Exchange
 from .item_references import ids, item_fields, reference
@@ -72,6 +73,12 @@ _conversation = msgspec.json.Decoder(str | _Named | None).decode
 
 def asked(body: bytes) -> Asked:
     """What a request refers to, as far as that can be read."""
+    known = _asked(body)
+    mended = without_surrogates(body) if known.unreadable == BODY else None
+    return known if mended is None else _asked(mended)
+
+
+def _asked(body: bytes) -> Asked:
     field = BODY
     previous, talk, store = "", "", False
     items: list[Raw] = []
@@ -157,7 +164,7 @@ class Earlier:
     def _with_own_items(self, body: bytes, upstream: str) -> bytes:
         """The body with items that stand in it, or that the upstream gave to this client. Every field is written once:
         of a field that stands there twice the upstream might read the other value."""
-        fields = jsontext.fields(body)
+        fields = fields_tolerant(body)
         said = bytes(fields.get("input", b""))
         if not said.startswith(b"["):
             return jsontext.encode(fields)
@@ -183,7 +190,7 @@ class Earlier:
         """The request with the earlier turns in it."""
         if self._known.unreadable:
             raise Refused(_unreadable(self._known.unreadable))
-        fields = jsontext.fields(self._body)
+        fields = fields_tolerant(self._body)
         fields.pop("previous_response_id", None)
         fields.pop("conversation", None)
         before = [item for name in self._names() for item in self._items(name) if _alone(item)]
@@ -196,7 +203,7 @@ def _unambiguous(body: bytes, known: Asked) -> bytes:
     might take the other one, which nobody has looked at."""
     if not known.talk and not ambiguous(body):
         return body
-    fields = jsontext.fields(body)
+    fields = fields_tolerant(body)
     if known.talk:
         fields["conversation"] = jsontext.raw(known.talk)
     return jsontext.encode(fields)
@@ -218,7 +225,7 @@ def _unread(body: bytes) -> bool:
     doubtful = ambiguous(body)
     if not doubtful and not any(name in body for name in (b'"previous_response_id"', b'"conversation"')):
         return False
-    fields = jsontext.fields(body)
+    fields = fields_tolerant(body)
     found = [bytes(fields[name]) for name in ("previous_response_id", "conversation") if name in fields]
     return bool(found) and (doubtful or found != [b"null"] * len(found))
 

@@ -11,7 +11,9 @@ import msgspec
 
 from ..canon.events import Fault
 from ..canon.request import Request
+from ..codec.surrogates import without_surrogates
 from ..crossing import Crossing
+from ..dialect import Dialect
 from ..dialects import get
 from ..errors import WireError
 from ..linting import lint
@@ -41,13 +43,23 @@ def read(body: bytes, call: Call, model: str) -> Request | Fault:
     try:
         # Read as for an upstream of another dialect: tools that come by an item in mid-conversation are tools.
         crossing = Crossing(call.dialect, REHEARSAL)
-        request = dialect.read_request(body, crossing)
+        request = _read_request(body, dialect, crossing)
     except WireError as error:
         return Fault("invalid_request", str(error), 400, param=error.path)
     lost = unheld(crossing.losses.all())
     if lost is not None:
         return lost
     return msgspec.structs.replace(request, model=model)
+
+
+def _read_request(body: bytes, dialect: Dialect, crossing: Crossing) -> Request:
+    try:
+        return dialect.read_request(body, crossing)
+    except WireError:
+        mended = without_surrogates(body)
+        if mended is None:
+            raise
+    return dialect.read_request(mended, crossing)
 
 
 def admit(body: bytes, call: Call, model: str, asked: str) -> Request | Fault:

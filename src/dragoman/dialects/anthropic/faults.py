@@ -11,6 +11,7 @@ from msgspec import Raw
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
 from ...codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
+from ...codec.surrogates import decode_tolerant
 from . import wire
 
 _BY_TYPE: dict[str, FaultKind] = {
@@ -51,7 +52,7 @@ _TOO_LONG = ("prompt is too long", "input length and `max_tokens` exceed context
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     try:
-        value = jsontext.decode(body)
+        value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     request_id = headers.get("request-id", "")

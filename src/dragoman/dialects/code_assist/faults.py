@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
+from ...codec.surrogates import decode_tolerant
 from ..gemini import faults as gemini
 from . import wire
 
@@ -37,14 +38,14 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 def mended(body: bytes) -> bytes | None:
     """A body that became JSON when its doubled commas were made one, as Code Assist has sent them; None otherwise."""
     try:
-        jsontext.decode(body)
+        decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         pass
     else:
         return None
     out = _COMMAS.sub(b",", body)
     try:
-        jsontext.decode(out)
+        decode_tolerant(out)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     return out

@@ -12,6 +12,7 @@ from msgspec import Raw
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
 from ...codec.faults import kind_of_status, retry_after, retry_headers, said_nothing, status_of_kind
+from ...codec.surrogates import decode_tolerant
 from . import wire
 
 _BY_STATUS: dict[str, FaultKind] = {
@@ -59,7 +60,7 @@ _TOO_LONG = re.compile(r"token count.{0,60}exceeds|exceeds the maximum number of
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     try:
-        value = jsontext.decode(body)
+        value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     if isinstance(value, list) and value:

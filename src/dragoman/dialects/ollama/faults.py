@@ -11,12 +11,13 @@ from msgspec import Raw
 from ...canon.events import Fault
 from ...codec import jsontext
 from ...codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
+from ...codec.surrogates import decode_tolerant
 from . import wire
 
 
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     try:
-        value = jsontext.decode(body)
+        value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     if not isinstance(value, dict):

@@ -16,6 +16,7 @@ from ...codec.ids import from_chat_client, minted, plain_id, to_chat_client
 from ...codec.ids import send as send_id
 from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url
 from ...codec.seals import BUNDLE, origin, pack
+from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from . import wire
 from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
@@ -190,6 +191,8 @@ def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, s
     text = text_value(function.arguments)
     if text[:1] == '"':
         text = decoded_once(text, at, crossing)
+    if "\\u" in text:
+        text = sound_arguments(text, (*at, "function", "arguments"), crossing)
     return ToolCall(call_id, function.name or "", text, seal=seal, extra=extra, at=at)
 
 
@@ -197,7 +200,8 @@ def read_legacy(call: wire.Function, call_id: str, at: Path, crossing: Crossing,
     """A legacy `function_call`, which is read as a call like any other."""
     found = gather(crossing, at, unknown) if unknown else None
     extra = found and {wire.NAME: {f"function/{name}": value for name, value in found[wire.NAME].items()}}
-    return ToolCall(call_id, call.name or "", text_value(call.arguments), extra=extra, at=at)
+    text = sound_arguments(text_value(call.arguments), (*at, "arguments"), crossing)
+    return ToolCall(call_id, call.name or "", text, extra=extra, at=at)
 
 
 def read_seal(extra_content: Raw) -> Seal | None:

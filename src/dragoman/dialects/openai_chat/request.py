@@ -18,6 +18,7 @@ from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.ids import from_chat_client
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
+from ...codec.surrogates import has_lone_surrogate
 from ...crossing import DEFAULT_PROFILE, Crossing
 from . import wire
 from .audio import becomes_words, is_heard, spoken_parts
@@ -134,7 +135,7 @@ def read_plain(message: wire.Message, i: int) -> Turn | ToolResult | None:
                 if call.type is not None and call.type != "function":
                     return None
                 arguments = function.arguments
-                if type(arguments) is not str or arguments[:1] == '"':
+                if type(arguments) is not str or arguments[:1] == '"' or has_lone_surrogate(arguments):
                     return None
                 own = from_chat_client(call.id)
                 parts.append(ToolCall(own, function.name or "", arguments, at=("messages", i, "tool_calls", j)))

@@ -19,6 +19,7 @@ from ...codec.ids import hashed, minted
 from ...codec.ids import send as send_id
 from ...codec.media import missing
 from ...codec.seals import MARK, origin, pack
+from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from ...memory import small_cache
 from . import wire
@@ -101,6 +102,8 @@ def read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, s
         text = jsontext.encode(text).decode()
     elif text and text[0] == '"' and not custom:
         text = decoded_once(text, at, crossing)
+    if text and "\\u" in text and not custom:
+        text = sound_arguments(text, (*at, "arguments"), crossing)
     if not (
         unknown
         or item.id

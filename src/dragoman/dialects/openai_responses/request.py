@@ -17,6 +17,7 @@ from ...codec.around import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
+from ...codec.surrogates import has_lone_surrogate
 from ...codec.trim import trim
 from ...crossing import Crossing
 from . import wire
@@ -166,7 +167,7 @@ def read_plain(item: wire.Item, i: int) -> Part | Turn | None:
         text = item.arguments
         if item.role is not None or content is not None or item.output is not None:
             return None
-        if type(text) is not str or text[:1] == '"' or not item.call_id or not item.name:
+        if type(text) is not str or text[:1] == '"' or not item.call_id or not item.name or has_lone_surrogate(text):
             return None
         return ToolCall(item.call_id, item.name, text, at=("input", i))
     if item.arguments is not None or item.name is not None:

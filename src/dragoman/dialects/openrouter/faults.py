@@ -11,6 +11,7 @@ from msgspec import Raw
 from ...canon.events import Fault, FaultKind
 from ...codec import jsontext
 from ...codec.faults import kind_of_status, retry_after, retry_headers, said_nothing, sharpened, status_of_kind
+from ...codec.surrogates import decode_tolerant
 from ..openai_chat import faults as chat
 from . import wire
 
@@ -69,7 +70,7 @@ _FIELDS = frozenset({"code", "message"})
 def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
     """A fault from a whole answer, whatever OpenRouter or a proxy in front of it wrote."""
     try:
-        value = jsontext.decode(body)
+        value = decode_tolerant(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         value = None
     request_id = headers.get("x-generation-id", "") or headers.get("x-request-id", "")

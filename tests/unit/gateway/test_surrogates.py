@@ -1,0 +1,78 @@
+"""Lone surrogates through the gateway: requests and answers pass, translated or not, and the loss is reported."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dragoman.gateway.server import Incoming, Reply
+
+from .rig import DIALECTS, Behind, Told, asking, between, path_of, run
+
+ANSWER = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "done \ud83d"}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+}
+
+
+async def _answer(request: Incoming, reply: Reply) -> None:
+    reply.send(200, [("content-type", "application/json")], json.dumps(ANSWER).encode())
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_request_and_an_answer_with_half_a_character(dialect: str) -> None:
+    behind = Behind(_answer)
+    sent = asking(dialect).replace(b'"hi"', rb'"hi \ud83d"')
+
+    async def doing() -> Told:
+        async with between(behind) as front:
+            return await front.ask(path_of(dialect), sent)
+
+    told: Told = run(doing())
+    assert told.status == 200
+    (seen,) = behind.seen
+    if dialect == "openai-chat":
+        assert seen.body == sent
+        assert told.body == json.dumps(ANSWER).encode()
+        return
+    assert json.loads(seen.body)["messages"][-1]["content"] == "hi \ufffd"
+    assert "done \ufffd" in json.dumps(told.json(), ensure_ascii=False)
+    assert "character.replaced" in told.headers["dragoman-losses"]
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_stored_response_goes_on(stored: bool) -> None:
+    """The gateway keeps responses itself where the upstream is another dialect's."""
+    behind = Behind(_answer)
+
+    async def doing() -> list[Told]:
+        async with between(behind) as front:
+            body = {"model": "m", "input": "hi \ud83d", "store": stored}
+            first = await front.ask("/v1/responses", json.dumps(body).encode())
+            body = {"model": "m", "input": "more \ud83d", "previous_response_id": first.json()["id"]}
+            return [first, await front.ask("/v1/responses", json.dumps(body).encode())]
+
+    first, second = run(doing())
+    assert first.status == 200
+    assert second.status == (200 if stored else 400)
+    if stored:
+        said = [message["content"] for message in json.loads(behind.seen[1].body)["messages"]]
+        assert said == ["hi \ufffd", "done \ufffd", "more \ufffd"]
+
+
+@pytest.mark.parametrize("path", ["/v1/messages/count_tokens", "/v1/responses/input_tokens"])
+def test_tokens_are_counted(path: str) -> None:
+    async def doing() -> Told:
+        async with between(Behind(_answer)) as front:
+            body = {"model": "m", "input": "hi \ud83d", "messages": [{"role": "user", "content": "hi \ud83d"}]}
+            body.pop("input" if "messages" in path else "messages")
+            return await front.ask(path, json.dumps(body).encode())
+
+    told: Told = run(doing())
+    assert told.status == 200
+    assert told.json()["input_tokens"] > 0
