@@ -122,13 +122,17 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
 def _write_turns(request: Request, crossing: Crossing) -> list[Any]:
     messages: list[Any] = []
     calls: list[ToolCall] = []  # those of the step under way
-    turns = request.turns if crossing.source == wire.NAME else arrange(request.turns, crossing)
-    for turn in turns:
+    mine = crossing.source == wire.NAME
+    turns = request.turns if mine else arrange(request.turns, crossing)
+    for i, turn in enumerate(turns):
         if turn.role == "tool":
             write_results_messages(turn, calls, messages, crossing)
+            calls = calls if mine else []  # `arrange` put all their results into this turn
             continue
         _write_turn(turn, messages, crossing)
         calls = [part for part in turn.parts if type(part) is ToolCall] if turn.role == "assistant" else []
+        if calls and not mine and (i + 1 == len(turns) or turns[i + 1].role != "tool"):
+            write_results_messages(Turn("tool", ()), calls, messages, crossing)
     if not messages and crossing.source != wire.NAME:
         # An empty list is taken here, but all it does is load the model.
         what = "nothing is left of the conversation" if turns else "nothing was said"

@@ -57,7 +57,7 @@ def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any
         else:
             answered.add(result.call_id)
             results.append(result)
-    if not mine and results:
+    if not mine:
         results = _in_order(results, calls, crossing)
     for result in results:
         messages.append(_write_result(result, asked.get(result.call_id), moved, crossing))
@@ -66,12 +66,12 @@ def write_results_messages(turn: Turn, calls: list[ToolCall], messages: list[Any
 
 
 def _in_order(results: list[ToolResult], calls: list[ToolCall], crossing: Crossing) -> list[ToolResult]:
-    """Results in the order of the calls, then those of no call. A call without one gets one if another follows, whose
-    place it would take."""
+    """Results in the order of the calls, then those of no call. A call without a result gets one that says so: the
+    server takes an open call, but the result of a later call would be read as its own, and a model that sees no result
+    calls again."""
     by_id = {result.call_id: result for result in results}
-    answered = [place for place, call in enumerate(calls) if call.id in by_id]
     out: list[ToolResult] = []
-    for call in calls[: answered[-1] + 1] if answered else ():
+    for call in calls:
         found = by_id.get(call.id)
         if found is None:
             crossing.lose("result.invented", call.at, call.id)

@@ -68,12 +68,33 @@ def test_a_step_with_calls_and_results_in_the_order_of_the_calls() -> None:
     assert lost == []
 
 
-def test_a_missing_result_is_made_up_only_where_another_would_take_its_place() -> None:
-    said, lost = messages(ASKED, Turn("tool", (ToolResult("call_g", (Text("2"),)),)))
-    assert [one["content"] for one in said[1:]] == ["Error: no result was recorded for this call.", "2"]
-    assert lost == [("result.invented", "/c/0")]
-    said, lost = messages(ASKED, Turn("tool", (ToolResult("call_f", (Text("1"),)),)))
-    assert ([one["content"] for one in said[1:]], lost) == (["1"], [])
+MISSING = "Error: no result was recorded for this call."
+ONE = Turn("tool", (ToolResult("call_f", (Text("1"),)),))
+TWO = Turn("tool", (ToolResult("call_g", (Text("2"),)),))
+
+
+@pytest.mark.parametrize(
+    ("turns", "contents", "places"),
+    [
+        ((TWO,), [MISSING, "2"], ["/c/0"]),
+        ((ONE,), ["1", MISSING], ["/c/1"]),
+        ((ONE, USER), ["1", MISSING, "Hi"], ["/c/1"]),
+        ((), [MISSING, MISSING], ["/c/0", "/c/1"]),
+        ((USER,), [MISSING, MISSING, "Hi"], ["/c/0", "/c/1"]),
+        ((Turn("assistant", (Text("Hm"),)), USER), [MISSING, MISSING, "Hm", "Hi"], ["/c/0", "/c/1"]),
+        ((TWO, ONE), ["1", "2"], []),
+    ],
+)
+def test_a_call_without_a_result_gets_one_in_any_step(
+    turns: tuple[Turn, ...], contents: list[str], places: list[str]
+) -> None:
+    said, lost = messages(ASKED, *turns)
+    assert [one["content"] for one in said[1:]] == contents
+    assert lost == [("result.invented", place) for place in places]
+
+
+def test_an_open_call_of_an_ollama_client_stays_open() -> None:
+    assert len(messages(ASKED, source="ollama")[0]) == 1
 
 
 def test_results_that_are_double_or_of_no_call() -> None:
@@ -85,9 +106,10 @@ def test_results_that_are_double_or_of_no_call() -> None:
     said, lost = messages(ASKED, Turn("tool", results))
     assert said[1:] == [
         {"role": "tool", "content": "1", "tool_name": "f", "tool_call_id": "call_f"},
+        {"role": "tool", "content": MISSING, "tool_name": "g", "tool_call_id": "call_g"},
         {"role": "tool", "content": "of whom", "tool_name": "unknown_tool", "tool_call_id": "call_z"},
     ]
-    assert lost == [("result.duplicate", "/r/1"), ("call.name.invented", "/r/2")]
+    assert lost == [("result.duplicate", "/r/1"), ("result.invented", "/c/1"), ("call.name.invented", "/r/2")]
 
 
 def test_what_is_in_results() -> None:
@@ -119,7 +141,7 @@ def test_what_is_in_results() -> None:
         ("result.structured.as_text", "/r/1"),
         ("media.dropped", "/r/sound"),
     ]
-    said, lost = messages(ASKED, Turn("tool", (ToolResult("call_f", (image,)),)), binary="summarise")
+    said, lost = messages(Turn("assistant", (F,)), Turn("tool", (ToolResult("call_f", (image,)),)), binary="summarise")
     assert said[1]["content"] == "Binary content of type image/png was processed."
     assert lost == [("media.summarised", "/r/image")]
 
@@ -178,8 +200,8 @@ def test_what_an_assistant_said() -> None:
         Text("b", at=("p", 3)),
         Opaque("anthropic", "server_tool_use", Raw(b"{}"), at=("p", 4)),
     )
-    said, lost = messages(Turn("assistant", parts))
-    assert said == [
+    said, lost = messages(Turn("assistant", parts), ONE)
+    assert said[:-1] == [
         {
             "role": "assistant",
             "content": "ab",
@@ -210,7 +232,7 @@ def test_turns_of_which_nothing_is_left_are_left_out() -> None:
     ],
 )
 def test_arguments_that_are_no_object_are_never_an_empty_one(call: ToolCall, arguments: Any, code: str) -> None:
-    said, lost = messages(Turn("assistant", (call,)))
+    said, lost = messages(Turn("assistant", (call,)), ONE)
     assert said[0]["tool_calls"][0]["function"]["arguments"] == arguments
     assert lost == [(code, "/c")]
 
