@@ -7,13 +7,15 @@ from typing import Any
 
 import msgspec
 
-from .canon.parts import Part, Text, ToolCall, ToolResult
+from . import profiles
+from .canon.parts import IncompleteCall, Media, Part, Path, Text, ToolCall, ToolResult, pointer
 from .canon.request import Request
-from .canon.response import Response, Stop
+from .canon.response import Response, Stop, StopReason
 from .canon.turns import Turn
 from .codec import jsontext
 from .codec.surrogates import without_surrogates
 from .crossing import Crossing
+from .dialect import Dialect
 from .dialects import get
 from .errors import ConfigError, WireError
 from .sealing import marked
@@ -22,28 +24,78 @@ from .translate import Body, as_bytes
 _OUTPUT_KEYS = frozenset({"id", "output", "outputText", "is_error", "isError"})
 
 
-def tool_calls(response: Body, *, dialect: str) -> list[ToolCall]:
-    """The calls a client has to run, in order: id, name, arguments (exact JSON text), `.input` (decoded)."""
-    found = _read_response(response, dialect, Crossing(dialect, dialect))
-    return [_blank_filled(part) for part in found.parts if isinstance(part, ToolCall)]
+_CUT: frozenset[StopReason] = frozenset(
+    {"length", "context_full", "content_filter", "refusal", "error", "bad_tool_call"}
+)
+"""Reasons for which an answer ends before the model is done: a call at its end may lack a part."""
+_UNFINISHED_ITEMS = (b'"incomplete"', b'"in_progress"')
 
 
-def _read_response(response: Any, dialect: str, crossing: Crossing) -> Response:
+def tool_calls(response: Body, *, dialect: str, strict: bool = False) -> list[ToolCall]:
+    """The calls a client has to run, in order: id, name, arguments (exact JSON text), `.input` (decoded).
+
+    A call that the answer was cut in has `complete` False, and its `.input` raises ValueError: it must not be run.
+    With `strict` the finish reason and the calls have to agree, in dialects that have a reason for calls (`tool_calls`
+    in Chat and OpenRouter, `tool_use` in Messages), and every call has to be complete; else WireError is raised.
+    """
+    document, found = _read_response(response, dialect, Crossing(dialect, dialect))
+    calls = [_handed_out(part, found, dialect) for part in found.parts if isinstance(part, ToolCall)]
+    if strict:
+        _check_ending(document, calls, get(dialect))
+    return calls
+
+
+def _read_response(response: Any, dialect: str, crossing: Crossing) -> tuple[bytes, Response]:
+    """The document that was read, and the answer."""
     document = as_bytes(response, dialect)
     try:
-        return get(dialect).read_response(document, crossing)
+        return document, get(dialect).read_response(document, crossing)
     except WireError:
         mended = without_surrogates(document)
         if mended is None:
             raise
-    return get(dialect).read_response(mended, crossing)
+    return mended, get(dialect).read_response(mended, crossing)
 
 
-def _blank_filled(call: ToolCall) -> ToolCall:
-    """Blank arguments mean an empty object."""
+def _handed_out(call: ToolCall, answer: Response, dialect: str) -> ToolCall:
+    """A call for a client that runs it: blank arguments are an empty object, a call that was cut is marked."""
+    cut = answer.stop.reason in _CUT and call is answer.parts[-1]
+    if cut or _is_unfinished(call, dialect) or (not call.custom and jsontext.breaks_off(call.arguments)):
+        return IncompleteCall(**{name: getattr(call, name) for name in call.__struct_fields__})
     if call.custom or call.arguments.strip():
         return call
     return msgspec.structs.replace(call, arguments="{}")
+
+
+def _is_unfinished(call: ToolCall, dialect: str) -> bool:
+    """Whether the item of the call says so itself, as in Responses."""
+    status = call.extra.get(dialect, {}).get("status") if call.extra is not None else None
+    return status is not None and bytes(status) in _UNFINISHED_ITEMS
+
+
+def _check_ending(document: bytes, calls: list[ToolCall], speaker: Dialect) -> None:
+    """WireError where the finish reason and the calls do not agree, or where a call is not complete."""
+    ends = speaker.ends
+    if ends.calls:
+        path = (*ends.answer(0), *ends.stop)
+        word = _value_at(jsontext.decode(document), path)
+        ended = isinstance(word, str) and word in ends.calls
+        if ended != bool(calls):
+            wanted = " or ".join([repr(one) for one in sorted(ends.calls)])
+            expected = f"{wanted} beside tool calls" if calls else "tool calls beside this reason"
+            raise WireError(speaker.name, pointer(path), expected, "no reason" if word is None else repr(word))
+    for call in calls:
+        if not call.complete:
+            raise WireError(speaker.name, pointer(call.at), "a complete call", f"a call of {call.name} that was cut")
+
+
+def _value_at(document: Any, path: Path) -> Any:
+    for step in path:
+        if isinstance(step, int):
+            document = document[step] if isinstance(document, list) and step < len(document) else None
+        else:
+            document = document.get(step) if isinstance(document, dict) else None
+    return document
 
 
 def tool_results(
@@ -57,16 +109,18 @@ def tool_results(
 
     `calls` is the answer that holds them (then everything in it that must go back goes back: text, thinking, seals), or
     a list of ToolCall. `outputs` gives one output for each call: a mapping by call id, or a sequence whose members all
-    name their call or else stand in call order. An output is text, a ToolResult, any JSON value, or
-    `{"id": ..., "output": ..., "is_error": true}`.
+    name their call or else stand in call order. An output is text, a Text, a Media, a list of them, a ToolResult, any
+    JSON value, or `{"id": ..., "output": ..., "is_error": true}`. `model` is the model that the next request asks;
+    left out, it is the one that the answer names. Where a model takes no media inside a result, they follow the result.
     """
     crossing = Crossing(dialect, dialect, model=model)
     speaker = get(dialect)
     if isinstance(calls, tuple) or (isinstance(calls, list) and not any(isinstance(call, Mapping) for call in calls)):
         answer = Response(tuple([_checked(call) for call in calls]), Stop("tool_calls"))
     else:
-        answer = _read_response(calls, dialect, crossing)
+        _, answer = _read_response(calls, dialect, crossing)
         answer = msgspec.structs.replace(answer, parts=marked(answer.parts, speaker))
+    crossing.profile = profiles.lookup(dialect, model or answer.model)
     asked = [part for part in answer.parts if isinstance(part, ToolCall)]
     results: list[Part] = [_result(call, output) for call, output in zip(asked, _matched(asked, outputs), strict=True)]
     written = speaker.write_results(answer, Request((Turn("tool", tuple(results)),)), crossing)
@@ -75,6 +129,8 @@ def tool_results(
 
 
 def _checked(call: Any) -> ToolCall:
+    if isinstance(call, IncompleteCall):
+        return ToolCall(**{name: getattr(call, name) for name in call.__struct_fields__})
     if isinstance(call, ToolCall):
         return call
     raise ConfigError("kind of call", type(call).__name__, ("ToolCall",))
@@ -123,5 +179,39 @@ def _result(call: ToolCall, output: Any) -> ToolResult:
     if _is_output(output):
         is_error = bool(output.get("is_error") or output.get("isError"))
         output = output["output"] if "output" in output else output["outputText"]
-    text = output if isinstance(output, str) else jsontext.encode(output).decode()
-    return ToolResult(call.id, (Text(text),), call.name, is_error, custom=call.custom)
+    return ToolResult(call.id, _parts(output), call.name, is_error, custom=call.custom)
+
+
+def _parts(output: Any) -> tuple[Part, ...]:
+    """The parts of a result: text and media as they are, any other value as its JSON text."""
+    if isinstance(output, str):
+        return (Text(output),)
+    if isinstance(output, (Text, Media)):
+        return (output,)
+    if isinstance(output, (list, tuple)) and any(isinstance(one, Part) for one in output):
+        parts: list[Part] = []
+        for one in output:
+            if not isinstance(one, (str, Text, Media)):
+                raise ConfigError("kind of output", type(one).__name__, _KINDS_IN_A_LIST)
+            parts.append(Text(one) if isinstance(one, str) else one)
+        return tuple(parts)
+    try:
+        return (Text(jsontext.encode(_json_only(output)).decode()),)
+    except TypeError as error:
+        raise ConfigError("output", type(output).__name__, (), str(error)) from None
+
+
+_KINDS_IN_A_LIST = ("str", "Text", "Media")
+
+
+def _json_only(value: Any) -> Any:
+    """The value, which holds no part of a conversation: a part has no place inside a JSON value."""
+    if isinstance(value, Part):
+        raise ConfigError("kind of output", type(value).__name__, ("ToolResult", *_KINDS_IN_A_LIST))
+    if isinstance(value, Mapping):
+        for one in value.values():
+            _json_only(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            _json_only(one)
+    return value

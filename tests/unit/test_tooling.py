@@ -72,6 +72,132 @@ def test_broken_arguments_are_given_as_they_are() -> None:
         _ = call.input
 
 
+def _chat(arguments: str, reason: str | None, more: Any = ()) -> dict[str, Any]:
+    calls = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}]
+    message = {"role": "assistant", "content": None, "tool_calls": [*more, *calls]}
+    return {"choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+
+
+def _messages(reason: str | None, *blocks: Any) -> dict[str, Any]:
+    return {"type": "message", "role": "assistant", "content": list(blocks), "stop_reason": reason}
+
+
+def _items(status: str, *items: Any) -> dict[str, Any]:
+    details = {"reason": "max_output_tokens"} if status == "incomplete" else None
+    return {"object": "response", "status": status, "incomplete_details": details, "output": list(items)}
+
+
+def _google(reason: str, *parts: Any) -> dict[str, Any]:
+    return {"candidates": [{"content": {"role": "model", "parts": list(parts)}, "finishReason": reason}]}
+
+
+USE = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
+ITEM = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+PART = {"functionCall": {"id": "c", "name": "f", "args": {}}}
+SAID = {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}
+WHOLE = {"id": "b", "type": "function", "function": {"name": "g", "arguments": "{}"}}
+FREE = {"id": "b", "type": "custom", "custom": {"name": "p", "input": "+x"}}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer", "complete"),
+    [
+        ("openai-chat", _chat("{}", "tool_calls"), [True]),
+        ("openai-chat", _chat("{}", "stop"), [True]),
+        ("openai-chat", _chat('{"a": ', "tool_calls"), [False]),
+        ("openai-chat", _chat('{"a": ', None), [False]),
+        ("openai-chat", _chat("not JSON", "tool_calls"), [True]),  # broken, not cut: `.input` raises all the same
+        ("openai-chat", _chat("{}", "length"), [False]),
+        ("openai-chat", _chat("", "length", [WHOLE]), [True, False]),
+        ("openai-chat", {"choices": [{"message": {"tool_calls": [FREE]}, "finish_reason": "length"}]}, [False]),
+        ("openai-chat", _chat("{}", "content_filter"), [False]),
+        ("openrouter", _chat("{}", "length"), [False]),
+        ("anthropic", _messages("tool_use", USE), [True]),
+        ("anthropic", _messages("max_tokens", USE), [False]),
+        ("anthropic", _messages("max_tokens", USE, {"type": "text", "text": "and"}), [True]),
+        ("anthropic", _messages("model_context_window_exceeded", USE, {**USE, "id": "d"}), [True, False]),
+        ("openai-responses", _items("completed", ITEM), [True]),
+        ("openai-responses", _items("incomplete", ITEM, {**ITEM, "call_id": "d"}), [True, False]),
+        ("openai-responses", {"output": [{**ITEM, "status": "incomplete"}, ITEM]}, [False, True]),
+        ("gemini", _google("STOP", PART), [True]),
+        ("gemini", _google("MAX_TOKENS", PART), [False]),
+        ("code-assist", {"response": _google("MAX_TOKENS", PART)}, [False]),
+        ("ollama", {"model": "m", "message": SAID, "done": True, "done_reason": "stop"}, [True]),
+        ("ollama", {"model": "m", "message": SAID, "done": True, "done_reason": "length"}, [False]),
+    ],
+)
+def test_a_call_that_the_answer_was_cut_in_is_marked(dialect: str, answer: Any, complete: list[bool]) -> None:
+    calls = tool_calls(answer, dialect=dialect)
+    assert [call.complete for call in calls] == complete
+    for call in calls:
+        if not call.complete:
+            with pytest.raises(ValueError, match=f"the call '{call.id}' of {call.name} is truncated: "):
+                _ = call.input
+            with pytest.raises(WireError, match=r"expected a complete call|beside tool calls"):
+                tool_calls(answer, dialect=dialect, strict=True)
+
+
+def test_a_call_that_was_cut_can_be_answered() -> None:
+    answer = _messages("max_tokens", {**USE, "input": {"a": 1}})
+    (call,) = tool_calls(answer, dialect="anthropic")
+    output = {"output": "The call was cut off.", "is_error": True}
+    assert tool_results([call], [output], dialect="anthropic") == tool_results(answer, [output], dialect="anthropic")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer"),
+    [
+        ("openai-chat", CHAT),
+        ("openai-chat", {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}),
+        ("openai-chat", {"choices": [{"message": {"content": "hi"}, "finish_reason": "length"}]}),
+        ("openrouter", CHAT),
+        ("anthropic", _messages("tool_use", USE)),
+        ("anthropic", _messages("end_turn", {"type": "text", "text": "hi"})),
+        ("openai-responses", _items("completed", ITEM)),
+        ("openai-responses", {"output": [ITEM]}),
+        ("gemini", _google("STOP", PART)),
+        ("ollama", {"model": "m", "message": SAID, "done": True, "done_reason": "stop"}),
+    ],
+)
+def test_strict_takes_answers_whose_reason_and_calls_agree(dialect: str, answer: Any) -> None:
+    assert tool_calls(answer, dialect=dialect, strict=True) == tool_calls(answer, dialect=dialect)
+
+
+WANTED = "'function_call' or 'tool_calls' beside tool calls"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answer", "message"),
+    [
+        ("openai-chat", _chat("{}", "stop"), f"/choices/0/finish_reason: expected {WANTED}, got 'stop'"),
+        ("openai-chat", _chat("{}", None), f"/choices/0/finish_reason: expected {WANTED}, got no reason"),
+        ("openrouter", _chat("{}", "stop"), f"/choices/0/finish_reason: expected {WANTED}, got 'stop'"),
+        ("openai-chat", {"role": "assistant", "tool_calls": [WHOLE]}, f"expected {WANTED}, got no reason"),
+        (
+            "openai-chat",
+            {"choices": [{"message": {"content": "hi"}, "finish_reason": "tool_calls"}]},
+            "/choices/0/finish_reason: expected tool calls beside this reason, got 'tool_calls'",
+        ),
+        (
+            "anthropic",
+            _messages("end_turn", USE),
+            "/stop_reason: expected 'tool_use' beside tool calls, got 'end_turn'",
+        ),
+        (
+            "anthropic",
+            _messages("tool_use", {"type": "text", "text": "hi"}),
+            "/stop_reason: expected tool calls beside this reason, got 'tool_use'",
+        ),
+        ("openai-responses", {"output": [{**ITEM, "arguments": '{"a'}]}, "expected a complete call, got a call of f"),
+    ],
+)
+def test_strict_refuses_answers_whose_reason_and_calls_do_not_agree(dialect: str, answer: Any, message: str) -> None:
+    assert tool_calls(answer, dialect=dialect) is not None
+    with pytest.raises(WireError) as caught:
+        tool_calls(answer, dialect=dialect, strict=True)
+    assert message in str(caught.value)
+
+
 def test_an_answer_without_calls_has_none() -> None:
     assert tool_calls({"role": "assistant", "content": "hi"}, dialect="openai-chat") == []
 
@@ -143,6 +269,115 @@ def test_media_go_where_the_dialect_has_a_place() -> None:
             ],
         },
     ]
+
+
+IMAGE = Media("image", "image/png", "aGk=", name="a.png")
+SOUND = Media("audio", "audio/wav", "aGk=")
+SEEN = "Binary content of type image/png was processed. (a.png)"
+INLINE = {"inlineData": {"mimeType": "image/png", "data": "aGk="}}
+
+
+def _response(output: str, *parts: Any) -> dict[str, Any]:
+    inner = {"id": "c", "name": "f", "response": {"output": output}}
+    return {"functionResponse": {**inner, "parts": list(parts)} if parts else inner}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "model", "output", "results"),
+    [
+        ("gemini", "gemini-2.5-flash", IMAGE, [{"role": "user", "parts": [_response(SEEN), INLINE]}]),
+        ("gemini", "gemini-3-flash", IMAGE, [{"role": "user", "parts": [_response(SEEN, INLINE)]}]),
+        ("gemini", "gemini-3-flash", [Text("see"), IMAGE], [{"role": "user", "parts": [_response("see", INLINE)]}]),
+        ("gemini", "gemini-2.5-flash", ("see", IMAGE), [{"role": "user", "parts": [_response("see"), INLINE]}]),
+        ("gemini", "gemini-3-flash", Text("see"), [{"role": "user", "parts": [_response("see")]}]),
+        (
+            "gemini",
+            "gemini-3-flash",
+            SOUND,
+            [
+                {
+                    "role": "user",
+                    "parts": [
+                        _response("Binary content of type audio/wav was processed."),
+                        {"inlineData": {"mimeType": "audio/wav", "data": "aGk="}},
+                    ],
+                }
+            ],
+        ),
+        ("code-assist", "gemini-2.5-pro", IMAGE, [{"role": "user", "parts": [_response(SEEN), INLINE]}]),
+        (
+            "anthropic",
+            "",
+            {"output": [Text("see"), IMAGE], "is_error": True},
+            [
+                {
+                    "role": "user",
+                    "content": [
+                        {
+                            "type": "tool_result",
+                            "tool_use_id": "c",
+                            "content": [
+                                {"type": "text", "text": "see"},
+                                {
+                                    "type": "image",
+                                    "source": {"type": "base64", "media_type": "image/png", "data": "aGk="},
+                                },
+                            ],
+                            "is_error": True,
+                        }
+                    ],
+                }
+            ],
+        ),
+        (
+            "openai-responses",
+            "",
+            Media("document", "application/pdf", "aGk="),
+            [
+                {
+                    "type": "function_call_output",
+                    "call_id": "c",
+                    "output": [
+                        {
+                            "type": "input_file",
+                            "filename": "document.pdf",
+                            "file_data": "data:application/pdf;base64,aGk=",
+                        }
+                    ],
+                }
+            ],
+        ),
+        ("ollama", "", [Text("see"), Text("it")], [{"role": "tool", "content": "see\nit", "tool_name": "f"}]),
+    ],
+)
+def test_outputs_are_media_texts_and_lists_of_them(dialect: str, model: str, output: Any, results: Any) -> None:
+    done = tool_results([ToolCall("c", "f", "{}")], [output], dialect=dialect, model=model)[1:]
+    if dialect == "ollama":
+        done = [{name: value for name, value in one.items() if name != "tool_call_id"} for one in done]
+    assert done == results
+
+
+@pytest.mark.parametrize(("named", "inside"), [("gemini-2.5-flash", False), ("gemini-3-flash-preview", True)])
+def test_the_answer_names_the_model_where_the_caller_does_not(named: str, inside: bool) -> None:
+    answer = {**_google("STOP", PART), "modelVersion": named}
+    parts = tool_results(answer, [IMAGE], dialect="gemini")[-1]["parts"]
+    assert ("parts" in parts[0]["functionResponse"], len(parts)) == (inside, 1 if inside else 2)
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ([Text("a"), 7], "unknown kind of output 'int'; valid: str, Text, Media"),
+        ({"image": IMAGE}, "unknown kind of output 'Media'; valid: ToolResult, str, Text, Media"),
+        ([{"deep": [Text("a")]}], "unknown kind of output 'Text'; valid: ToolResult, str, Text, Media"),
+        (ToolCall("c", "f"), "unknown kind of output 'ToolCall'; valid: ToolResult, str, Text, Media"),
+        (object(), "output 'object': Encoding objects of type object is unsupported"),
+    ],
+)
+def test_what_cannot_be_an_output_is_refused(output: Any, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        tool_results([ToolCall("c", "f", "{}")], [output], dialect="openai-chat")
+    assert str(caught.value) == message
 
 
 def test_a_seal_on_a_call_goes_back() -> None:

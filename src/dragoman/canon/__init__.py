@@ -5,6 +5,7 @@ from .losses import Effect, Loss, Losses, Severity
 from .parts import (
     Citation,
     Extra,
+    IncompleteCall,
     Media,
     MediaKind,
     Opaque,
@@ -35,6 +36,7 @@ __all__ = [
     "Format",
     "Grammar",
     "HostedTool",
+    "IncompleteCall",
     "Loss",
     "Losses",
     "Media",

@@ -50,6 +50,8 @@ class Ends(Struct, frozen=True):
     """In the document."""
     answers: Path = ()
     """The list that the answers of a document stand in, where there can be several."""
+    calls: frozenset[str] = frozenset()
+    """Words at `stop` that say that the model ended with calls. Empty: the dialect has no word for it."""
 
     def answer(self, number: int) -> Path:
         return (*self.answers, number) if self.answers else ()

@@ -117,11 +117,33 @@ class ToolCall(Part, frozen=True, gc=False):
     namespace: str = ""
 
     @property
+    def complete(self) -> bool:
+        """False for a call that was cut (`IncompleteCall`): it must not be run."""
+        return True
+
+    @property
     def input(self) -> Any:
-        """The arguments, decoded; blank means an empty object. Raises ValueError when the model sent broken JSON."""
+        """The arguments, decoded; blank means an empty object. Raises ValueError when the model sent broken JSON, and
+        for a call that was cut."""
         if self.custom:
             return self.arguments
         return msgspec.json.decode(self.arguments) if self.arguments.strip() else {}
+
+
+class IncompleteCall(ToolCall, frozen=True, gc=False, tag="toolcall"):
+    """A call that the answer ended in. `arguments` holds the part that came. Only `tool_calls` makes such calls; a
+    conversation holds plain ones."""
+
+    @property
+    def complete(self) -> bool:
+        return False
+
+    @property
+    def input(self) -> Any:
+        raise ValueError(
+            f"the call {self.id!r} of {self.name} is truncated: the answer ended before the arguments were whole. "
+            "Do not run the call; ask again, with a larger token limit if the limit was reached"
+        )
 
 
 class ToolResult(Part, frozen=True, gc=False):

@@ -101,7 +101,7 @@ DIALECT = Dialect(
     echoes=frozenset({"reasoning"}),
     rules=rules,
     endpoint=Endpoint("/v1/messages", "/v1/messages", {"anthropic-version": "2023-06-01"}),
-    ends=Ends(("stop_reason",), ("usage",)),
+    ends=Ends(("stop_reason",), ("usage",), calls=frozenset({"tool_use"})),
     demands=Demands(
         unique_ids=True, empty_texts=False, empty_last=True, sealed_thoughts=True, held=frozenset({"thread"})
     ),

@@ -135,7 +135,7 @@ class BlockWriter:
             self.crossing.lose("media.detail.dropped", media.at, media.detail)
         if not media.name:
             return
-        if media.kind == "document" or self.own:
+        if media.kind == "document" or (self.own and media.at):
             out["title"] = media.name if self.own else media.name[:LONGEST_TITLE]
         if out.get("title") != media.name:
             self.crossing.lose("media.name.dropped", media.at, media.name)

@@ -48,15 +48,22 @@ def read_detail(resolution: Raw) -> str:
     return _DETAILS.get(level, "") if isinstance(level, str) else ""
 
 
+def was_read(media: Media, crossing: Crossing) -> bool:
+    """Whether media stood in a document of this dialect, and is written back as it came. Media that a caller made
+    (`tool_results`) stood nowhere."""
+    return crossing.source == wire.NAME and media.at != ()
+
+
 def write_media(media: Media, crossing: Crossing, *, nested: bool = False, result: bool = False) -> dict[str, Any]:
     """Media as a part of its own; a text says what it was where the API cannot be given it."""
     mine = crossing.source == wire.NAME
-    if media.name and not mine:
+    came_named = was_read(media, crossing)
+    if media.name and not came_named:
         crossing.lose("media.name.dropped", media.at, media.name)
     inner: dict[str, Any] = {}
     if media.mime or media.data:
         inner["mimeType"] = (media.mime if mine else proper(media.mime)) or "application/octet-stream"
-    if mine and media.name:
+    if came_named and media.name:
         inner["displayName"] = media.name
     if media.data:
         urlsafe = own(media.extra, URLSAFE) is not None

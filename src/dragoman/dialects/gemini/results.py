@@ -17,7 +17,7 @@ from ...codec.media import note, proper
 from ...crossing import Crossing
 from . import wire
 from .marks import ID, KEY, NULL, own, put_back, with_field
-from .media import read_blob, read_file, write_media
+from .media import read_blob, read_file, was_read, write_media
 from .pairing import Ids
 
 NESTED = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
@@ -130,6 +130,8 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: 
     text = plain_text(result.parts)
     if text is None:
         text, nested = _write_content(result, siblings, crossing)
+        if text is None and not result.is_error:
+            text = _words_for_media(result, crossing)
         for part in result.parts:
             if part.cache is not None:
                 crossing.lose("cache.dropped", part.at)
@@ -167,6 +169,13 @@ def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: 
         if inner["id"] is None:
             del inner["id"]
     return put_back(out, result.extra)
+
+
+def _words_for_media(result: ToolResult, crossing: Crossing) -> str | None:
+    """The words for a result that is media alone, as Google's own client has them: an empty object tells the model
+    nothing. None for a result that stood in a document of this dialect without words."""
+    media = next((part for part in result.parts if isinstance(part, Media)), None)
+    return None if media is None or was_read(media, crossing) else note(media)
 
 
 def write_missing(asked: Any) -> dict[str, Any]:
@@ -237,8 +246,8 @@ def _write_nested(media: Media, texts: list[str], nested: list[Any], siblings: l
         crossing.lose("media.summarised", media.at)
         texts.append(note(media))
         return False
-    mine = crossing.source == wire.NAME
-    if crossing.profile.nested_media and (mine or (media.data and proper(media.mime) in NESTED)):
+    taken = was_read(media, crossing) or (media.data and proper(media.mime) in NESTED)
+    if crossing.profile.nested_media and taken:
         nested.append(put_back(write_media(media, crossing, nested=True), media.extra))
         return False
     crossing.lose("result.media.moved", media.at)

@@ -285,7 +285,7 @@ def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
                 out["filename"] = media.name
         else:
             return None
-        if crossing.source == wire.NAME and not media.name:
+        if crossing.source == wire.NAME and media.at and not media.name:
             out.pop("filename", None)
     elif media.kind == "audio" and crossing.source == wire.NAME:
         return {"type": "input_audio", "input_audio": {"data": media.data, "format": _AUDIO.get(media.mime, "wav")}}

@@ -288,10 +288,11 @@ def test_media_in_results_stands_inside_where_the_model_takes_it() -> None:
     sound = Media("audio", "audio/wav", "BBBB", at=("m", 2, 1))
     strange = Opaque("anthropic", "search_result", Raw(b"{}"), at=("m", 2, 2))
     nested = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
+    seen = "Binary content of type image/png was processed."
     parts, lost = answered(result("c1", "see", image, sound, strange), result("c2", image), profile=GEMINI_3)
     assert parts == [
         {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "see"}, "parts": [nested]}},
-        {"functionResponse": {"id": "c2", "name": "f", "response": {}, "parts": [nested]}},
+        {"functionResponse": {"id": "c2", "name": "f", "response": {"output": seen}, "parts": [nested]}},
         {"inlineData": {"mimeType": "audio/wav", "data": "BBBB"}},
     ]
     assert lost == [
