@@ -12,7 +12,7 @@ from dragoman.dialects import names as dialects
 
 # `_socket` alone is no sign: typing_extensions, which msgspec uses where it is installed, looks at a type in it.
 NETWORK = {"socket", "ssl", "asyncio", "http", "urllib.request", "selectors", "subprocess", "email"}
-LIMIT = 128
+LIMIT = 136
 
 PROGRAM = """
 import sys
