@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -175,6 +176,10 @@ def as_tape(said: Tape | bytes) -> Tape:
     return tape
 
 
+LAST_ANSWERS = 8
+"""Answers of an upstream that are searched for the header of a gateway."""
+
+
 class Exchanges:
     """The last exchanges, newest last."""
 
@@ -209,9 +214,10 @@ class Exchanges:
     def get(self, name: str) -> Exchange | None:
         return next((exchange for exchange in self._kept if exchange.id == name), None)
 
-    def of(self, upstream: str) -> list[Exchange]:
-        """Those that went to an upstream."""
-        return [exchange for exchange in self._kept if exchange.upstream == upstream]
+    def is_answered_by_us(self, upstream: str) -> bool:
+        """Whether one of the upstream's last answers came from a gateway of our kind."""
+        last = (exchange for exchange in reversed(self._kept) if exchange.upstream == upstream)
+        return any(exchange.answered_by_us() for exchange in islice(last, LAST_ANSWERS))
 
     def all(self) -> list[Exchange]:
         return list(self._kept)

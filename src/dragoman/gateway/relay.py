@@ -21,6 +21,7 @@ from ..canon.events import Fault
 from ..canon.losses import Loss
 from ..canon.request import Sighted
 from ..codec import jsontext
+from ..codec.seals import MARK_BYTES
 from ..codec.vault import keep
 from ..dialects import get
 from ..error_answers import is_answer
@@ -406,7 +407,8 @@ class Relay:
         which knows them, and is known by its answers."""
         body, model = self._request.body, self._exchange.model
         asked = sending.unread(body, head, model)
-        if asked is None and any(one.answered_by_us() for one in self._desk.exchanges.of(sending.choice.name)):
+        marked = asked is None and body.find(MARK_BYTES) >= 0
+        if marked and self._desk.exchanges.is_answered_by_us(sending.choice.name):
             asked = sending.unread(body, head, model, marked=True)
         return cross_request(body, sending.terms, None, self._vault.filled(), model) if asked is None else asked
 
