@@ -18,16 +18,17 @@ _UNESCAPED = re.compile(rb"[A-Za-z0-9_.~-]+")
 """Characters that neither JSON nor an address has to escape."""
 _ERROR = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
 """A frame with an error, in any dialect; `"error": null` is none."""
-_USUAL: dict[str, tuple[bytes, int]] = {
-    "anthropic": (b'"index"', 3),
-    "code-assist": (b'"candidates"', 2),
-    "gemini": (b'"candidates"', 2),
-    "ollama": (b'"done"', 1),
-    "openai-chat": (b'"choices"', 2),
-    "openai-responses": (b'"response.', 3),
-    "openrouter": (b'"choices"', 2),
+_CHAT = ((b'"choices"', b"data: [DONE]"), 2)
+_USUAL: dict[str, tuple[tuple[bytes, ...], int]] = {
+    "anthropic": ((b'"index"', b"event: message_"), 3),
+    "code-assist": ((b'"candidates"',), 2),
+    "gemini": ((b'"candidates"',), 2),
+    "ollama": ((b'"done"',), 1),
+    "openai-chat": _CHAT,
+    "openai-responses": ((b'"response.',), 3),
+    "openrouter": _CHAT,
 }
-"""What stands once in each usual event of a dialect, and the line ends of such an event."""
+"""Each usual event of a dialect has one of these marks, once; and the line ends of such an event."""
 
 
 def has_error(frames: bytes) -> bool:
@@ -38,12 +39,12 @@ def has_error(frames: bytes) -> bool:
 class SecretWatch:
     """Knows the secrets of one upstream, and the usual events of its dialect."""
 
-    __slots__ = ("_dialect", "_line_ends", "_mark", "_parts", "_secrets")
+    __slots__ = ("_dialect", "_line_ends", "_marks", "_parts", "_secrets")
 
     def __init__(self, dialect: str, secrets: Iterable[str]) -> None:
         self._dialect = dialect
         self._secrets = [secret for secret in secrets if len(secret) >= SHORTEST]
-        self._mark, self._line_ends = _USUAL.get(dialect, (b"\n\n", 0))
+        self._marks, self._line_ends = _USUAL.get(dialect, ((b"\n\n",), 0))
         self._parts = tuple(dict.fromkeys([_unescaped_part(one.encode("utf-8", "replace")) for one in self._secrets]))
 
     def beside(self, secrets: Iterable[str]) -> SecretWatch:
@@ -55,8 +56,10 @@ class SecretWatch:
         for part in self._parts:
             if part in frames:
                 return True
-        count = frames.count
-        return count(b"\n") != self._line_ends * count(self._mark) or b"\\u00" in frames or has_error(frames)
+        count, events = frames.count, 0
+        for mark in self._marks:
+            events += count(mark)
+        return count(b"\n") != self._line_ends * events or b"\\u00" in frames or has_error(frames)
 
 
 def _unescaped_part(secret: bytes) -> bytes:

@@ -98,6 +98,7 @@ class Redactor:
         self.secrets = tuple(known)
         self._needles = [needle for secret in known for needle in _spellings(secret.encode("utf-8", "replace"))]
         self._plain = {*self._needles, *map(_plain, self._needles)}
+        self._escapes = _escapes(b"".join(self._needles))
         self.shortest = min(map(len, self._needles), default=sys.maxsize)
         """Bytes of the shortest spelling: what is shorter holds no secret."""
 
@@ -142,7 +143,8 @@ class Redactor:
             return False
         if any(needle in data for needle in self._needles):
             return True
-        if b"%" not in data and b"\\" not in data:
+        # `_plain` costs far more than this search.
+        if not any(escape in data for escape in self._escapes):
             return False
         once = _plain(data)
         twice = _plain(once)
@@ -156,6 +158,12 @@ class Redactor:
 
 
 _ESCAPED = re.compile(rb"\\{1,8}u([0-9a-fA-F]{4})|%(?:25){0,4}([0-9a-fA-F]{2})|\\{1,8}([\"\\/])")
+
+
+def _escapes(needles: bytes) -> list[bytes]:
+    """The beginnings of all escapes that may stand for a character of the needles."""
+    found = [b"%", b"\\u00" if needles.isascii() else b"\\u"]
+    return found + [b"\\" + character for character in (b'"', b"\\", b"/") if character in needles]
 
 
 def _plain(data: bytes) -> bytes:
