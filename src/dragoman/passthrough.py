@@ -23,7 +23,9 @@ HELD_BACK = 4096
 RECENT = 16
 """Chunks that are kept, since the end of a stream stands among its last frames; twice as many at most,"""
 MAX_RECENT = 4096
-"""of so many bytes each. A longer chunk is looked at when it comes."""
+"""of so many bytes each. Of a longer chunk the last frames are kept."""
+TAIL = 1024
+"""Bytes of these last frames."""
 _BLANK_LINES = (b"\n\n", b"\n\r\n", b"\r\r")
 _LINE_END = (b"\n",)
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
@@ -71,10 +73,16 @@ class PassThrough:
         if self._before:
             self._end.passed(b"".join(self._before))
         self._before, self._recent = self._recent, []
-        if len(self._before[-1]) > MAX_RECENT:
-            self._end.passed(b"".join(self._before[:-1]))
-            self._end.look(self._before[-1])
-            self._before = []
+        last = self._before[-1]
+        if len(last) > MAX_RECENT:
+            cut = self._frame_end(last, len(last) - TAIL)
+            if cut < len(last):
+                self._end.passed(b"".join([*self._before[:-1], last[:cut]]))
+                self._before = [last[cut:]]
+            else:  # one long frame
+                self._end.passed(b"".join(self._before[:-1]))
+                self._end.look(last)
+                self._before = []
 
     def close(self, fault: Fault | None = None) -> bytes:
         """The bytes are over, or with `fault` broken off: the rest."""
@@ -160,15 +168,23 @@ class PassThrough:
         self._flows = True
         del held[:size]
         self._searched = len(held)
+        rest = out
         if first:
-            self._end.look(out)
+            cut = self._frame_end(out, MAX_RECENT)
+            self._end.look(out[:cut])
             if self._end.error:
                 self.fault = self._read_error()
-        else:
-            self._recent.append(out)
-            if len(self._recent) >= RECENT or size > MAX_RECENT:
+            rest = out[cut:]
+        if rest:
+            self._recent.append(rest)
+            if len(self._recent) >= RECENT or len(rest) > MAX_RECENT:
                 self._pass_on()
         return out
+
+    def _frame_end(self, frames: bytes, start: int) -> int:
+        """Where the first frame ends that does not end before `start`."""
+        ends = [found + len(blank) for blank in self._frame_ends if (found := frames.find(blank, start)) >= 0]
+        return min(ends, default=len(frames))
 
     def _elements(self, chunk: bytes) -> bytes:
         """The elements of one JSON array."""
