@@ -162,6 +162,8 @@ class Dialect(Struct, frozen=True, eq=False):
     logprobs: Place | None = None
     """Where its answers have log probabilities."""
     ends: Ends = Ends()
+    turns: str = ""
+    """The field of a request that has the list of turns; "" where it does not stand at the top."""
     splice_model: bool = True
     """The model's name stands in the body (else in the address)."""
     kin: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ as the new model takes it; what differs between the two is edited in the client'
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -16,28 +17,99 @@ from .codec.hosted import aim, cross
 from .codec.jsonedit import edited
 from .crossing import DEFAULT_PROFILE, Crossing, Profile
 from .dialect import Dialect
+from .dialects import get
+from .memory import remembered
 
 
 def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
     """The request as `model` takes it, and the crossing that knows what was lost."""
     if dialect.name in _TWO_SPELLINGS and b"_config" in document:
         document = _one_spelling(document)
-    before, _ = _written(document, dialect, model, DEFAULT_PROFILE, gated=False)
-    after, crossing = _written(document, dialect, model, profiles.lookup(dialect.name, model), gated=True)
+    profile = profiles.lookup(dialect.name, model)
+    short = _shortened(document, dialect, profile)
+    if short is not None and _takes(short, dialect.name, model, profile):
+        return document, Crossing(dialect.name, dialect.name, model, profile=profile, gated=True)
+    before, after, crossing = _written(document, dialect, model, profile)
     if after == before:
         return document, crossing
     found = edited(document, jsontext.decode(before), jsontext.decode(after))
     return (after if found is None else found), crossing
 
 
-def _written(document: bytes, dialect: Dialect, model: str, profile: Profile, *, gated: bool) -> tuple[bytes, Crossing]:
-    crossing = Crossing(dialect.name, dialect.name, model, profile=profile, gated=gated)
-    request = dialect.read_request(document, crossing)
+def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) -> tuple[bytes, bytes, Crossing]:
+    """The request as the client meant it, the request as the model takes it, and the crossing of the second."""
+    plain = Crossing(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
+    gated = Crossing(dialect.name, dialect.name, model, profile=profile, gated=True)
+    request = dialect.read_request(document, gated)
     # What is remembered of the document was written for another profile.
-    crossing.around = crossing.run = None
-    tools = cross(request.tools, dialect.hosted, dialect.hosted, crossing) if gated else request.tools
-    sent = aim(request, tools, dialect.hosted, dialect.hosted, crossing)
-    return dialect.write_request(sent, crossing), crossing
+    gated.around = gated.run = None
+    hosted = dialect.hosted
+    before = dialect.write_request(aim(request, request.tools, hosted, hosted, plain), plain)
+    tools = cross(request.tools, hosted, hosted, gated)
+    return before, dialect.write_request(aim(request, tools, hosted, hosted, gated), gated), gated
+
+
+def _is_taken(document: bytes, dialect: str, model: str, profile: Profile) -> bool:
+    """Whether the model takes a request as it is."""
+    before, after, _ = _written(document, get(dialect), model, profile)
+    return before == after
+
+
+_takes = remembered(_is_taken, lambda _, document, *others: len(document) + 300)
+
+
+# Most turns have nothing that a model refuses. Without them, it is soon known whether anything has to be edited.
+
+_MEDIA = (b"image", b"audio", b"video", b"document", b"media", b"file", b"ileData", b"nline")
+_SYSTEM = (b'"system"', b'"developer"')
+_ALWAYS = (*_SYSTEM, b'"cache', b"tool_search", b"tool_reference")
+"""What stands in turns that not even an unknown model takes in a request that is held to its gates: system text among
+the turns, marks for the cache, tools that were searched for."""
+_IN_TURNS: dict[str, tuple[bytes, ...]] = {
+    "media": _MEDIA,
+    "nested_media": _MEDIA,
+    "seal_formats": (b"reasoning_details",),
+    "thinking_levels": _MEDIA,  # such models read pictures in a resolution that is asked for
+}
+"""Facts of a profile that are about turns: what stands in every turn to which the fact may apply."""
+_LAST = (b'"assistant"', b'"model"')
+"""What stands in a last turn of the model's, which not every model goes on with (`prefill`)."""
+_IN_ORDER = {
+    "bound_seals": (b"signature", b"redacted"),
+    "late_system": _SYSTEM,
+    "seals": (b"unctionCall", b"unction_call"),
+    "user_after_results": (b'"tool"',),
+}
+"""Facts that are about the order of turns: what stands in requests to which the fact may apply."""
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | None:
+    """The request without the turns to which no fact of the profile can apply; None where that cannot be known."""
+    differing = _differing(profile)
+    if not dialect.turns or any(mark in document for name in differing for mark in _IN_ORDER.get(name, ())):
+        return None
+    try:
+        fields = _fields(document)
+        turns = [bytes(turn) for turn in _items(fields[dialect.turns])]
+    except (msgspec.DecodeError, KeyError, RecursionError, UnicodeError):
+        return None
+    if not turns or ("prefill" in differing and any(mark in turns[-1] for mark in _LAST)):
+        return None
+    marks = {*_ALWAYS, *[mark for name in differing for mark in _IN_TURNS.get(name, ())]}
+    kept = turns[:1]  # the first turn of a session is the same in all its requests
+    kept += [turn for turn in turns[1:] if any(mark in turn for mark in marks)]
+    fields[dialect.turns] = msgspec.Raw(b"[%b]" % b",".join(kept))
+    return _encode(fields)
+
+
+@lru_cache(maxsize=256)
+def _differing(profile: Profile) -> tuple[str, ...]:
+    """The facts of a profile that are not those of a model nothing is known about."""
+    names = profile.__struct_fields__
+    return tuple([name for name in names if getattr(profile, name) != getattr(DEFAULT_PROFILE, name)])
 
 
 _TWO_SPELLINGS = ("gemini", "code-assist")

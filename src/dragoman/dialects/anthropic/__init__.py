@@ -76,6 +76,7 @@ def rules() -> tuple[Rule, ...]:
 DIALECT = Dialect(
     name=NAME,
     title="Anthropic Messages",
+    turns="messages",
     framing="sse",
     read_request=read_request,
     write_request=write_request,

@@ -70,6 +70,7 @@ def rules() -> tuple[Rule, ...]:
 DIALECT = Dialect(
     name=NAME,
     title="Ollama /api/chat",
+    turns="messages",
     framing="ndjson",
     read_request=read_request,
     write_request=write_request,

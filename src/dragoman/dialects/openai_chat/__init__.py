@@ -56,6 +56,7 @@ def rules() -> tuple[Rule, ...]:
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Chat Completions",
+    turns="messages",
     framing="sse",
     read_request=read_request,
     write_request=write_request,

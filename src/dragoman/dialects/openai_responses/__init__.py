@@ -88,6 +88,7 @@ def rules() -> tuple[Rule, ...]:
 DIALECT = Dialect(
     name=NAME,
     title="OpenAI Responses",
+    turns="input",
     framing="sse",
     read_request=read_request,
     write_request=write_request,

@@ -78,6 +78,7 @@ def rules() -> tuple[Rule, ...]:
 DIALECT = Dialect(
     name=NAME,
     title="OpenRouter",
+    turns="messages",
     framing="sse",
     read_request=read_request,
     write_request=write_request,
