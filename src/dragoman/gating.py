@@ -98,9 +98,11 @@ def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | N
         return None
     if not turns or ("prefill" in differing and any(mark in turns[-1] for mark in _LAST)):
         return None
+    everything = bytes(fields[dialect.turns])
     marks = {*_ALWAYS, *[mark for name in differing for mark in _IN_TURNS.get(name, ())]}
+    marks = {mark for mark in marks if mark in everything}
     kept = turns[:1]  # the first turn of a session is the same in all its requests
-    kept += [turn for turn in turns[1:] if any(mark in turn for mark in marks)]
+    kept += [turn for turn in turns[1:] if any(mark in turn for mark in marks)] if marks else []
     fields[dialect.turns] = msgspec.Raw(b"[%b]" % b",".join(kept))
     return _encode(fields)
 

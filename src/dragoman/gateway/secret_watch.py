@@ -20,7 +20,7 @@ _ERROR = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
 """A frame with an error, in any dialect; `"error": null` is none."""
 _CHAT = ((b'"choices"', b"data: [DONE]"), 2)
 _USUAL: dict[str, tuple[tuple[bytes, ...], int]] = {
-    "anthropic": ((b'"index"', b"event: message_"), 3),
+    "anthropic": ((b'"index"', b"event: message_", b"event: ping"), 3),
     "code-assist": ((b'"candidates"',), 2),
     "gemini": ((b'"candidates"',), 2),
     "ollama": ((b'"done"',), 1),

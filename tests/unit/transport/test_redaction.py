@@ -123,3 +123,16 @@ def test_the_secrets_of_an_upstream() -> None:
     )
     found = upstream_secrets(upstream, {"KEY": "the-key"})
     assert found == {"the-key", "in-the-header", "another", "hunter22", "user:hunter22", "in-the-query"}
+
+
+def test_a_plain_secret_is_found_in_every_escape() -> None:
+    """A frame with other escapes is not unescaped: a letter has two escapes only."""
+    secret = "sk-plain.0123~4567"
+    encoded = base64.b64encode(secret.encode()).decode()
+    redactor = Redactor([secret])
+    letters = "".join([f"\\u{ord(letter):04x}" for letter in secret])
+    for told in (secret, letters, quote(secret).replace("-", "%2D"), encoded):
+        assert secret[3:] not in redactor.text(f"a {told} z")
+        assert redactor.text(f"a {told} z") != f"a {told} z", told
+    harmless = 'data: {"a": "{\\"b\\": \\"c\\\\n\\"}"}\n\n'
+    assert redactor.text(harmless) == harmless
