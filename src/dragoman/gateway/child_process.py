@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import io
 import os
 import pickle
 import signal
 import traceback
 import warnings
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +27,8 @@ from typing import Any, TypeVar
 
 from ..codec.vault import Vault
 from ..errors import DragomanError
+from ..transport.joining import LARGE as LARGE_BODY
+from ..transport.joining import join_pieces
 from .refusal import Refused
 
 T = TypeVar("T")
@@ -81,14 +85,11 @@ class ChildProcesses:
         ChildDied or ChildFailed is raised.
         """
         async with self._turns:
-            told = await self._told(work)
-        gc.disable()  # it would look through what is being made, again and again
+            pieces = await self._written(work)
         try:
-            kind, value = pickle.loads(told)
+            kind, value = await _read_outcome(pieces)
         except (pickle.UnpicklingError, EOFError):
             raise ChildDied from None  # in the middle of what it had to write
-        finally:
-            gc.enable()
         if kind == "result":
             result: T = value
             return result
@@ -100,8 +101,8 @@ class ChildProcesses:
             raise _rebuilt(*value)
         raise ChildFailed(value)
 
-    async def _told(self, work: Callable[[], Any]) -> bytes:
-        """What the child writes until it ends."""
+    async def _written(self, work: Callable[[], Any]) -> list[bytes]:
+        """The pieces that the child writes until it ends."""
         loop = asyncio.get_running_loop()
         reading, writing = os.pipe()
         try:
@@ -142,7 +143,7 @@ class ChildProcesses:
             os.close(reading)
         if pieces:
             self._reap(pid, loop)
-            return b"".join(pieces)
+            return pieces
         status = await self._status(pid)
         # Out of memory, C extensions do not always find their way back to an exception.
         raise OutOfMemory if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _CRASHES else ChildDied
@@ -183,9 +184,80 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+# How an outcome goes from the child to the gateway: its pickle, and then each large body as it is, so that the event
+# loop need not stand still for a copy. The length of each stands before it.
+
+_LENGTH = 8
+
+
+class _Pickler(pickle.Pickler):
+    """Leaves large bodies out."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, 5)
+        self.bodies: list[bytes] = []
+
+    def persistent_id(self, value: Any) -> int | None:
+        if type(value) is not bytes or len(value) <= LARGE_BODY:
+            return None
+        self.bodies.append(value)
+        return len(self.bodies) - 1
+
+
+class _Unpickler(pickle.Unpickler):
+    """Puts them in again."""
+
+    def __init__(self, data: bytes, bodies: list[bytes]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._bodies = bodies
+
+    def persistent_load(self, place: int) -> bytes:
+        if place >= len(self._bodies):
+            raise EOFError
+        return self._bodies[place]
+
+
+def _outcome_pieces(value: Any) -> list[bytes]:
+    """An outcome as it is written."""
+    file = io.BytesIO()
+    pickler = _Pickler(file)
+    pickler.dump(value)
+    return [piece for data in (file.getvalue(), *pickler.bodies) for piece in (len(data).to_bytes(_LENGTH), data)]
+
+
+async def _read_outcome(pieces: list[bytes]) -> Any:
+    """The outcome in what was written. Raises EOFError where that is not whole."""
+    left = deque(pieces)
+    pieces.clear()
+    found: list[bytes] = []
+    while left:
+        size = int.from_bytes(b"".join(_cut(left, _LENGTH)))
+        found.append(await join_pieces(_cut(left, size)))
+    gc.disable()  # it would look through what is being made, again and again
+    try:
+        return _Unpickler(found[0], found[1:]).load()
+    finally:
+        gc.enable()
+
+
+def _cut(pieces: deque[bytes], size: int) -> list[bytes]:
+    """The first so many bytes, which are taken off."""
+    found: list[bytes] = []
+    while size:
+        if not pieces:
+            raise EOFError
+        piece = pieces.popleft()
+        if len(piece) > size:
+            pieces.appendleft(piece[size:])
+            piece = piece[:size]
+        found.append(piece)
+        size -= len(piece)
+    return found
+
+
 # In the child.
 
-_NO_MEMORY = pickle.dumps(("memory", None))
+_NO_MEMORY = _outcome_pieces(("memory", None))
 
 
 def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
@@ -201,30 +273,30 @@ def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
         os.closerange(3, writing)
         os.closerange(writing + 1, 65_536)
         _bound(memory)
-        told = _outcome(work)
         with open(writing, "wb", buffering=0) as out:
-            left = memoryview(told)
-            while left:
-                left = left[out.write(left) :]
+            for piece in _outcome(work):
+                left = memoryview(piece)
+                while left:
+                    left = left[out.write(left) :]
         status = 0
     except MemoryError:
-        os.write(writing, _NO_MEMORY)  # made before: there may be no room for anything now
+        os.write(writing, b"".join(_NO_MEMORY))  # made before: there may be no room for anything now
         status = 0
     finally:
         os._exit(status)
 
 
-def _outcome(work: Callable[[], Any]) -> bytes:
+def _outcome(work: Callable[[], Any]) -> list[bytes]:
     try:
-        return pickle.dumps(("result", work()), 5)
+        return _outcome_pieces(("result", work()))
     except MemoryError:
         return _NO_MEMORY
     except RecursionError:
-        return pickle.dumps(("nested", None))
+        return _outcome_pieces(("nested", None))
     except (DragomanError, Refused) as error:
-        return pickle.dumps(("error", (type(error), error.args, error.__dict__)))
+        return _outcome_pieces(("error", (type(error), error.args, error.__dict__)))
     except Exception:  # noqa: BLE001 told to whoever waits, with its traceback
-        return pickle.dumps(("failed", traceback.format_exc()))
+        return _outcome_pieces(("failed", traceback.format_exc()))
 
 
 def _rebuilt(kind: type[Exception], args: tuple[Any, ...], fields: dict[str, Any]) -> Exception:

@@ -20,6 +20,7 @@ class Incoming(Struct, eq=False):
     """Names in lower case; of several with one name the values are joined. Those of a known head are the same for all
     its requests, and say nothing of the body's length."""
     body: bytes
+    """Empty as long as `pieces` has some."""
     known: Head | None = None
     """Its head, where others have come with the same."""
     keep_alive: bool = True
@@ -33,6 +34,8 @@ class Incoming(Struct, eq=False):
     client is kept under this name."""
     admin: bool = False
     """The client showed an admin key."""
+    pieces: list[bytes] | None = None
+    """A large body that is not joined yet."""
 
     def told(self) -> Mapping[str, str]:
         """All its headers, that of the length too."""

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from ..transport.joining import LARGE
+
 if TYPE_CHECKING:
     from .server import _Client
 
@@ -63,7 +65,10 @@ class Reply:
         head = self._head(status, headers, f"content-length: {len(body)}")
         transport = self._client.transport
         if transport is not None:
-            transport.write(head + body)
+            if len(body) > LARGE:
+                transport.writelines((head, body))  # without a copy of the body
+            else:
+                transport.write(head + body)
 
     def start(self, status: int, headers: Collection[tuple[str, str]]) -> None:
         """The head of an answer whose body comes in pieces. It is written with the first of them."""

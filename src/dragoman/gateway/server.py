@@ -22,6 +22,7 @@ import httptools
 from msgspec import Struct
 
 from ..transport.deadlines import Deadlines
+from ..transport.joining import is_large, join_pieces
 from ..transport.wire import lower
 from .hangup import has_left
 from .heads import LENGTH, MAX_DIGITS, Head, Heads, joined, method, parted
@@ -253,14 +254,23 @@ class _Client(asyncio.Protocol):
             self._expect_body()
             self._hold(len(data))
             return
-        body = b"".join(pieces)
-        pieces.clear()
+        request = Incoming("POST", head.path, head.query, head.headers, b"", head)
+        self._give_body(request)
         self._begun = self._parsing = False
         self._known = None
         self._body_end = 0.0
-        self._begin(Incoming("POST", head.path, head.query, head.headers, body, head))
+        self._begin(request)
         if missing < 0:
             self._put_off(data[missing:])
+
+    def _give_body(self, request: Incoming) -> None:
+        """The body that has come, or its pieces where it is large."""
+        pieces = self._body
+        if len(pieces) > 1 and is_large(pieces):
+            request.pieces = pieces.copy()
+        else:
+            request.body = b"".join(pieces)
+        pieces.clear()
 
     def _hold(self, size: int) -> None:
         """Count a piece of a body that is not whole yet. The request is refused where all of them are too many."""
@@ -377,16 +387,15 @@ class _Client(asyncio.Protocol):
         keep = parser.should_keep_alive() and not parser.should_upgrade()
         url = self._url
         path, query = parted(url)
-        pieces = self._body
-        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        pieces.clear()
-        if len(body) > self._server.bounds.body:
+        if sum(map(len, self._body)) > self._server.bounds.body:
             self._refusal = (413, _too_long("body", self._server.bounds.body))
             raise _Stop
         asked, version, known = method(parser.get_method()), parser.get_http_version(), None
         if self._opening and keep and asked == "POST" and version == "1.1" and self._strange < _STRANGE:
             known = self._server.heads.learn(self._opening, url, self._lines, self._headers, path, query)
-        self._ready.append(Incoming(asked, path, query, self._headers, body, known, keep, version != "1.0"))
+        request = Incoming(asked, path, query, self._headers, b"", known, keep, version != "1.0")
+        self._give_body(request)
+        self._ready.append(request)
         self._reset()
 
     # Requests and replies.
@@ -420,6 +429,8 @@ class _Client(asyncio.Protocol):
                 reply.chunks = request.chunks
                 if not request.keep_alive:
                     self.keep_alive = False
+                if request.pieces is not None:
+                    request.body, request.pieces = await join_pieces(request.pieces), None
                 await handler(request, reply)
                 if self._held:
                     self._release()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import TransportError
 from .client import Headers, too_long
 from .heading import NONE, Heading
+from .joining import is_large, join_pieces
 from .wire import Inflate, TooLarge, why
 
 if TYPE_CHECKING:
@@ -193,16 +194,14 @@ class Answer:
 
     async def read(self, limit: int, timeout: float | None = None) -> bytes:
         """The whole body, of at most `limit` bytes."""
-        body = self.whole(limit)
-        if body is None:
-            await self._all(limit, self.connection.pool.limits.idle if timeout is None else timeout)
-            body = self.whole(limit)
-            assert body is not None
-        return body
+        await self._all(limit, self.connection.pool.limits.idle if timeout is None else timeout)
+        if sum(map(len, self.waiting)) > limit:
+            raise self._too_long(limit)
+        return await join_pieces(self.waiting)
 
     def whole(self, limit: int) -> bytes | None:
-        """The same, if all of it has come."""
-        if not self.done:
+        """The same, if all of it has come and it is not large."""
+        if not self.done or is_large(self.waiting):
             return None
         body = b"".join(self.waiting)
         if len(body) > limit:

@@ -67,7 +67,7 @@ class Answer(Protocol):
         """The first header of a name, "" where there is none."""
 
     def whole(self, limit: int) -> bytes | None:
-        """The same as `read`, if all of it has come and it says so; else it is to be read."""
+        """The same as `read`, if all of it has come, it says so, and it is not large; else it is to be read."""
 
     def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
         """The body as it comes: everything that has come by now in one piece."""

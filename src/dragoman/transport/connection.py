@@ -100,13 +100,16 @@ class Connection(asyncio.Protocol):
             transport.max_size = HIGH_WATER
         self.host.connections += 1
 
-    def ask(self, message: bytes) -> Answer:
-        """Send a request. Nobody else's answer may be under way."""
+    def ask(self, head: bytes, body: bytes = b"") -> Answer:
+        """Send a request: all of it in `head`, or the body apart. Nobody else's answer may be under way."""
         self.answer = answer = Answer(self)
         self._due.extend(_ONE)
         transport = self.transport
         if transport is not None:
-            transport.write(message)
+            if body:
+                transport.writelines((head, body))
+            else:
+                transport.write(head)
         else:  # closed in the moment it was opened
             answer.lost(None)
         return answer

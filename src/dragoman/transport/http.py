@@ -23,6 +23,7 @@ from .answer import HIGH_WATER, Answer
 from .client import Address, Headers, Limits, Post
 from .connection import Connection, Host
 from .deadlines import Deadlines
+from .joining import LARGE
 from .wire import request_head
 
 __all__ = ["HIGH_WATER", "Address", "Answer", "Headers", "Limits", "Pool"]
@@ -54,7 +55,7 @@ class Pool:
         `Answer.within` has it."""
         message = request_head(address, method, target, tuple(headers))
         if body or method in ("POST", "PUT", "PATCH"):
-            message = b"%bcontent-length: %d\r\n\r\n%b" % (message, len(body), body)
+            message, body = _message(message, body)
         else:
             message += b"\r\n"
         timeout = self.limits.first_byte if first_byte is None else first_byte
@@ -64,7 +65,7 @@ class Pool:
         began = self.loop.time()
         while True:
             connection = host.free.pop() if host.free else await self._another(host)
-            answer = connection.ask(message)
+            answer = connection.ask(message, body)
             if within is not None:
                 answer.within(within[0] - (self.loop.time() - began), within[1])
             try:
@@ -81,7 +82,7 @@ class Pool:
         host = self._hosts.get(post.address)
         if host is None or not host.free:
             return None
-        return host.free.pop().ask(b"%bcontent-length: %d\r\n\r\n%b" % (post.head, len(body), body))
+        return host.free.pop().ask(*_message(post.head, body))
 
     def _new(self, address: Address) -> Host:
         if self.loop is None:
@@ -150,3 +151,10 @@ class Pool:
                 if not turn.done():
                     turn.set_result(None)
             host.queue.clear()
+
+
+def _message(head: bytes, body: bytes) -> tuple[bytes, bytes]:
+    """A request in one piece; a large body apart, so that it is not copied."""
+    if len(body) > LARGE:
+        return b"%bcontent-length: %d\r\n\r\n" % (head, len(body)), body
+    return b"%bcontent-length: %d\r\n\r\n%b" % (head, len(body), body), b""

@@ -18,6 +18,7 @@ from ..errors import TransportError
 from .client import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, too_long
 from .heading import listed
 from .http import Pool
+from .joining import join_pieces
 from .proxies import Proxies
 
 
@@ -62,7 +63,7 @@ class _Answer:
                 self.close()
                 raise TransportError("upstream_bad", f"the upstream's answer is longer than {limit} bytes")
             found.append(piece)
-        return b"".join(found)
+        return await join_pieces(found)
 
     async def _next(self, seconds: float) -> bytes:
         if self._error is not None:

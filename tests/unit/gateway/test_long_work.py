@@ -102,6 +102,25 @@ async def _in_child(work: Any, memory: int = MEMORY) -> Any:
     return await ChildProcesses(memory).run(work)
 
 
+def test_large_bodies_come_back_beside_the_pickle() -> None:
+    body, other = os.urandom(3_000_000), b"x" * 5_000_000
+
+    async def all_of_it() -> Any:
+        return await ChildProcesses(MEMORY).run(lambda: {"body": body, "again": (body, other), "small": b"s"})
+
+    found = asyncio.run(all_of_it())
+    assert found == {"body": body, "again": (body, other), "small": b"s"}
+
+
+@pytest.mark.parametrize("lost", [1, 2_000_000, 3_000_005])
+def test_half_an_outcome_is_none(lost: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = child_process._outcome_pieces(("result", bytes(3_000_000)))
+    cut = b"".join(pieces)[:-lost]
+    monkeypatch.setattr(child_process, "_outcome", lambda work: [cut])
+    with pytest.raises(ChildDied):
+        asyncio.run(ChildProcesses(MEMORY).run(lambda: None))
+
+
 def test_errors_come_back_as_they_are() -> None:
     def wire() -> None:
         raise WireError("anthropic", "/messages/0", "an object", "a number")

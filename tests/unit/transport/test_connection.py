@@ -250,7 +250,7 @@ def test_patience_begins_anew_with_every_piece_of_a_head() -> None:
 @pytest.mark.parametrize("size", [1, 10])
 def test_an_upstream_that_does_not_take_a_request(size: int) -> None:
     async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(0.6 if size == 1 else 5)
         if size == 1:
             await read_request(reader)
             writer.write(plain(b"taken"))
