@@ -178,5 +178,8 @@ class Dialect(Struct, frozen=True, eq=False):
     """Its clients send thoughts back where they stood among texts and calls."""
     call_slots: frozenset[str] = frozenset()
     """Dialects whose seals on calls have a place here that some clients send back, and many do not."""
+    seal_list: bool = False
+    """Its answers have a list beside their parts (`reasoning_details`) for seals of other upstreams. Some clients send
+    the list back, and many do not."""
     origin: str = ""
     """In which dialect's name its seals are, if not in its own."""

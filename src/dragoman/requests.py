@@ -25,7 +25,7 @@ from .crossing import Crossing, Host, Resolver
 from .dialect import Dialect
 from .dialects import get
 from .errors import ConfigError, WireError
-from .sealing import Strategy, check_strategy, homeward, keeps
+from .sealing import Strategy, check_strategy, homeward, keeps, marked_turn
 from .translation import Body, Translation, check_text, checked_tolerance, loose_bytes, settled
 
 if TYPE_CHECKING:
@@ -266,6 +266,7 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
         crossing = _crossing(terms, facts)
         crossing.gated = changes
         request = reader.read_request(document, crossing)
+        as_it_came = request
         history = History(request.turns)
         request = _sealed(request, terms, crossing, terms.vault if vault is None else vault, history)
         crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
@@ -275,6 +276,8 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
             tools = cross(tools, reader.hosted, reader.hosted, crossing)
         sent = aim(request, tools, reader.hosted, reader.hosted, crossing)
         out = reader.write_request(sent, crossing)
+        if not unmarked:
+            out = _edited(document, as_it_came, out, terms)
         if not unmarked or crossing.suited:
             result = _translated(out, request, terms, crossing, (), history)
     if result is None:
@@ -285,6 +288,22 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
         result.host = terms.host
     result.repairs = repairs
     return result
+
+
+def _edited(document: bytes, request: Request, out: bytes, terms: Terms) -> bytes:
+    """The client's own bytes with what differs between the request as it came and `out`, the request as it is sent: the
+    seals under our mark are taken out, and every other byte stays."""
+    from .codec.jsonedit import edited  # late: few documents hold our mark
+
+    turns = tuple([marked_turn(turn, terms.reader) for turn in request.turns])
+    crossing = Crossing(terms.source, terms.target, terms.model or "")
+    before = terms.reader.write_request(msgspec.structs.replace(request, turns=turns), crossing)
+    if terms.model is not None and terms.reader.splice_model:
+        document = jsontext.respelled(document, "model", terms.model)
+    found = edited(document, jsontext.decode(before), jsontext.decode(out)) if before != out else document
+    if found is None or (MARK_BYTES in found and MARK_BYTES not in out):
+        return out  # the text could not be followed
+    return found
 
 
 def _held(

@@ -1,10 +1,11 @@
 """Which way seals travel: by what the caller chose, and by what the client's dialect sends back.
 
-native   in slots that the client's dialect echoes; where it has none, nothing but what the writer finds a place for
+native   in slots that the client's dialect echoes, or in a list that some of its clients send back
 id       packed into the ids of calls, which every dialect echoes; they become long, far beyond 64 characters
 vault    kept in the caller's vault, for the conversation and the call
 skip     nowhere: an upstream that demands seals gets its documented dummy
-auto     native where the client's dialect echoes them, else the vault if there is one, else skip
+auto     native where the client's dialect echoes them, else the vault if there is one, else skip; where only some
+         clients echo them (the list), native and the vault
 """
 
 from __future__ import annotations
@@ -66,7 +67,11 @@ def outward(
         way = "drop"
     elif strategy == "id":
         way = "id"
-    elif strategy == "vault" or (strategy == "auto" and vault is not None and not target.echoes):
+    elif strategy == "vault":
+        way = "vault"
+    elif target.seal_list and target.name != name:
+        way = "list"
+    elif strategy == "auto" and vault is not None and not target.echoes:
         way = "vault"
     elif (target.origin or target.name) == name:
         return None
@@ -83,7 +88,7 @@ def outward(
         source.call_slots,
         target.interleaves,
         way != "thoughts" or not target.interleaves,
-        vault if way == "vault" or (strategy == "auto" and target.echoes) else None,
+        vault if way == "vault" or (strategy == "auto" and (target.echoes or way == "list")) else None,
         wanted,
     )
 

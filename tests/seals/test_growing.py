@@ -46,6 +46,7 @@ def grown(vault: MemoryVault, sealed: list[bool]) -> list[tuple[bytes, bytes]]:
         )
         said = told.json()["choices"][0]["message"]
         said["tool_calls"][0].pop("extra_content", None)  # as most clients do
+        said.pop("reasoning_details", None)
         result = {"role": "tool", "tool_call_id": said["tool_calls"][0]["id"], "content": f"seen {step}"}
         messages += [said, result]
         if step % 3 == 2:

@@ -109,3 +109,5 @@ class Plain(Struct, gc=False):
     """The packed seals to write on the calls, and"""
     thoughts: dict[str, str] | None = None
     """those to write into thoughts before them."""
+    listed: list[str] | None = None
+    """The packed seals to write into a list beside the parts."""

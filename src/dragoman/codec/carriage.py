@@ -9,6 +9,8 @@ Ways, by what the client's dialect echoes and what the caller chose:
     id         packed into the id of the next call
     vault      kept for the next call, else for the last one, else for the text: under a digest of the conversation and
                the call's id; for clients that lose ids, also under its name and arguments
+    list       in a list beside the parts, which some clients send back (Chat's `reasoning_details`): every record as a
+               thought without words at the end of the answer. The vault keeps the records too, for all other clients
     drop       nowhere, and reported
     left       as it is: the writer puts into its slots what it can, and reports the rest
 
@@ -35,7 +37,7 @@ from .vault import Vault, keep, vault_key
 
 _NO_HISTORY = "the vault keeps seals for a conversation, and the request that this answers was not given (answers=)"
 
-Way = Literal["thoughts", "parts", "id", "vault", "drop", "left"]
+Way = Literal["thoughts", "parts", "id", "vault", "list", "drop", "left"]
 
 
 class Plan(Struct, frozen=True):
@@ -60,6 +62,11 @@ class Plan(Struct, frozen=True):
     """The upstream takes back thoughts that have no seal (`reasoning_content`)."""
     history: History | None = None
     """The conversation that the answer goes on with. Without it nothing is kept in the vault."""
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the vault keeps every record, not only those of calls."""
+        return self.way == "vault" or (self.way == "list" and self.vault is not None)
 
     @property
     def strips(self) -> bool:
@@ -99,7 +106,7 @@ class _Made(NamedTuple):
 class Told:
     """What was said so far in one answer, and the records that wait for something to carry them."""
 
-    __slots__ = ("_crossing", "_made", "_model", "_texts", "_waiting", "calls", "chars", "plan")
+    __slots__ = ("_crossing", "_listed", "_made", "_model", "_texts", "_waiting", "calls", "chars", "plan")
 
     def __init__(self, plan: Plan, crossing: Crossing, model: str) -> None:
         self.plan = plan
@@ -109,6 +116,7 @@ class Told:
         self.chars = 0
         self._texts: list[str] = []
         self._waiting: list[Record] = []
+        self._listed: list[Record] = []  # records for the list, whose calls have been made
         self._made: list[_Made] = []  # the calls, where there is a vault
 
     def labelled(self, seal: Seal) -> Seal:
@@ -143,9 +151,11 @@ class Told:
             records = [*records, self.record("call", seal, call.id)]
         if plan.vault is not None:
             # Some clients leave out the thought that carries a record, because it says nothing: the vault has another.
-            kept = records if plan.way == "vault" else records[-1:] if seal is not None else []
-            self.made(call.id, call.name, call.arguments, kept)
+            kept = records if plan.keeps_all else records[-1:] if seal is not None else []
+            self.made(call.id, call.name, call.arguments, list(kept))
         self.calls += 1
+        if plan.way == "list":
+            self._listed += records
         if not records:
             return [], call
         if plan.way == "parts":
@@ -196,7 +206,7 @@ class Told:
     def said(self, text: str) -> None:
         """More of the turn's texts."""
         self.chars += len(text)
-        if self.plan.way == "vault":
+        if self.plan.keeps_all:
             self._texts.append(text)
 
     def shown(self, seal: Seal | None, calls: int, chars: int) -> Seal:
@@ -212,7 +222,7 @@ class Told:
     def wait(self, thought: Reasoning, seal: Seal | None, text: str) -> None:
         """The seal of a thought waits for something to carry it, the words with it."""
         if seal is None or not seal.data:
-            if self.plan.wanted and text and self.plan.way in ("parts", "id", "vault"):
+            if self.plan.wanted and text and self.plan.way in ("parts", "id", "vault", "list"):
                 # Clients of these ways strip thoughts: the words travel with a call, for their host wants them there.
                 bare = self.record("thought", Seal(self.plan.origin.dialect, ""))
                 self._waiting.append(msgspec.structs.replace(bare, text=text))
@@ -222,24 +232,28 @@ class Told:
         else:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
-    def finish(self) -> Text | None:
-        """The answer ends: what is still waiting goes on a last part, and the vault gets its records."""
+    def finish(self) -> list[Part]:
+        """The answer ends: what is still waiting goes on last parts, and the vault gets its records."""
         plan, records = self.plan, [record for record in self._waiting if record.data]
         self._waiting = []
-        if plan.way == "vault":
+        if plan.way == "list":
+            listed, self._listed = [*self._listed, *records], []
+        if plan.keeps_all:
             if self._made and records:
                 self._made[-1].records.extend(records)
                 records = []
             self.store(records)
         elif plan.vault is not None:
             self.store()
+        if plan.way == "list":
+            return [Reasoning(seal=seals.bundle((record,))) for record in listed]
         if not records or plan.way == "vault":
-            return None
+            return []
         if plan.way == "parts":
-            return Text("", seal=seals.bundle(records))
+            return [Text("", seal=seals.bundle(records))]
         for _ in records:
             self._crossing.lose("seal.dropped", (), "no call follows whose id could carry it")
-        return None
+        return []
 
     def store(self, of_text: Sequence[Record] = ()) -> None:
         """Put the records of the calls into the vault, and those of an answer without a call: all at the end, so that
@@ -258,7 +272,7 @@ class Told:
             conversation.add_call(call.name, "".join(call.arguments))
             if call.records:
                 keep(plan.vault, call_key(pair, model, before, call.id), seals.written(call.records))
-            if plan.way == "vault":  # also without a seal: another try may have had the same call with one
+            if plan.keeps_all:  # also without a seal: another try may have had the same call with one
                 keep(plan.vault, place_key(pair, model, conversation.before_call()), call.id)
         if of_text:
             for text in self._texts:
@@ -292,6 +306,7 @@ def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
         told.chars = length(plain.text)
     way, sealed = plan.way, plain.seals or {}
     packed: dict[str, str] = {}
+    listed: list[str] = []
     for place, (call_id, call) in enumerate(plain.calls.items()):
         seal = sealed.get(call_id)
         told.calls = place
@@ -300,8 +315,10 @@ def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
             told.made(call_id, call.name, call.arguments, [record] if record is not None else [])
         if seal is None or record is None:
             continue
+        if way == "list":
+            listed.append(seals.pack_records((record,)))
         if way in ("thoughts", "parts") or (way != "id" and seal.dialect in plan.call_slots):
-            packed[call_id] = seals.pack_records((record,))
+            packed[call_id] = listed[-1] if listed else seals.pack_records((record,))
         elif way == "id":
             packed[call_id] = seals.pack_id(call_id, (record,))
         elif way == "left":
@@ -313,6 +330,8 @@ def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
         plain.thoughts = packed
     elif packed:
         plain.slots = packed
+    if listed:
+        plain.listed = listed
     return True
 
 
@@ -333,9 +352,7 @@ def _carried(parts: tuple[Part, ...], told: Told) -> tuple[Part, ...]:
             _before(records, out, part)
         if shown is not None:
             out.append(shown)
-    last = told.finish()
-    if last is not None:
-        out.append(last)
+    out += told.finish()
     return tuple(out)
 
 

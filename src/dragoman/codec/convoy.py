@@ -79,8 +79,7 @@ class Convoy:
                 self._end(event, out)
             elif isinstance(event, Finish):
                 self._release(event.answer, out)
-                last = self._of(event.answer).finish()
-                if last is not None:
+                for last in self._of(event.answer).finish():
                     self._put_in(last, event.answer, out)
                 out.append(event)
             else:

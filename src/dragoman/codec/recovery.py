@@ -260,7 +260,10 @@ def _recovered(
     if kept is None and port.vault is not None and conversation is not None:
         carried = {record.call for record, _ in records if record.where == "call"}
         carried |= {hashed(call) for call in carried}
-        kept = _kept(turn.at, parts, conversation, port, port.vault, carried)
+        if records and not port.spare and any(_is_list_entry(part) for part in turn.parts):
+            conversation.add(turn)  # the vault has nothing that the client has not brought itself
+        else:
+            kept = _kept(turn.at, parts, conversation, port, port.vault, carried)
     if kept is not None:
         records += [(record, turn.at) for record in kept.records]
         for at in kept.doubtful:
@@ -275,6 +278,12 @@ def _recovered(
     if wanted:
         parts = _Placing(wanted, turn.at, crossing).placed(parts)
     return _with_parts(turn, parts)
+
+
+def _is_list_entry(part: Part) -> bool:
+    """Whether a part comes from the list in which an answer's seals travelled (`carriage.py`, way "list"): then all of
+    the answer's seals are there."""
+    return type(part) is Reasoning and not part.text and part.seal is not None and part.seal.dialect == BUNDLE
 
 
 def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossing: Crossing) -> list[Part]:

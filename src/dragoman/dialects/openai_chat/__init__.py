@@ -84,6 +84,8 @@ DIALECT = Dialect(
     # whole message they got, and lose it when they build one of the fields they know: offered, not relied upon.
     sealed=frozenset({"call"}),
     call_slots=frozenset({"gemini"}),
+    # The same holds for reasoning_details, which OpenRouter and other gateways write.
+    seal_list=True,
     rules=rules,
     kin=("openrouter",),
     noise=NOISE,

@@ -15,6 +15,7 @@ from ...codec.extras import restore
 from ...codec.recall import Begun, Written
 from ...crossing import Crossing
 from . import wire
+from .details import FIELD, among_others
 from .message import write_assistant, write_content, write_plain
 from .results import answer_for, write_plain_results, write_results_messages
 
@@ -170,6 +171,13 @@ def _write_turn(turn: Turn, messages: list[Any], crossing: Crossing) -> None:
     message: dict[str, Any] | None
     if role == "assistant":
         message = write_assistant(turn.parts, crossing, request=True)
+        if (
+            message is not None
+            and FIELD in message
+            and turn.extra is not None
+            and FIELD in turn.extra.get(wire.NAME, {})
+        ):
+            message[FIELD] = among_others(message[FIELD], turn.extra[wire.NAME][FIELD])
     else:
         parts = turn.parts
         if role != "user" and crossing.source != wire.NAME:

@@ -19,6 +19,7 @@ from ...codec.seals import BUNDLE, origin, pack
 from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from . import wire
+from .details import FIELD, is_carrier, put_back, take_marked, written_entry
 from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
@@ -152,6 +153,8 @@ def read_assistant(
             if message.reasoning != thought:
                 crossing.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
         parts.append(Reasoning(thought, extra=extra, at=at + (field,)))
+    if request and message.reasoning_details:
+        parts += take_marked(message, at)
     content = message.content
     notes = message.annotations
     if content and isinstance(content, str):
@@ -398,6 +401,7 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
     thoughts: list[str] = []
     refusals: list[str] = []
     annotations: list[Any] = []
+    entries: list[Any] = []  # of the list of seals
     length = 0  # of the text so far, which an answer has as one string
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}
@@ -416,8 +420,8 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
         elif isinstance(part, ToolCall):
             calls.append(write_call(part, crossing, request=request))
         elif isinstance(part, Reasoning):
-            if part.seal is not None and part.seal.data:
-                crossing.lose("seal.dropped", part.at)
+            if part.seal is not None and part.seal.data and _listed(part, entries, crossing, request):
+                continue
             own = marked_field(part)
             if own == "thinking":
                 content.append(part)
@@ -455,9 +459,24 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
         message["annotations"] = annotations
     if calls:
         message["tool_calls"] = calls
-    if request and message["content"] is None and not calls and not refusals:
+    if entries:
+        message[FIELD] = entries
+    if request and message["content"] is None and not calls and not refusals and not entries:
         return None
     return message
+
+
+def _listed(part: Reasoning, entries: list[Any], crossing: Crossing, request: bool) -> bool:
+    """Write a thought that only carries seals into the list of a message. False for a thought whose words are still to
+    be written; its own seal has no place."""
+    if part.seal is not None and not request and is_carrier(part):
+        entries.append(written_entry(pack(part.seal), len(entries)))
+        return True
+    if request and FIELD in part.at and part.seal is not None and part.seal.dialect == wire.NAME:
+        put_back(entries, part)
+        return True
+    crossing.lose("seal.dropped", part.at)
+    return False
 
 
 def _assistant_content(texts: list[Part], crossing: Crossing, request: bool) -> Any:

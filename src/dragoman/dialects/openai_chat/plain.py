@@ -15,6 +15,7 @@ from ...codec.extras import NULL
 from ...codec.ids import short_for_chat_client
 from ...codec.plain import NOT_PLAIN, CallId, Exact, Kinds, Something, Word, as_spelled
 from . import wire
+from .details import written_entry
 
 # Fields stand in the order in which they are sent: so decoding finds them soonest.
 
@@ -108,6 +109,7 @@ class _Told(Struct, gc=False):
     content: Raw | None
     tool_calls: list[_Called] | UnsetType
     refusal: None
+    reasoning_details: list[dict[str, Any]] | UnsetType = UNSET
 
 
 class _Chosen(Struct, gc=False):
@@ -201,7 +203,9 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         UNSET if thought is None else _CompletionDetails(thought),
         plain.input + plain.output,
     )
-    choice = _Chosen(0, _Told("assistant", plain.text or None, told, None), None, plain.stop)
+    listed = plain.listed
+    details = UNSET if listed is None else [written_entry(packed, i) for i, packed in enumerate(listed)]
+    choice = _Chosen(0, _Told("assistant", plain.text or None, told, None, details), None, plain.stop)
     created = created if plain.created is None else plain.created
     shown_id = in_form(plain.id, CHAT)
     return jsontext.encode(_Written(shown_id, "chat.completion", created, model or plain.model, (choice,), usage))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
-from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Text, ToolCall
+from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...codec import answer_ids, jsontext
 from ...codec.endings import GAP, cut_short, failure, flawed
 from ...codec.ids import to_chat_client
 from ...codec.media import missing
+from ...codec.seals import pack
 from ...crossing import Crossing
 from . import wire
+from .details import FIELD, is_carrier, written_entry
 from .faults import error_object
 from .message import annotations_to, write_seal
 from .response import called, id_prefix, own_word, write_stop, write_usage
@@ -34,6 +36,7 @@ class StreamWriter:
         self._lengths: dict[int, int] = {}  # of the texts that are open
         self._before: dict[int, int] = {}  # answer -> length of the texts that have ended
         self._refused: set[int] = set()  # answers with a refusal
+        self._entries: dict[int, int] = {}  # answer -> seals in its list so far
         asked = crossing.answers.settings.stream_usage if crossing.answers is not None else True
         self._usage_wanted = bool(asked)
 
@@ -96,6 +99,8 @@ class StreamWriter:
     def _part_start(self, event: PartStart) -> bytes:
         part, answer = event.part, event.answer
         out = self._opened(answer)
+        if part.seal is not None and is_carrier(part):
+            return out + self._entry(part.seal, answer)
         self._parts[event.index] = part, answer
         if part.seal is not None and part.seal.data and not isinstance(part, ToolCall):
             self._crossing.lose("seal.dropped", part.at)
@@ -124,6 +129,12 @@ class StreamWriter:
         else:
             self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return out
+
+    def _entry(self, seal: Seal, answer: int) -> bytes:
+        """One whole entry of the list of seals."""
+        index = self._entries.get(answer, 0)
+        self._entries[answer] = index + 1
+        return self._chunk(answer, jsontext.encode({FIELD: [written_entry(pack(seal), index)]}))
 
     def _part_end(self, event: PartEnd) -> bytes:
         index = event.index

@@ -8,6 +8,7 @@ from typing import Any
 from ...dialect import Dialect, Endpoint, listed
 from ...rule import Rule
 from ..openai_chat import DIALECT as CHAT
+from ..openai_chat.details import is_chat_entry
 from .faults import is_answer, read_fault, write_fault
 from .headers import attribution
 from .hosted import HOSTED
@@ -44,9 +45,17 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
 
 
 def _in_messages(messages: list[Any]) -> list[tuple[int, str]]:
-    if any(isinstance(message, dict) and "reasoning_details" in message for message in messages):
+    if any(isinstance(message, dict) and _has_details(message) for message in messages):
         return [(6, "messages[].reasoning_details")]
     return []
+
+
+def _has_details(message: dict[str, Any]) -> bool:
+    """Whether a message has a list of details that we did not write ourselves for a client of Chat."""
+    if "reasoning_details" not in message:
+        return False
+    entries = message["reasoning_details"]
+    return not (isinstance(entries, list) and entries and all(map(is_chat_entry, entries)))
 
 
 def _in_answer(document: Mapping[str, Any]) -> list[tuple[int, str]]:
@@ -59,7 +68,7 @@ def _in_answer(document: Mapping[str, Any]) -> list[tuple[int, str]]:
             found.append((6, "choices[].native_finish_reason"))
         for choice in choices:
             said = (choice.get("message") or choice.get("delta")) if isinstance(choice, dict) else None
-            if isinstance(said, dict) and "reasoning_details" in said:
+            if isinstance(said, dict) and _has_details(said):
                 found.append((6, "reasoning_details"))
                 break
     error = document.get("error")
