@@ -108,8 +108,8 @@ class Host(Struct, frozen=True):
     fields: dict[str, bool | str] = {}
     """Fields of a request: False: refused or without effect; a word: what it is called here; True: taken after all.
     `messages[].name` stands for a field of every message, `tools[].custom` for a kind of tool, `content[].image_url`
-    for a kind of part, `response_format.json_schema` for a kind of format, `include[].reasoning.encrypted_content` for
-    a word in a list of words."""
+    for a kind of part, `response_format.json_schema` for a kind of format, `response_format.json_schema.strict` for a
+    field of that, `include[].reasoning.encrypted_content` for a word in a list of words."""
     roles: dict[str, str] = {}
     """Roles of messages that go by another name."""
     id_pattern: str = ""
@@ -139,6 +139,8 @@ class Host(Struct, frozen=True):
 
 
 DEFAULT_PROFILE = Profile()
+ANSWER = ""
+"""Stands for the answer itself where tools are named: no tool has an empty name."""
 
 
 class Crossing(Struct, eq=False):
@@ -162,6 +164,9 @@ class Crossing(Struct, eq=False):
     """Tool names as sent -> (namespace, name) as the client wrote them."""
     custom: set[str] = set()
     """Tool names as sent whose calls wrap free text."""
+    absent: dict[str, Any] = {}
+    """Shapes of arguments, by the tool's name as sent, and of the answer (""), in which null stands for an absent
+    property (`codec/schema/strict.py`)."""
     stand_ins: dict[str, str] = {}
     """Functions that stand for hosted tools, which the client does not know: name -> family."""
     spelled: dict[Path, str | int] = {}

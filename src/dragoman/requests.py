@@ -241,6 +241,7 @@ def _translated(
         crossing.renamed,
         crossing.custom,
         crossing.stand_ins,
+        crossing.absent,
         history,
     )
 

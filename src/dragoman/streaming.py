@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import cast
+from typing import TYPE_CHECKING, cast
+
+import msgspec
 
 from .canon.events import Event, Fault, Lane, PartDelta, PartEnd, PartStart
 from .canon.losses import Loss
@@ -19,7 +21,10 @@ from .dialects import get
 from .passthrough import PassThrough
 from .sealing import Strategy
 from .translation import Translation
-from .wayback import report_stand_in, restored_call, seal_plan, way_back
+from .wayback import report_stand_in, restored_call, seal_plan, shape_of, way_back
+
+if TYPE_CHECKING:
+    from .codec.absent import AbsentRemover
 
 _LF, _CRLF = b"\n\n", b"\r\n\r\n"
 
@@ -46,7 +51,8 @@ class StreamTranslator:
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
         self._ids: dict[int, Apart] = defaultdict(lambda: Apart(earlier(self._crossing)))
-        self._restorer = _Restorer(answers) if answers is not None and (answers.renamed or answers.wrapped) else None
+        back = answers is not None and (answers.renamed or answers.wrapped or answers.absent)
+        self._restorer = _Restorer(answers) if answers is not None and back else None
         self._stand_ins = answers.stand_ins if answers is not None else {}
         plan = seal_plan(self._from, self._to, answers, seals, vault, host)
         self._convoy = Convoy(plan, self._crossing) if plan is not None else None
@@ -192,31 +198,42 @@ def _place(loss: Loss) -> tuple[str, str]:
 
 
 class _Restorer:
-    """Gives calls in a stream their own names back, and custom calls their free text."""
+    """Gives calls in a stream their own names back, custom calls their free text, and takes out absent properties."""
 
     def __init__(self, answers: Translation) -> None:
         self._answers = answers
-        self._open: dict[int, Unwrapper] = {}
+        self._open: dict[int, Unwrapper | AbsentRemover] = {}
 
     def restore(self, events: list[Event]) -> list[Event]:
         out: list[Event] = []
         for event in events:
-            if isinstance(event, PartStart) and isinstance(event.part, ToolCall):
-                call = restored_call(event.part, self._answers)
-                if call.custom and not event.part.custom:
-                    self._open[event.index] = Unwrapper()
-                event = PartStart(event.index, call, event.answer)
+            if isinstance(event, PartStart):
+                event = self._started(event)
             elif isinstance(event, PartDelta) and event.index in self._open:
                 text = self._open[event.index].feed(event.text)
-                if not text and event.seal is None:
+                if not text and event.seal is None and not event.citations and not event.tokens:
                     continue
-                event = PartDelta(event.index, text, event.seal)
+                event = msgspec.structs.replace(event, text=text)
             elif isinstance(event, PartEnd) and event.index in self._open:
-                unwrapper = self._open.pop(event.index)
-                rest = unwrapper.close()
+                changed = self._open.pop(event.index)
+                rest = changed.close()
                 if rest:
                     out.append(PartDelta(event.index, rest))
-                if unwrapper.cut:
+                if isinstance(changed, Unwrapper) and changed.cut:
                     event = PartEnd(event.index, event.extra, True)
             out.append(event)
         return out
+
+    def _started(self, event: PartStart) -> PartStart:
+        part = event.part
+        shape = shape_of(part, self._answers.absent) if self._answers.absent else None
+        if shape is not None:
+            from .codec.absent import AbsentRemover as Remover  # late, as in wayback.py
+
+            self._open[event.index] = Remover(shape)
+        if not isinstance(part, ToolCall):
+            return event
+        call = restored_call(part, self._answers)
+        if call.custom and not part.custom:
+            self._open[event.index] = Unwrapper()
+        return PartStart(event.index, call, event.answer)

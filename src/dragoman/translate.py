@@ -187,7 +187,8 @@ def _cross_response(
         check_strategy(seals, vault)
     if tolerance is not None:
         checked_tolerance(tolerance)
-    if way is not None and (answers is None or not (answers.renamed or answers.wrapped or answers.stand_ins)):
+    back = answers is not None and (answers.renamed or answers.wrapped or answers.stand_ins or answers.absent)
+    if way is not None and not back:
         short = _plain_response(document, way, answers, tolerance, created, seals, vault, host)
         if short is not None:
             return short

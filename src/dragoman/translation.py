@@ -54,6 +54,8 @@ class Translation(Struct, eq=False, weakref=True):
     """Functions offered in place of tools that the source's upstream runs itself, where the caller asked for them
     (`stand_ins=True`): name -> the tool that it stands for. The client never declared them, so the caller has to run
     them. A call that comes to the client all the same is reported as `call.stand_in`."""
+    absent: dict[str, Any] = {}
+    """Where null stands for an absent property in the answer: it is taken out again on the way back."""
     history: History | None = None
     """The conversation as the client sent it: a vault keeps the seals of the answer for this conversation."""
 
@@ -88,6 +90,7 @@ def crossed(body: bytes, crossing: Crossing, losses: tuple[Loss, ...] | Found) -
         renamed=crossing.renamed,
         wrapped=crossing.custom,
         stand_ins=crossing.stand_ins,
+        absent=crossing.absent,
     )
 
 

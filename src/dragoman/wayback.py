@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
 from . import hosts
-from .canon.parts import Part, ToolCall
+from .canon.parts import Part, Text, ToolCall
 from .canon.response import Alternative, Response
 from .codec.carriage import Plan
 from .codec.custom import unwrap_input
 from .codec.ids import apart
 from .codec.vault import MemoryVault, Vault
-from .crossing import Crossing
+from .crossing import ANSWER, Crossing
 from .dialect import Dialect
 from .dialects import get
 from .memory import small_cache
@@ -35,8 +36,8 @@ def _parts_replaced(answer: Alternative, parts: tuple[Part, ...]) -> Alternative
 
 
 def restored(response: Response, answers: Translation | None) -> Response:
-    """The response with tool names and custom tools as the client declared them."""
-    if answers is None or not (answers.renamed or answers.wrapped):
+    """The response with tool names, custom tools and optional properties as the client declared them."""
+    if answers is None or not (answers.renamed or answers.wrapped or answers.absent):
         return response
     others = [
         msgspec.structs.replace(other, parts=_restored_parts(other.parts, answers)) for other in response.alternatives
@@ -46,7 +47,32 @@ def restored(response: Response, answers: Translation | None) -> Response:
 
 
 def _restored_parts(parts: tuple[Part, ...], answers: Translation) -> tuple[Part, ...]:
-    return tuple([restored_call(part, answers) if isinstance(part, ToolCall) else part for part in parts])
+    return tuple([_restored_part(part, answers) for part in parts])
+
+
+def _restored_part(part: Part, answers: Translation) -> Part:
+    if answers.absent:
+        part = _without_absent(part, answers.absent)
+    return restored_call(part, answers) if isinstance(part, ToolCall) else part
+
+
+def _without_absent(part: Part, shapes: Mapping[str, Any]) -> Part:
+    """The part without the properties whose null stands for nothing."""
+    from .codec.absent import without_absent  # few schemas have optional properties under strict mode
+
+    shape = shape_of(part, shapes)
+    if shape is None:
+        return part
+    if isinstance(part, ToolCall):
+        return msgspec.structs.replace(part, arguments=without_absent(part.arguments, shape))
+    return msgspec.structs.replace(part, text=without_absent(part.text, shape)) if isinstance(part, Text) else part
+
+
+def shape_of(part: Part, shapes: Mapping[str, Any]) -> Any:
+    """In which places of a part null stands for an absent property; None: in no place."""
+    if isinstance(part, ToolCall):
+        return shapes.get(part.name)
+    return shapes.get(ANSWER) if isinstance(part, Text) and not part.refusal else None
 
 
 def restored_call(call: ToolCall, answers: Translation) -> ToolCall:

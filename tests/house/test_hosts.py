@@ -19,7 +19,7 @@ PLACES = {
     "messages[]": {"name", "refusal", "annotations", "audio", "reasoning_details"},
     "tools[]": {"custom", "strict"},
     "content[]": {"image_url", "input_audio", "file", "video_url", "cache_control", "prompt_cache_breakpoint"},
-    "response_format": {"json_schema"},
+    "response_format": {"json_schema", "json_schema.strict"},
     "tool_choice": {"allowed_tools"},
     "reasoning": {"summary"},
 }

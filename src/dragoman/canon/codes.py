@@ -219,7 +219,9 @@ CODES: dict[str, Code] = {
         "A name with dots and 80 characters sent to openai-chat.",
     ),
     "tool.strict.dropped": _d(
-        "info", "The target has no strict mode for single tools.", "openai-chat strict:true to gemini."
+        "info",
+        "The target does not hold the arguments of this tool to its schema.",
+        "openai-chat strict:true to ollama, which has no strict mode.",
     ),
     "tool.output_schema.dropped": _d(
         "info", "The schema of a tool's results has no place.", "gemini responseJsonSchema to openai-chat."
@@ -400,6 +402,11 @@ CODES: dict[str, Code] = {
         "warning",
         "The wish for JSON output became words in the system prompt.",
         "response_format json_object to anthropic.",
+    ),
+    "format.strict.dropped": _d(
+        "warning",
+        "The target gets the schema of the answer, but does not hold the answer to it.",
+        "A Gemini responseJsonSchema with minLength to openai-chat: strict mode does not take it.",
     ),
     "format.detail.dropped": _d(
         "info", "A detail of the structured-output wish was left out.", "The schema's name, sent to anthropic."

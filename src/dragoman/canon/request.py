@@ -25,6 +25,8 @@ class Format(Struct, frozen=True, gc=False):
     extra: Extra | None = None
     schema_at: Path = ()
     """Where the schema stands, seen from the place of the format."""
+    enforced: bool = False
+    """Every upstream of the source's dialect holds its answers to the schema, whatever `strict` says."""
 
 
 class Settings(Struct, frozen=True, gc=False):

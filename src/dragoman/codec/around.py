@@ -247,7 +247,8 @@ class Noting:
         if fixed and around is not None and crossing.host is None and _untouched(request, around.request):
             told = noted[len(around.losses) : self._first] + noted[self._early : self._late]
             apart = all(_inside(one, around) for one in told) and not any(_inside(one, around) for one in early + late)
-            if apart and not (crossing.renamed or crossing.custom or crossing.stand_ins or crossing.headers):
+            back = crossing.renamed or crossing.custom or crossing.stand_ins or crossing.absent
+            if apart and not (back or crossing.headers):
                 if len(around.written) >= _MAX_RIMS:
                     around.written.clear()
                 around.written[crossing.model] = rim

@@ -92,7 +92,7 @@ class ToolMemo:
     def _clean_written(self, tools: Tools, source: str, profile: Profile, gated: bool) -> Raw | None:
         crossing = Crossing(source, self._dialect, profile=profile, gated=gated)
         written = self._write(tools, crossing)
-        noted = len(crossing.losses) or crossing.renamed or crossing.custom
+        noted = len(crossing.losses) or crossing.renamed or crossing.custom or crossing.absent
         return None if noted else jsontext.raw(written)
 
 

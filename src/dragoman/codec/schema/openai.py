@@ -10,32 +10,35 @@ LOOSE: Final = Subset(root_object=True, complete=True, modern=True)
 """Without strict the server wants an object at the root, `items` in every array, also beside `prefixItems`, and every
 word as 2020-12 has it ("[] is not of type 'object', 'boolean'"). It leaves the rest alone."""
 
+_STRICT_WORDS: Final = frozenset(
+    {
+        "$defs",
+        "$ref",
+        "additionalProperties",
+        "anyOf",
+        "const",
+        "description",
+        "enum",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "format",
+        "items",
+        "maxItems",
+        "maximum",
+        "minItems",
+        "minimum",
+        "multipleOf",
+        "pattern",
+        "properties",
+        "required",
+        "title",
+        "type",
+    }
+)
+
 STRICT: Final = Subset(
-    keywords=frozenset(
-        {
-            "$defs",
-            "$ref",
-            "additionalProperties",
-            "anyOf",
-            "const",
-            "description",
-            "enum",
-            "exclusiveMaximum",
-            "exclusiveMinimum",
-            "format",
-            "items",
-            "maxItems",
-            "maximum",
-            "minItems",
-            "minimum",
-            "multipleOf",
-            "pattern",
-            "properties",
-            "required",
-            "title",
-            "type",
-        }
-    ),
+    keywords=_STRICT_WORDS,
+    root_keywords=_STRICT_WORDS | {"$schema"},
     ref_siblings=False,
     one_of="any_of",
     all_of="merge",
@@ -47,4 +50,5 @@ STRICT: Final = Subset(
     closed=True,
     all_required=True,
 )
-"""Strict mode also refuses a schema that says neither its type nor a union ("schema must have a 'type' key")."""
+"""Strict mode also refuses a schema that says neither its type nor a union ("schema must have a 'type' key"). `$schema`
+stands in the schemas that OpenAI's own SDK sends (openai-node, recorded with gpt-4o-2024-08-06)."""

@@ -67,7 +67,8 @@ def empty_fields(request: wire.MessagesRequest) -> dict[str, Raw]:
 
 
 def _read_format(shape: wire.JsonFormat) -> Format:
-    return Format("schema", jsontext.text(shape.schema) if shape.schema else None, schema_at=("schema",))
+    schema = jsontext.text(shape.schema) if shape.schema else None
+    return Format("schema", schema, schema_at=("schema",), enforced=True)
 
 
 def _thinking_extras(thinking: wire.Thinking, budget: int | None, thoughts: bool | None) -> dict[str, Raw]:

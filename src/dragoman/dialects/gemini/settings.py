@@ -107,12 +107,13 @@ def _read_format(config: wire.GenerationConfig, crossing: Crossing) -> Format | 
     if mime is not None and mime != _JSON:
         return None
     if config.responseJsonSchema and bytes(config.responseJsonSchema) != b"null":
-        return Format("schema", jsontext.text(config.responseJsonSchema))
+        return Format("schema", jsontext.text(config.responseJsonSchema), enforced=True)
     if config.responseSchema and bytes(config.responseSchema) != b"null":
         schema, changes = from_openapi(bytes(config.responseSchema))
         for change in changes:
             crossing.lose(change.code, (_CONFIG, "responseSchema", *change.path), change.detail)
-        return Format("schema", schema.decode(), extra={wire.NAME: {"responseSchema": config.responseSchema}})
+        own_schema = {wire.NAME: {"responseSchema": config.responseSchema}}
+        return Format("schema", schema.decode(), extra=own_schema, enforced=True)
     return Format("json") if mime is not None else None
 
 

@@ -92,7 +92,7 @@ def _read_format(shape: Raw) -> Format | None:
     text = jsontext.text(shape)
     if text == '"json"':
         return Format("json")
-    return Format("schema", text) if text.startswith("{") else None
+    return Format("schema", text, enforced=True) if text.startswith("{") else None
 
 
 def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:

@@ -133,12 +133,19 @@ class _Suit:
 
     def settings(self, settings: Settings) -> Settings:
         shape = settings.format
-        if shape is None or shape.kind != "schema" or not self._refused("response_format.json_schema"):
+        if shape is None or shape.kind != "schema":
             return settings
         at = settings.at.get("format", ())
-        self._lose("format.as_text", at)
-        self._say(f"Answer with one valid JSON object that fits this JSON Schema:\n{shape.schema or '{}'}", at)
-        return msgspec.structs.replace(settings, format=Format("json"))
+        if self._refused("response_format.json_schema"):
+            self._lose("format.as_text", at)
+            self._say(f"Answer with one valid JSON object that fits this JSON Schema:\n{shape.schema or '{}'}", at)
+            return msgspec.structs.replace(settings, format=Format("json"))
+        strict = shape.enforced or (shape.strict and not self._own)
+        if strict and self._refused("response_format.json_schema.strict"):
+            self._lose("format.strict.dropped", at)
+            loose = msgspec.structs.replace(shape, strict=None, enforced=False)
+            return msgspec.structs.replace(settings, format=loose)
+        return settings
 
     def turn(self, turn: Turn) -> Turn:
         if not self._host.empty_content and turn.role == "assistant":

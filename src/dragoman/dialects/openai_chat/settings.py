@@ -211,8 +211,11 @@ def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]
     schema: dict[str, Any] = {"name": shape.name or "answer"}
     if shape.description:
         schema["description"] = shape.description
+    strict = shape.strict
     if shape.schema is not None:
-        schema["schema"] = fit_schema(shape.schema, shape.strict, at + shape.schema_at, crossing)
-    if shape.strict is not None:
-        schema["strict"] = shape.strict
+        lost = ("format.strict.dropped", at)
+        place = at + shape.schema_at
+        schema["schema"], strict = fit_schema(shape.schema, shape.enforced or strict, place, crossing, lost)
+    if strict is not None:
+        schema["strict"] = strict
     return {"type": "json_schema", "json_schema": schema}

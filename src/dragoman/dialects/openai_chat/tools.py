@@ -14,11 +14,11 @@ from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import gather, misplaced, restore
-from ...codec.fit import fit
+from ...codec.fit import fit, fit_openai
 from ...codec.memo import ToolMemo
 from ...codec.names import Names, by_name
-from ...codec.schema.openai import LOOSE, STRICT
-from ...crossing import Crossing
+from ...codec.schema.openai import LOOSE
+from ...crossing import ANSWER, Crossing
 from . import wire
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
@@ -127,21 +127,28 @@ def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any
                 inner["format"] = {"type": "grammar", "grammar": grammar}
             out.append(restore({"type": "custom", "custom": inner}, tool.extra, wire.NAME))
             continue
+        strict = tool.strict
         if tool.schema is not None:
-            inner["parameters"] = fit_schema(tool.schema, tool.strict, tool.at + tool.schema_at, crossing)
-        if tool.strict is not None:
-            inner["strict"] = tool.strict
+            lost = ("tool.strict.dropped", tool.at)
+            at = tool.at + tool.schema_at
+            inner["parameters"], strict = fit_schema(tool.schema, strict, at, crossing, lost, inner["name"])
+        if strict is not None:
+            inner["strict"] = strict
         written = {"type": "function", "function": inner}
         out.append(written if tool.extra is None else restore(written, tool.extra, wire.NAME))
     return out
 
 
-def fit_schema(schema: str, strict: bool | None, at: Path, crossing: Crossing) -> Raw:
-    """A schema as OpenAI takes it; what this dialect sent is left alone. Strict mode is its kin's as well, so that what
-    comes from there is strict enough as it is."""
+def fit_schema(
+    schema: str, strict: bool | None, at: Path, crossing: Crossing, lost: tuple[str, Path], name: str = ANSWER
+) -> tuple[Raw, bool | None]:
+    """A schema as OpenAI takes it, and whether it is strict; what this dialect sent is left alone. Strict mode is its
+    kin's as well, so that what comes from there is strict enough as it is."""
     if crossing.source == wire.NAME:
-        return Raw(schema)
-    return fit(schema, STRICT if strict and crossing.source != _KIN else LOOSE, crossing, at)
+        return Raw(schema), strict
+    if crossing.source == _KIN:
+        return fit(schema, LOOSE, crossing, at), strict
+    return fit_openai(schema, strict, crossing, at, lost, name)
 
 
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)

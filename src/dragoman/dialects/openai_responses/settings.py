@@ -177,10 +177,13 @@ def _write_format(shape: Format, at: Path, crossing: Crossing) -> dict[str, Any]
     out: dict[str, Any] = {"type": "json_schema", "name": shape.name or "answer"}
     if shape.description:
         out["description"] = shape.description
+    strict = shape.strict
     if shape.schema is None:
         out["schema"] = {}
     else:
-        out["schema"] = fit_schema(shape.schema, shape.strict, at + shape.schema_at, crossing)
-    if shape.strict is not None:
-        out["strict"] = shape.strict
+        lost = ("format.strict.dropped", at)
+        place = at + shape.schema_at
+        out["schema"], strict = fit_schema(shape.schema, shape.enforced or strict, place, crossing, lost)
+    if strict is not None:
+        out["strict"] = strict
     return out

@@ -15,12 +15,12 @@ from ...canon.tools import Choice, Grammar, HostedTool, Tool
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
-from ...codec.fit import fit
+from ...codec.fit import fit, fit_openai
 from ...codec.hosted import Row, forced
 from ...codec.memo import ToolMemo
 from ...codec.names import Names, by_name
-from ...codec.schema.openai import LOOSE, STRICT
-from ...crossing import Crossing
+from ...codec.schema.openai import LOOSE
+from ...crossing import ANSWER, Crossing
 from . import wire
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
@@ -237,12 +237,13 @@ def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
         if tool.strict is not None:
             out["strict"] = tool.strict
     else:
-        at = tool.at + tool.schema_at
-        out["parameters"] = (
-            _NO_PARAMETERS if tool.schema is None else fit_schema(tool.schema, tool.strict, at, crossing)
-        )
+        strict = tool.strict
+        out["parameters"] = _NO_PARAMETERS
+        if tool.schema is not None:
+            at, lost = tool.at + tool.schema_at, ("tool.strict.dropped", tool.at)
+            out["parameters"], strict = fit_schema(tool.schema, strict, at, crossing, lost, name)
         # Left out, the server would try strict mode, which the source did not ask for.
-        out["strict"] = bool(tool.strict)
+        out["strict"] = bool(strict)
     if tool.output_schema is not None:
         out["output_schema"] = Raw(tool.output_schema)
     if tool.deferred:
@@ -255,12 +256,16 @@ def _write_tool(tool: Tool, crossing: Crossing) -> dict[str, Any]:
     return restore(out, tool.extra, wire.NAME) if tool.extra is not None else out
 
 
-def fit_schema(schema: str, strict: bool | None, at: Path, crossing: Crossing) -> Raw:
-    """A schema as OpenAI takes it; what this dialect sent is left alone. Strict mode is its kin's as well, so that what
-    comes from there is strict enough as it is."""
+def fit_schema(
+    schema: str, strict: bool | None, at: Path, crossing: Crossing, lost: tuple[str, Path], name: str = ANSWER
+) -> tuple[Raw, bool | None]:
+    """A schema as OpenAI takes it, and whether it is strict; what this dialect sent is left alone. Strict mode is its
+    kin's as well, so that what comes from there is strict enough as it is."""
     if crossing.source == wire.NAME:
-        return Raw(schema)
-    return fit(schema, STRICT if strict and crossing.source != _KIN else LOOSE, crossing, at)
+        return Raw(schema), strict
+    if crossing.source == _KIN:
+        return fit(schema, LOOSE, crossing, at), strict
+    return fit_openai(schema, strict, crossing, at, lost, name)
 
 
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)

@@ -381,7 +381,7 @@ def test_settings_are_read() -> None:
         5,
         ("x",),
         effort="low",
-        format=Format("schema", '{"type":"object"}', schema_at=("schema",)),
+        format=Format("schema", '{"type":"object"}', schema_at=("schema",), enforced=True),
         user="u",
         tier="auto",
         cache="",

@@ -184,7 +184,7 @@ def test_settings() -> None:
     )
     assert (settings.logprobs, settings.top_logprobs) == (True, 3)
     assert (settings.effort, settings.budget, settings.thoughts) == ("high", None, True)
-    assert settings.format == Format("schema", '{"type":"object"}')
+    assert settings.format == Format("schema", '{"type":"object"}', enforced=True)
     assert (request.stream, lost) == (True, [])
 
 

@@ -204,16 +204,20 @@ def test_a_loose_schema_is_left_alone_below_its_root() -> None:
 
 
 def test_a_strict_schema_of_another_dialect_is_made_to_fit() -> None:
-    schema = (
-        '{"type":"object","properties":{"a":{"type":"string","minLength":2},"b":{"type":"integer"}},"required":["b"]}'
-    )
+    schema = '{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["b"]}'
     tool = Tool("f", schema=schema, strict=True, at=("tools", 0), schema_at=("input_schema",))
-    written, lost, _ = _write(tool)
+    written, lost, crossing = _write(tool)
     parameters = written[0]["function"]["parameters"]
+    assert written[0]["function"]["strict"] is True
     assert parameters["additionalProperties"] is False
     assert sorted(parameters["required"]) == ["a", "b"]
-    assert "minLength" not in parameters["properties"]["a"]
-    assert ("schema.keyword.dropped", "/tools/0/input_schema/properties/a/minLength") in lost
+    assert parameters["properties"]["a"] == {"type": ["string", "null"]}
+    assert ("schema.rewritten", "/tools/0/input_schema/properties/a") in lost
+    assert list(crossing.absent) == ["f"]
+    longer = schema.replace('"string"', '"string","minLength":2')
+    written, lost, crossing = _write(msgspec.structs.replace(tool, schema=longer))
+    assert written[0]["function"] == {"name": "f", "parameters": msgspec.json.decode(longer)}
+    assert lost == [("tool.strict.dropped", "/tools/0")] and not crossing.absent
     for source in (CHAT, "openai-responses"):
         assert _write(tool, source=source)[0][0]["function"]["parameters"] == msgspec.json.decode(schema)
 
