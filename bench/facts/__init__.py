@@ -1,0 +1,1 @@
+"""How many facts of the recorded exchanges arrive in another dialect: `python -m bench.facts`, or `make facts`."""

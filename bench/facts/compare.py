@@ -1,0 +1,184 @@
+"""Owns the verdict on every fact of a source document: kept, approximated, declared or silent."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from dragoman import Loss
+from dragoman.codec import seals
+
+from .fields import Fact, Facts, Path, camel
+
+Verdict = Literal["kept", "approximated", "declared", "silent"]
+VERDICTS: tuple[Verdict, ...] = ("kept", "approximated", "declared", "silent")
+
+TEXTS = (
+    "text",
+    "refusal",
+    "thought",
+    "result",
+    "hosted",
+    "tool.description",
+    "citation.quote",
+    "tool.grammar",
+)
+"""Kinds of which a value may stand inside a longer one: texts are joined, and notes are put in front of them."""
+
+_NO_MEANING = re.compile(r"\s+")
+
+
+_REPEATED = ("tool.", "format", "setting", "choice", "model", "citation", "usage")
+"""Kinds of which the target need not repeat a value as often as the source."""
+
+
+class Judged(NamedTuple):
+    """A fact, what became of it, and the loss that reports it."""
+
+    fact: Fact
+    verdict: Verdict
+    loss: Loss | None = None
+
+
+# Losses that concern one side of a thing: kinds of facts that they report, by how the kind begins.
+CONCERNS: dict[str, tuple[str, ...]] = {
+    "seal.dropped": ("seal",),
+    "cache.dropped": ("cache",),
+    "cache.approximated": ("cache",),
+    "citation.dropped": ("citation",),
+    "citation.approximated": ("citation",),
+    "call.id.rewritten": ("call.id", "result.call"),
+    "call.custom.wrapped": ("argument",),
+    "tool.custom.wrapped": ("tool.grammar", "tool.description"),
+    "tool.renamed": ("tool.name", "call.name", "choice.tool"),
+    "tool.namespace.prefixed": ("tool.name", "tool.description", "call.name", "choice.tool", "other"),
+    "tool.deferred.expanded": ("tool.option",),
+    "tool.strict.dropped": ("tool.strict",),
+    "tool.merged": (),
+    "name.dropped": ("author",),
+    "media.detail.dropped": ("media.detail",),
+    "media.name.dropped": ("media.name",),
+    "media.reference": ("media",),
+    "media.retyped": ("media",),
+    "order.approximated": (),
+    "result.error.as_text": ("result.error",),
+    "result.structured.as_text": (),
+    "result.texts.joined": (),
+    "result.moved": (),
+    "refusal.as_text": ("finish", "refusal"),
+    "system.demoted": (),
+    "turn.dropped": (),
+    "stop.approximated": ("finish",),
+    "usage.dropped": ("usage",),
+    "id.dropped": ("id",),
+    "format.detail.dropped": ("format.name", "format.description", "format.strict"),
+    "limit.raised": ("setting.limit",),
+    "limit.lowered": ("setting.limit",),
+    "fault.approximated": ("error",),
+}
+
+
+class Target:
+    """The facts of a translation, ready to be looked up."""
+
+    def __init__(self, facts: Facts, body: bytes) -> None:
+        self._left = Counter([(fact.kind, fact.value) for fact in facts])
+        self._implied = facts.implied
+        self._joined = {kind: bare(" ".join([fact.value for fact in facts if fact.kind == kind])) for kind in TEXTS}
+        self._all = "".join(self._joined.values())
+        self._whole = body.decode("utf-8", "replace")
+        self._seals = " ".join([fact.value for fact in facts if fact.kind == "seal"]) + unpacked(self._whole)
+
+    def holds(self, fact: Fact) -> bool:
+        """Whether the fact arrived. Each value of the target counts once, but for texts, which may be joined."""
+        key = (fact.kind, fact.value)
+        if self._left[key] > 0:
+            self._left[key] -= not fact.kind.startswith(_REPEATED)
+            return True
+        if key in self._implied:
+            return True
+        if fact.kind == "media":
+            return bool(words := _words_of(fact.value)) and bare(words) in self._all
+        if fact.kind in TEXTS:
+            return bare(fact.value) in self._joined[fact.kind]
+        if fact.kind.startswith("seal"):
+            return fact.value in self._seals
+        return False
+
+    def mentions(self, fact: Fact) -> bool:
+        """Whether the value of the fact stands somewhere else in the target."""
+        if fact.kind in TEXTS and bare(fact.value) in self._all:
+            return True
+        value = fact.value.rpartition(" ")[2] if fact.kind == "other" else fact.value
+        return len(value) >= 8 and value in self._whole
+
+
+def _words_of(data: str) -> str:
+    """The words of a text document that is sent as base64, "" for other bytes."""
+    try:
+        return base64.b64decode(data + "=" * (-len(data) % 4), validate=True).decode()
+    except ValueError:
+        return ""
+
+
+def bare(text: str) -> str:
+    """A text without white space: pieces are joined with or without it."""
+    return _NO_MEANING.sub("", text)
+
+
+_PACKED = re.compile(seals.MARK + r"[A-Za-z0-9+/]*=*")
+
+
+def unpacked(text: str) -> str:
+    """What is packed in a text: a seal of another origin travels as base64, and its mark is the library's own."""
+    found = [seals.unpack(slot) for slot in _PACKED.findall(text)]
+    return " ".join([seal.data for seal in found if seal is not None])
+
+
+def judge(source: Iterable[Fact], target: Target, losses: Iterable[Loss], *, stream: bool = False) -> list[Judged]:
+    """The verdict on each fact. A loss reports a fact when its path is the fact's or stands above it."""
+    reported = [(loss, _steps(loss.path, stream)) for loss in losses if loss.effect != "invented"]
+    judged = [_verdict(fact, target, reported, stream) for fact in source]
+    # Some hosts send one thought under two names: a loss names one of them.
+    known = {one.fact.value for one in judged if one.fact.kind == "thought" and one.verdict != "silent"}
+    repeated = [one for one in judged if one.verdict == "silent" and one.fact.kind == "thought"]
+    dropped = {one.fact.path for one in repeated if one.fact.value in known}
+    return [one for one in judged if one.fact.path not in dropped]
+
+
+def _verdict(fact: Fact, target: Target, reported: list[tuple[Loss, Path]], stream: bool) -> Judged:
+    if target.holds(fact):
+        return Judged(fact, "kept")
+    at = _normal(fact.path, stream)
+    covering = [(len(path), loss) for loss, path in reported if _covers(loss, path, fact, at)]
+    moved = target.mentions(fact)
+    if covering:
+        loss = max(covering, key=lambda found: found[0])[1]
+        approximated = loss.effect == "approximated" or moved
+        return Judged(fact, "approximated" if approximated else "declared", loss)
+    return Judged(fact, "kept" if moved else "silent")
+
+
+def _covers(loss: Loss, path: Path, fact: Fact, at: Path) -> bool:
+    kinds = CONCERNS.get(loss.code)
+    if kinds is not None and not any(fact.kind == kind or fact.kind.startswith(f"{kind}.") for kind in kinds):
+        return False
+    if loss.code in ("stop.approximated", "id.dropped"):
+        return True  # there is one in a document, and the path names the field that it was made of
+    if path in ((), ("request",), ("response",)):
+        return kinds is not None  # a loss of the whole document reports what it concerns, and nothing else
+    return at[: len(path)] == path
+
+
+def _steps(pointer: str, stream: bool) -> Path:
+    return _normal(tuple([step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]), stream)
+
+
+def _normal(path: Path, stream: bool) -> Path:
+    """A path in one spelling. The members of a stream's lists are not numbered alike in its chunks and its answer."""
+    if stream:
+        path = tuple(["*" if step.isdigit() else step for step in path if step not in ("delta", "message")])
+    return tuple([camel(step) for step in path])

@@ -1,0 +1,329 @@
+"""Owns reading a document into facts: a table says which place holds which kind of fact.
+
+No reader of the library is used, so that a fact that the library overlooks is seen here. A table maps a path to a rule:
+`messages/*/content/*:image_url/detail`. `*` is any member; `*:NAME` is a list item whose `type` or `role` is NAME;
+`**/NAME` is that key anywhere the table has no path of its own. A rule is a kind of fact, "-" (the value means nothing
+to a user), or a function. A leaf without a rule is a fact of the kind "other".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+Json = Any
+Path = tuple[str, ...]
+
+
+class Fact(NamedTuple):
+    """One value of a document: its kind, the value in the spelling that all dialects share, and its place."""
+
+    kind: str
+    value: str
+    path: Path
+
+
+class Facts(list[Fact]):
+    """The facts of one document.
+
+    `implied` are those that it holds without saying so: they count in a target, where another dialect said them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.implied: set[tuple[str, str]] = set()
+
+    def put(self, kind: str, value: Json, path: Path) -> None:
+        """Note a fact. Nothing is noted for a value that is absent."""
+        if value is not None and value != "" and value != [] and value != {}:
+            self.append(Fact(kind, spelled(value), path))
+
+    def leaves(self, kind: str, value: Json, path: Path) -> None:
+        """Note every leaf of a value."""
+        for leaf, at in leaves(value, path):
+            self.put(kind, leaf, at)
+
+
+Read = Callable[[Json, Path, Facts], None]
+Rule = str | Read
+Table = Mapping[str, Rule]
+
+
+def spelled(value: Json) -> str:
+    """A value as text: 1.0 and 1 are the same number, true is a word."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def leaves(value: Json, path: Path) -> Iterator[tuple[Json, Path]]:
+    """Every value that is neither an object nor a list, with its place."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from leaves(inner, (*path, key))
+    elif isinstance(value, list):
+        for i, inner in enumerate(value):
+            yield from leaves(inner, (*path, str(i)))
+    else:
+        yield value, path
+
+
+# the table
+
+
+class _Node:
+    def __init__(self) -> None:
+        self.rule: Rule | None = None
+        self.members: dict[str, _Node] = {}
+
+
+class Reader:
+    """A table, ready to read documents."""
+
+    def __init__(self, *tables: Table, camel: bool = False) -> None:
+        self._root = _Node()
+        self._anywhere: dict[str, Rule] = {}
+        self._camel = camel
+        for table in tables:
+            for pattern, rule in table.items():
+                self._add(pattern, rule)
+
+    def _add(self, pattern: str, rule: Rule) -> None:
+        if pattern.startswith("**/"):
+            self._anywhere[pattern[3:]] = rule
+            return
+        node = self._root
+        for step in pattern.split("/") if pattern else ():
+            node = node.members.setdefault(step, _Node())
+        node.rule = rule
+
+    def read(self, document: Json, base: Path = ()) -> Facts:
+        """The facts of a document that stands at `base` in its envelope."""
+        facts = Facts()
+        self._walk(document, base, [self._root], facts)
+        return facts
+
+    def _walk(self, value: Json, path: Path, nodes: list[_Node], facts: Facts) -> None:
+        container = isinstance(value, dict | list)
+        for node in nodes:  # the most specific one comes first
+            if node.rule is not None and not (container and node.members):
+                _apply(node.rule, value, path, facts)
+                return
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                self._step(inner, (*path, key), self._key(key), (), nodes, facts)
+        elif isinstance(value, list):
+            for i, inner in enumerate(value):
+                self._step(inner, (*path, str(i)), "", _names(inner), nodes, facts)
+        elif value not in (None, "", False, 0):
+            facts.append(Fact("other", f"{path[-1] if path else ''} {spelled(value)}", path))
+
+    def _key(self, key: str) -> str:
+        return camel(key) if self._camel else key
+
+    def _step(
+        self, value: Json, path: Path, key: str, names: tuple[str, ...], nodes: list[_Node], facts: Facts
+    ) -> None:
+        steps = [key, *[f"*:{name}" for name in names], "*"]
+        found = [node.members[step] for step in steps for node in nodes if step in node.members]
+        if not any(node.rule is not None for node in found) and key in self._anywhere:
+            _apply(self._anywhere[key], value, path, facts)
+        else:
+            self._walk(value, path, found, facts)
+
+
+def _apply(rule: Rule, value: Json, path: Path, facts: Facts) -> None:
+    if callable(rule):
+        rule(value, path, facts)
+    elif rule != "-":
+        facts.leaves(rule, value, path)
+
+
+def _names(item: Json) -> tuple[str, ...]:
+    """The names by which a list item is known in a table."""
+    if not isinstance(item, dict):
+        return ()
+    kind = item.get("type")
+    names = [kind, item.get("role"), "thought" if item.get("thought") is True else None]
+    if isinstance(kind, str) and kind.endswith(_HOSTED_ITEMS) and kind not in _CLIENTS_ITEMS:
+        names.append("hosted")
+    return tuple([name for name in names if isinstance(name, str)])
+
+
+_HOSTED_ITEMS = ("_call", "_call_output", "_tool_result", "server_tool_use", "mcp_tool_use", "mcp_list_tools")
+_CLIENTS_ITEMS = ("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "tool_result")
+
+
+def camel(key: str) -> str:
+    """A key in camelCase: Gemini takes both spellings."""
+    return re.sub(r"(?<=[a-z0-9])_([a-z0-9])", lambda found: found[1].upper(), key)
+
+
+# values that several dialects share
+
+
+def decoded(text: str) -> Json:
+    """The value of a JSON text; the text itself where it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def arguments(value: Json, path: Path, facts: Facts) -> None:
+    """Arguments of a call: their leaves, each with its place in them."""
+    if isinstance(value, str):
+        value = decoded(value)
+    if not isinstance(value, dict | list):
+        facts.put("argument", value, path)
+        return
+    for leaf, at in leaves(value, ()):
+        facts.append(Fact("argument", f"{'/'.join(at)}={spelled(leaf)}", path))
+
+
+def result(value: Json, path: Path, facts: Facts) -> None:
+    """The output of a tool: a text, a JSON text, an object, or a list of parts."""
+    if isinstance(value, str):
+        inner = decoded(value)
+        if isinstance(inner, dict | list):
+            for leaf, _ in leaves(inner, ()):
+                facts.put("result", leaf, path)
+        else:
+            facts.put("result", value, path)
+    else:
+        facts.leaves("result", value, path)
+
+
+def media(value: Json, path: Path, facts: Facts) -> None:
+    """Media: the bytes in base64 (in either alphabet), or an address, or the id of a file."""
+    if isinstance(value, str):
+        if value.startswith("data:") and "," in value:
+            value = value.partition(",")[2]
+        facts.put("media", value.replace("-", "+").replace("_", "/").rstrip("="), path)
+
+
+def schema(kind: str) -> Read:
+    """A JSON Schema: every keyword of every property, whichever spelling of the keyword the dialect has."""
+
+    def read(value: Json, path: Path, facts: Facts) -> None:
+        if isinstance(value, dict) and not value.get("properties"):
+            # No parameters, in as many words as the dialect demands.
+            value = {key: inner for key, inner in value.items() if key not in ("type", "additionalProperties")}
+        _schema(value, "", path, kind, facts)
+
+    return read
+
+
+_MAPS = ("properties", "$defs", "definitions", "defs", "patternProperties", "dependentSchemas")
+
+
+def _schema(value: Json, name: str, path: Path, kind: str, facts: Facts) -> None:
+    if not isinstance(value, dict):
+        if value is not True:
+            facts.put(kind, f"{name}={spelled(value)}", path)
+        return
+    for key, inner in value.items():
+        at, word = (*path, key), camel(key)
+        if word == "propertyOrdering":
+            continue  # it crosses as the order of the properties
+        if word in _MAPS and isinstance(inner, dict):
+            for member, held in inner.items():
+                _schema(held, f"{name}.{member}", (*at, member), kind, facts)
+        elif word in ("items", "additionalProperties", "not", "if", "then", "else") and isinstance(inner, dict):
+            _schema(inner, f"{name}.{word}", at, kind, facts)
+        elif word in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(inner, list):
+            for i, held in enumerate(inner):
+                _schema(held, f"{name}.{word}", (*at, str(i)), kind, facts)
+        else:
+            _keyword(name, word, inner, at, kind, facts)
+
+
+_TYPES: dict[Json, str] = {1: "string", 2: "number", 3: "integer", 4: "boolean", 5: "array", 6: "object"}
+"""Gemini's types as numbers: protobuf's JSON form takes them too."""
+
+
+def _keyword(name: str, word: str, value: Json, path: Path, kind: str, facts: Facts) -> None:
+    if word == "type":
+        for one in value if isinstance(value, list) else [value]:
+            facts.put(kind, f"{name} type={_TYPES.get(one, str(one).lower())}", path)
+    elif word in ("required", "enum") and isinstance(value, list):
+        for one in value:
+            facts.put(kind, f"{name} {word}={spelled(one)}", path)
+    elif word in ("description", "title"):
+        facts.put(f"{kind}.{word}", value, path)
+    elif word != "$schema" and value != [] and value != {}:
+        facts.put(kind, f"{name} {word}={spelled(value)}", path)
+
+
+def format_schema(value: Json, path: Path, facts: Facts) -> None:
+    """The schema of a structured answer."""
+    facts.put("format", "json", path)
+    schema("format.schema")(value, path, facts)
+
+
+HOSTED = {
+    "web_search": (
+        "web_search",
+        "websearch",
+        "googlesearch",
+        "google_search",
+        "openrouter:web_search",
+        "browser_search",
+    ),
+    "code": ("code_execution", "codeexecution", "code_interpreter"),
+    "fetch": ("web_fetch", "urlcontext", "url_context"),
+    "shell": ("bash", "local_shell", "shell"),
+    "edit": ("text_editor", "apply_patch"),
+    "computer": ("computer", "computer_use"),
+    "tool_search": ("tool_search",),
+    "files": ("file_search", "filesearch"),
+}
+
+
+def unless(*defaults: Json, kind: str) -> Read:
+    """A value that is no fact where it says what holds anyway."""
+
+    def read(value: Json, path: Path, facts: Facts) -> None:
+        if value not in defaults:
+            facts.leaves(kind, value, path)
+
+    return read
+
+
+def shown(value: Json, path: Path, facts: Facts) -> None:
+    """The wish to see thoughts, in any of its words."""
+    if value not in (False, None, "none", "omitted"):
+        facts.put("setting.thoughts", "shown", path)
+
+
+def model(value: Json, path: Path, facts: Facts) -> None:
+    """The name of the model, without the folder in which Google lists it."""
+    facts.put("model", str(value).removeprefix("models/") if value else None, path)
+
+
+def hosted_name(name: str) -> str:
+    """The name that all dialects' tools of one kind share."""
+    low = name.lower()
+    for shared, names in HOSTED.items():
+        if any(low.startswith(one) for one in names):
+            return shared
+    return low
+
+
+def hosted_item(value: Json, path: Path, facts: Facts) -> None:
+    """A call or a result of a tool that the upstream ran: its leaves."""
+    for leaf, at in leaves(value, path):
+        if at[-1] in ("type", "status", "index", "output_format", "id", "tool_use_id", "call_id", "container_id"):
+            continue  # a type of media, and names that pair things: other dialects pair and name their own
+        facts.put("hosted.seal" if at[-1].startswith("encrypted") else "hosted", leaf, at)
+
+
+def hosted(value: Json, path: Path, facts: Facts) -> None:
+    """A tool that the upstream runs: its kind, and its options."""
+    if isinstance(value, dict):
+        facts.put("tool.hosted", hosted_name(str(value.get("type", ""))), path)
+        for key, inner in value.items():
+            if key not in ("type", "name"):
+                facts.leaves("tool.hosted.option", inner, (*path, key))

@@ -1,0 +1,379 @@
+"""Owns where gemini holds its facts, and code-assist in its envelope. Requests may be in camelCase or in snake_case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .chat import figure, other_figures
+from .fields import (
+    Facts,
+    Json,
+    Path,
+    Reader,
+    Table,
+    arguments,
+    camel,
+    format_schema,
+    hosted_item,
+    hosted_name,
+    leaves,
+    media,
+    model,
+    result,
+    schema,
+    shown,
+    unless,
+)
+
+_FINISH = {
+    "MAX_TOKENS": "length",
+    "MALFORMED_FUNCTION_CALL": "bad_call",
+    "UNEXPECTED_TOOL_CALL": "bad_call",
+    "CONTINUATION": "pause_turn",
+}
+_NUMBERS: dict[Json, str] = {1: "STOP", 2: "MAX_TOKENS", 3: "SAFETY", 4: "RECITATION", 5: "OTHER"}
+"""Reasons as numbers: protobuf's JSON form has them too."""
+_FILTERS = frozenset(
+    {
+        "SAFETY",
+        "RECITATION",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "LANGUAGE",
+        "IMAGE_SAFETY",
+        "IMAGE_PROHIBITED_CONTENT",
+        "IMAGE_RECITATION",
+        "IMAGE_OTHER",
+        "MODEL_ARMOR",
+    }
+)
+
+
+def _result(value: Json, path: Path, facts: Facts) -> None:
+    """A result is an object; its leaves may be JSON texts, as a text result of another dialect may be."""
+    for leaf, at in leaves(value, path):
+        result(leaf, at, facts)
+    if isinstance(value, dict) and "error" in value:
+        facts.implied.add(("result.error", "true"))
+
+
+def _choice(value: Json, path: Path, facts: Facts) -> None:
+    if not isinstance(value, dict):
+        return
+    held = {camel(key): inner for key, inner in value.items()}
+    words = {"ANY": "required", "NONE": "none", "VALIDATED": "validated"}
+    names = held.get("allowedFunctionNames") or ()
+    mode = str(held.get("mode", "")).upper()
+    if not (mode == "ANY" and len(names) == 1):
+        facts.put("choice", words.get(mode), (*path, "mode"))
+    for name in names:
+        facts.put("choice.tool", name, path)
+
+
+def _level(value: Json, path: Path, facts: Facts) -> None:
+    facts.put("setting.effort", str(value).lower(), path)
+
+
+def _budget(value: Json, path: Path, facts: Facts) -> None:
+    if value == 0:
+        facts.put("setting.effort", "none", path)
+    elif value != -1:
+        facts.put("setting.budget", value, path)
+
+
+def _mime(value: Json, path: Path, facts: Facts) -> None:
+    if value == "application/json":
+        facts.put("format", "json", path)
+    elif value != "text/plain":
+        facts.put("format", value, path)
+
+
+def _function(value: Json, path: Path, facts: Facts) -> None:
+    facts.put("tool.name", value.get("name"), (*path, "name"))
+    facts.put("tool.description", value.get("description"), (*path, "description"))
+    for key, inner in value.items():
+        if camel(key) in ("parameters", "parametersJsonSchema"):
+            schema("tool.schema")(inner, (*path, key), facts)
+        elif camel(key) in ("response", "responseJsonSchema"):
+            facts.leaves("tool.option", inner, (*path, key))
+        elif key not in ("name", "description"):
+            facts.leaves("tool.option", inner or None, (*path, key))
+
+
+def _tool(value: Json, path: Path, facts: Facts) -> None:
+    for key, inner in value.items():
+        if inner is None:
+            continue
+        if camel(key) == "functionDeclarations":
+            for i, one in enumerate(inner or ()):
+                _function(one, (*path, key, str(i)), facts)
+        else:
+            facts.put("tool.hosted", hosted_name(camel(key)), (*path, key))
+            facts.leaves("tool.hosted.option", inner, (*path, key))
+
+
+def _tools(value: Json, path: Path, facts: Facts) -> None:
+    """A list of tools; protobuf's JSON form takes one object for a list of one."""
+    if isinstance(value, dict):
+        _tool(value, path, facts)
+    for i, one in enumerate(value) if isinstance(value, list) else ():
+        _tool(one, (*path, str(i)), facts)
+
+
+def _usage(value: Json, path: Path, facts: Facts) -> None:
+    if not isinstance(value, dict):
+        return
+    asked = (value.get("promptTokenCount") or 0) + (value.get("toolUsePromptTokenCount") or 0)
+    thoughts = value.get("thoughtsTokenCount") or 0
+    figure(facts, "usage.input", asked, (*path, "promptTokenCount"))
+    # Output tokens are counted without the thoughts.
+    figure(facts, "usage.output", (value.get("candidatesTokenCount") or 0) + thoughts, (*path, "candidatesTokenCount"))
+    figure(facts, "usage.cached", value.get("cachedContentTokenCount"), (*path, "cachedContentTokenCount"))
+    figure(facts, "usage.reasoning", thoughts, (*path, "thoughtsTokenCount"))
+    known = "promptTokenCount candidatesTokenCount totalTokenCount thoughtsTokenCount cachedContentTokenCount"
+    for key, inner in value.items():
+        if key not in (*known.split(), "toolUsePromptTokenCount"):
+            other_figures(facts, inner, (*path, key))
+
+
+def _finish(document: Json, base: Path, facts: Facts) -> None:
+    """STOP says the same for an answer in words and for calls."""
+    for i, candidate in enumerate(document.get("candidates") or ()):
+        reason, at = candidate.get("finishReason"), (*base, "candidates", str(i), "finishReason")
+        reason = _NUMBERS.get(reason, reason)
+        parts = (candidate.get("content") or {}).get("parts") or ()
+        if reason == "STOP":
+            facts.put("finish", "tool_calls" if any("functionCall" in part for part in parts) else "stop", at)
+        elif reason:
+            facts.put(
+                "finish", "content_filter" if reason in _FILTERS else _FINISH.get(reason, str(reason).lower()), at
+            )
+    if (document.get("promptFeedback") or {}).get("blockReason"):
+        facts.put("finish", "content_filter", (*base, "promptFeedback", "blockReason"))
+
+
+_DUMMIES = (
+    "skip_thought_signature_validator",
+    "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=",
+    "context_engineering_is_the_way_to_go",
+    "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv",
+)
+
+
+def _seal(value: Json, path: Path, facts: Facts) -> None:
+    """A seal; Google's documented dummy seals nothing."""
+    if value not in _DUMMIES:
+        facts.put("seal", value, path)
+
+
+_PART: Table = {
+    "text": "text",
+    "thought": "-",
+    "thoughtSignature": _seal,
+    "inlineData/data": media,
+    "inlineData/mimeType": "-",
+    "fileData/fileUri": media,
+    "fileData/mimeType": "-",
+    "inlineData/displayName": "media.name",
+    "fileData/displayName": "media.name",
+    "mediaResolution": "media.detail",
+    "functionCall/id": "call.id",
+    "functionCall/name": "call.name",
+    "functionCall/args": arguments,
+    "functionResponse/id": "result.call",
+    "functionResponse/name": "-",
+    "functionResponse/response": _result,
+    "functionResponse/parts/*/inlineData/data": media,
+    "functionResponse/parts/*/inlineData/mimeType": "-",
+    "functionResponse/parts/*/inlineData/displayName": "media.name",
+    "functionResponse/parts/*/fileData/fileUri": media,
+    "functionResponse/parts/*/fileData/mimeType": "-",
+    "executableCode": hosted_item,
+    "codeExecutionResult": hosted_item,
+    "toolCall": hosted_item,
+    "toolResponse": hosted_item,
+}
+
+
+def _parts(prefix: str) -> dict[str, Any]:
+    table = {f"{prefix}/*/{pattern}": rule for pattern, rule in _PART.items()}
+    return {**table, f"{prefix}/*:thought/text": "thought"}
+
+
+_CONFIG: Table = {
+    "temperature": "setting.temperature",
+    "topP": "setting.top_p",
+    "topK": "setting.top_k",
+    "seed": "setting.seed",
+    "stopSequences": "setting.stop",
+    "candidateCount": unless(1, kind="setting.n"),
+    "maxOutputTokens": "setting.limit",
+    "presencePenalty": "setting.presence_penalty",
+    "frequencyPenalty": "setting.frequency_penalty",
+    "responseLogprobs": unless(False, kind="setting.logprobs"),
+    "logprobs": "setting.top_logprobs",
+    "responseMimeType": _mime,
+    "responseSchema": format_schema,
+    "responseJsonSchema": format_schema,
+    "responseModalities/*": unless("TEXT", kind="setting.modalities"),
+    "thinkingConfig/thinkingLevel": _level,
+    "thinkingConfig/thinkingBudget": _budget,
+    "thinkingConfig/includeThoughts": shown,
+}
+
+
+class _Request(Reader):
+    def __init__(self, *tables: Table, envelope: bool) -> None:
+        super().__init__(*tables, camel=True)
+        self._envelope = envelope
+
+    def read(self, document: Json, base: Path = ()) -> Facts:
+        if not self._envelope:
+            return super().read(document, base)
+        facts = super().read(document.get("request") or {}, ("request",))
+        model(document.get("model"), ("model",), facts)
+        for key, inner in document.items():
+            if key not in ("model", "request"):
+                facts.leaves("other", inner, (key,))
+        return facts
+
+
+_REQUEST: tuple[Table, ...] = (
+    _parts("contents/*/parts"),
+    _parts("systemInstruction/parts"),
+    {f"generationConfig/{pattern}": rule for pattern, rule in _CONFIG.items()},
+    {
+        "contents/*/role": "-",
+        "systemInstruction": "text",
+        "systemInstruction/text": "text",
+        "systemInstruction/parts/text": "text",
+        "systemInstruction/role": "-",
+        "model": model,
+        "toolConfig/functionCallingConfig": _choice,
+        "tools": _tools,
+        "serviceTier": "setting.tier",
+        "labels": "setting.metadata",
+        "cachedContent": "state",
+    },
+)
+REQUEST = _Request(*_REQUEST, envelope=False)
+ENVELOPED_REQUEST = _Request(*_REQUEST, envelope=True)
+
+
+class _Answer(Reader):
+    def __init__(self, *tables: Table, envelope: bool) -> None:
+        super().__init__(*tables)
+        self._envelope = envelope
+
+    def read(self, document: Json, base: Path = ()) -> Facts:
+        if not self._envelope:
+            facts = super().read(document, base)
+            _finish(document, base, facts)
+            return facts
+        inner = document.get("response") or {}
+        facts = super().read(inner, ("response",))
+        _finish(inner, ("response",), facts)
+        facts.put("id", document.get("traceId"), ("traceId",))
+        for key, value in document.items():
+            if key not in ("response", "traceId"):
+                facts.leaves("other", value, (key,))
+        return facts
+
+
+_GROUNDING: Table = {
+    "groundingChunks/*/web/uri": "citation.url",
+    "groundingChunks/*/web/title": "citation.title",
+    "groundingChunks/*/maps/uri": "citation.url",
+    "groundingChunks/*/maps/title": "citation.title",
+    "groundingChunks/*/retrievedContext/uri": "citation.url",
+    "groundingChunks/*/retrievedContext/title": "citation.title",
+    "groundingChunks/*/retrievedContext/text": "citation.quote",
+    "groundingSupports/*/segment": "-",
+    "groundingSupports/*/groundingChunkIndices": "-",
+    "groundingSupports/*/confidenceScores": "-",
+    "webSearchQueries/*": "hosted",
+    "searchEntryPoint": "-",
+}
+_ANSWER: tuple[Table, ...] = (
+    _parts("candidates/*/content/parts"),
+    {f"candidates/*/groundingMetadata/{pattern}": rule for pattern, rule in _GROUNDING.items()},
+    {
+        "candidates/*/content/role": "-",
+        "candidates/*/index": "-",
+        "candidates/*/finishReason": "-",
+        "candidates/*/safetyRatings": "-",
+        "candidates/*/avgLogprobs": "-",
+        "candidates/*/citationMetadata/citations/*/uri": "citation.url",
+        "candidates/*/citationMetadata/citations/*/title": "citation.title",
+        "candidates/*/citationMetadata/citations/*/startIndex": "-",
+        "candidates/*/citationMetadata/citations/*/endIndex": "-",
+        "candidates/*/finishMessage": "finish.message",
+        "promptFeedback/blockReasonMessage": "finish.message",
+        "promptFeedback/safetyRatings": "-",
+        "candidates/*/logprobsResult/chosenCandidates/*/token": "logprob",
+        "candidates/*/logprobsResult/chosenCandidates/*/logProbability": "logprob",
+        "candidates/*/logprobsResult/chosenCandidates/*/tokenId": "-",
+        "candidates/*/logprobsResult/topCandidates/*/candidates/*/token": "logprob",
+        "candidates/*/logprobsResult/topCandidates/*/candidates/*/logProbability": "logprob",
+        "candidates/*/logprobsResult/topCandidates/*/candidates/*/tokenId": "-",
+        "promptFeedback/blockReason": "-",
+        "responseId": "id",
+        "modelVersion": model,
+        "createTime": "-",
+        "usageMetadata": _usage,
+        "error/message": "error",
+    },
+)
+ANSWER = _Answer(*_ANSWER, envelope=False)
+ENVELOPED_ANSWER = _Answer(*_ANSWER, envelope=True)
+
+
+def fold(frames: list[Json]) -> Json:
+    """The answer that the chunks of a stream amount to."""
+    answer: dict[str, Any] = {}
+    candidates: dict[int, dict[str, Any]] = {}
+    for frame in frames:
+        for candidate in frame.pop("candidates", None) or ():
+            held = candidates.setdefault(candidate.get("index", 0), {"content": {"parts": []}})
+            content = candidate.pop("content", None) or {}
+            _add_parts(held["content"]["parts"], content.pop("parts", None) or [])
+            held["content"].update(content)
+            for key in ("groundingMetadata", "citationMetadata", "logprobsResult", "urlContextMetadata"):
+                if isinstance(candidate.get(key), dict):
+                    _gather(held.setdefault(key, {}), candidate.pop(key))
+            held.update(candidate)
+        answer.update(frame)
+    return {**answer, "candidates": [candidates[at] for at in sorted(candidates)]}
+
+
+def fold_enveloped(frames: list[Json]) -> Json:
+    """The same of chunks in their envelope."""
+    outside: dict[str, Any] = {}
+    for frame in frames:
+        outside.update({key: value for key, value in frame.items() if key != "response"})
+    return {**outside, "response": fold([frame["response"] for frame in frames if "response" in frame])}
+
+
+def _add_parts(parts: list[Any], more: list[Any]) -> None:
+    """Texts of one kind run on."""
+    for part in more:
+        last = parts[-1] if parts else {}
+        if "text" in part and "text" in last and last.get("thought") == part.get("thought"):
+            parts[-1] = {**last, **part, "text": last["text"] + part["text"]}
+            if "thoughtSignature" in last and "thoughtSignature" in part:
+                parts[-1:] = [last, part]
+        else:
+            parts.append(part)
+
+
+def _gather(held: dict[str, Any], more: dict[str, Any]) -> None:
+    """Lists that are repeated or continued in later chunks."""
+    for key, value in more.items():
+        if key == "citationSources":
+            key = "citations"  # its old name
+        if isinstance(value, list):
+            known = held.setdefault(key, [])
+            known += [item for item in value if item not in known]
+        else:
+            held[key] = value

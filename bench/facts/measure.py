@@ -1,0 +1,101 @@
+"""Owns running the recorded exchanges through every pair of dialects, and counting what became of their facts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+from tests.wire.cases import CREATED, Case, cases
+
+import dragoman
+from dragoman import Loss
+
+from .compare import Judged, Target, judge
+from .dialects import DIALECTS, read
+from .fields import Fact
+
+KINDS = ("request", "answer", "stream")
+PAIRS = tuple(permutations(DIALECTS, 2))
+
+
+class Class(NamedTuple):
+    """What facts have in common that suffer the same fate."""
+
+    verdict: str
+    code: str
+    kind: str
+    source: str
+    path: str
+
+
+class Tally:
+    """Counts of one pair and kind of document."""
+
+    def __init__(self) -> None:
+        self.verdicts: Counter[str] = Counter()
+        self.kinds: Counter[tuple[str, str]] = Counter()
+        self.others: Counter[str] = Counter()
+        self.classes: Counter[Class] = Counter()
+        self.examples: dict[Class, str] = {}
+        self.crashes: list[str] = []
+
+    def count(self, judged: Sequence[Judged], case: Case, target: str) -> None:
+        for one in judged:
+            fact = one.fact
+            (self.others if fact.kind == "other" else self.verdicts)[one.verdict] += 1
+            self.kinds[fact.kind.partition(".")[0], one.verdict] += 1
+            if one.verdict == "kept":
+                continue
+            pattern = re.sub(r"/\d+(?=/|$)", "/*", "/" + "/".join(fact.path))
+            found = Class(one.verdict, one.loss.code if one.loss else "", fact.kind, case.dialect, pattern)
+            self.classes[found] += 1
+            self.examples.setdefault(found, f"{case.id} to {target}: {fact.value[:100]!r}")
+
+
+def measure(kind: str, source: str, target: str) -> Tally:
+    """The tally of all recorded documents of one kind, from one dialect to another."""
+    tally = Tally()
+    for case in documents(kind, source):
+        try:
+            body, losses = translated(kind, case, target)
+        except dragoman.FaultError:
+            continue  # an answer that says of itself that it failed is none
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it is counted
+            tally.crashes.append(f"{case.id} to {target}: {type(error).__name__}: {error}")
+            continue
+        facts = [fact for fact in read(source, kind, case.body) if not elsewhere(fact, kind, target)]
+        if kind == "stream" and any(fact.kind == "error" for fact in facts):
+            # A stream that fails ends with the fault: no reason, no figures, and no half of a call.
+            facts = [fact for fact in facts if fact.kind in ("text", "thought", "model", "id")]
+        tally.count(judge(facts, Target(read(target, kind, body), body), losses, stream=kind == "stream"), case, target)
+    return tally
+
+
+def elsewhere(fact: Fact, kind: str, target: str) -> bool:
+    """Whether the target holds the fact outside the body.
+
+    Gemini names the model in the address; OpenRouter sends thoughts unless it is asked not to.
+    """
+    return kind == "request" and (fact.kind, target) in (("model", "gemini"), ("setting.thoughts", "openrouter"))
+
+
+def documents(kind: str, source: str) -> Iterator[Case]:
+    """The recorded documents of one kind."""
+    yield from cases(source, "response" if kind == "answer" else kind)  # type: ignore[arg-type]
+
+
+def translated(kind: str, case: Case, target: str) -> tuple[bytes, tuple[Loss, ...]]:
+    """A recorded document in another dialect, for the model that it was recorded with."""
+    if kind == "request":
+        model = case.model or "some-model"
+        out = dragoman.translate_request(case.body, source=case.dialect, target=target, model=model)
+        return out.body, out.losses
+    if kind == "answer":
+        out = dragoman.translate_response(case.body, source=case.dialect, target=target, created=CREATED)
+        return out.body, out.losses
+    stream = dragoman.StreamTranslator(source=case.dialect, target=target, created=CREATED)
+    body = stream.feed(case.body) + stream.close()
+    return body, stream.losses

@@ -1,0 +1,253 @@
+"""The meter of facts: what it calls kept arrived, and what vanishes without a loss it calls silent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from bench.facts import dialects
+from bench.facts.compare import Target, judge
+from bench.facts.fields import Facts
+
+from dragoman import Loss
+
+CHAT: dict[str, Any] = {
+    "model": "m",
+    "temperature": 0.5,
+    "messages": [
+        {"role": "user", "content": "What is the weather in Lima?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"city": "Lima"}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": '{"degrees": 18.0}'},
+    ],
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "f",
+                "description": "Look",
+                "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+            },
+        }
+    ],
+}
+GEMINI: dict[str, Any] = {
+    "contents": [
+        {"role": "user", "parts": [{"text": "What is the weather in Lima?"}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "f", "args": {"city": "Lima"}}}]},
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"id": "c1", "name": "f", "response": {"output": {"degrees": 18}}}}],
+        },
+    ],
+    "tools": [
+        {
+            "function_declarations": [
+                {
+                    "name": "f",
+                    "description": "Look",
+                    "parameters": {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}, "required": ["city"]},
+                }
+            ]
+        }
+    ],
+    "generationConfig": {"temperature": 0.5},
+}
+ANTHROPIC: dict[str, Any] = {
+    "model": "m",
+    "max_tokens": 8192,
+    "temperature": 0.5,
+    "messages": [
+        {"role": "user", "content": "What is the weather in Lima?"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "f", "input": {"city": "Lima"}}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": '{"degrees":18}'}]}
+            ],
+        },
+    ],
+    "tools": [{"name": "f", "description": "Look", "input_schema": CHAT["tools"][0]["function"]["parameters"]}],
+}
+RESPONSES: dict[str, Any] = {
+    "model": "m",
+    "temperature": 0.5,
+    "input": [
+        {"role": "user", "content": [{"type": "input_text", "text": "What is the weather in Lima?"}]},
+        {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"city":"Lima"}'},
+        {"type": "function_call_output", "call_id": "c1", "output": '{"degrees":18}'},
+    ],
+    "tools": [{"type": "function", **CHAT["tools"][0]["function"]}],
+}
+OLLAMA: dict[str, Any] = {
+    "model": "m",
+    "options": {"temperature": 0.5},
+    "messages": [
+        {"role": "user", "content": "What is the weather in Lima?"},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "c1", "function": {"name": "f", "arguments": {"city": "Lima"}}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "tool_name": "f", "content": '{"degrees":18}'},
+    ],
+    "tools": CHAT["tools"],
+}
+SAME = {
+    "openai-chat": CHAT,
+    "openrouter": CHAT,
+    "openai-responses": RESPONSES,
+    "anthropic": ANTHROPIC,
+    "gemini": GEMINI,
+    "code-assist": {"model": "m", "request": GEMINI},
+    "ollama": OLLAMA,
+}
+
+
+def read(dialect: str, document: Any, kind: str = "request") -> Facts:
+    return dialects.read(dialect, kind, document if isinstance(document, bytes) else json.dumps(document).encode())
+
+
+def verdicts(
+    source: Any, target: Any, losses: tuple[Loss, ...] = (), of: str = "openai-chat", to: str = "openai-chat"
+) -> dict[str, str]:
+    """The verdict on each fact that was not kept, by its place."""
+    body = json.dumps(target).encode()
+    judged = judge(read(of, source), Target(read(to, target), body), losses)
+    return {"/".join(one.fact.path): one.verdict for one in judged if one.verdict != "kept"}
+
+
+@pytest.mark.parametrize("target", SAME)
+@pytest.mark.parametrize("source", SAME)
+def test_one_conversation_has_the_same_facts_in_every_dialect(source: str, target: str) -> None:
+    missing = verdicts(SAME[source], SAME[target], of=source, to=target)
+    assert {place for place in missing if place not in ("model", "max_tokens")} == set()
+
+
+@pytest.mark.parametrize(
+    ("place", "path"),
+    [
+        (("temperature",), "temperature"),
+        (("messages", 0, "content"), "messages/0/content"),
+        (("messages", 1, "tool_calls", 0, "function", "name"), "messages/1/tool_calls/0/function/name"),
+        (("messages", 1, "tool_calls", 0, "function", "arguments"), "messages/1/tool_calls/0/function/arguments"),
+        (("messages", 2, "tool_call_id"), "messages/2/tool_call_id"),
+        (("messages", 2, "content"), "messages/2/content"),
+        (("tools", 0, "function", "description"), "tools/0/function/description"),
+        (
+            ("tools", 0, "function", "parameters", "properties", "city", "type"),
+            "tools/0/function/parameters/properties/city/type",
+        ),
+    ],
+)
+def test_a_dropped_value_is_silent_without_a_loss_and_declared_with_one(place: tuple[Any, ...], path: str) -> None:
+    target = json.loads(json.dumps(CHAT))
+    holder = target
+    for step in place[:-1]:
+        holder = holder[step]
+    del holder[place[-1]]
+    assert verdicts(CHAT, target) == {path: "silent"}
+    assert verdicts(CHAT, target, (Loss("field.dropped", "dropped", "warning", f"/{path}"),)) == {path: "declared"}
+    above = "/" + path.partition("/")[0]
+    assert verdicts(CHAT, target, (Loss("field.dropped", "dropped", "warning", above),)) == {path: "declared"}
+
+
+def test_a_loss_of_another_place_or_of_another_thing_reports_nothing() -> None:
+    target = {**CHAT, "temperature": 1}
+    other = Loss("field.dropped", "dropped", "warning", "/top_p")
+    cache = Loss("cache.dropped", "dropped", "info", "/temperature")
+    invented = Loss("limit.invented", "invented", "info", "/temperature")
+    assert verdicts(CHAT, target, (other, cache, invented)) == {"temperature": "silent"}
+    changed = Loss("sampling.clamped", "approximated", "info", "/temperature")
+    assert verdicts(CHAT, target, (changed,)) == {"temperature": "approximated"}
+
+
+def test_a_field_that_no_table_knows_is_seen() -> None:
+    source = {**CHAT, "x_new": {"deep": ["value"]}}
+    assert verdicts(source, CHAT) == {"x_new/deep/0": "silent"}
+    assert verdicts(source, source) == {}
+
+
+def test_each_call_counts() -> None:
+    call = CHAT["messages"][1]["tool_calls"][0]
+    twice = {**CHAT, "messages": [{"role": "assistant", "tool_calls": [call, {**call, "id": "c2"}]}]}
+    once = {**CHAT, "messages": [{"role": "assistant", "tool_calls": [call]}]}
+    places = {place.rpartition("tool_calls/")[2] for place in verdicts(twice, once)}
+    assert places == {"1/id", "1/function/name", "1/function/arguments"}
+
+
+def test_a_seal_in_a_foreign_slot_is_found() -> None:
+    from dragoman.canon import Seal
+    from dragoman.codec import seals
+
+    packed = seals.pack(Seal("gemini", "c2VhbGVkIGJ5IGdvb2dsZQ=="))
+    source = {"contents": [{"parts": [{"text": "a", "thoughtSignature": "c2VhbGVkIGJ5IGdvb2dsZQ=="}]}]}
+    target = {
+        "messages": [{"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": packed}]}]
+    }
+    assert "contents/0/parts/0/thoughtSignature" not in verdicts(source, target, of="gemini", to="anthropic")
+    without = {"messages": [{"role": "assistant", "content": "a"}]}
+    assert verdicts(source, without, of="gemini", to="anthropic") == {"contents/0/parts/0/thoughtSignature": "silent"}
+
+
+def frames(*documents: Any) -> bytes:
+    return b"".join([b"data: " + json.dumps(document).encode() + b"\n\n" for document in documents])
+
+
+CHUNK = {"id": "a", "model": "m", "object": "chat.completion.chunk", "created": 1}
+STREAMS = {
+    "openai-chat": frames(
+        {**CHUNK, "choices": [{"index": 0, "delta": {"role": "assistant", "content": "Hel"}}]},
+        {**CHUNK, "choices": [{"index": 0, "delta": {"content": "lo"}}]},
+        {**CHUNK, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+        {**CHUNK, "choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}},
+    )
+    + b"data: [DONE]\n\n",
+    "anthropic": frames(
+        {"type": "message_start", "message": {"id": "a", "model": "m", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello"}},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn"},
+            "usage": {"input_tokens": 1, "cache_read_input_tokens": 2, "output_tokens": 2},
+        },
+        {"type": "message_stop"},
+    ),
+    "openai-responses": frames(
+        {"type": "response.created", "response": {"id": "a", "model": "m", "output": []}},
+        {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "Hello"},
+        {
+            "type": "response.completed",
+            "response": {
+                "id": "a",
+                "model": "m",
+                "status": "completed",
+                "usage": {"input_tokens": 3, "output_tokens": 2},
+            },
+        },
+    ),
+    "gemini": frames(
+        {"candidates": [{"content": {"parts": [{"text": "Hel"}]}}], "responseId": "a", "modelVersion": "m"},
+        {
+            "candidates": [{"content": {"parts": [{"text": "lo"}]}, "finishReason": "STOP"}],
+            "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 1, "thoughtsTokenCount": 1},
+        },
+    ),
+    "ollama": b'{"model":"m","message":{"content":"Hel"}}\n{"model":"m","message":{"content":"lo"},"done":true,'
+    b'"done_reason":"stop","prompt_eval_count":3,"eval_count":2}\n',
+}
+
+
+@pytest.mark.parametrize("dialect", STREAMS)
+def test_a_stream_has_the_facts_of_the_answer_it_amounts_to(dialect: str) -> None:
+    found = {(fact.kind, fact.value) for fact in read(dialect, STREAMS[dialect], "stream")}
+    known = {("text", "Hello"), ("finish", "stop"), ("model", "m"), ("usage.input", "3"), ("usage.output", "2")}
+    assert known <= found
+    assert dialect == "ollama" or ("id", "a") in found
