@@ -193,6 +193,8 @@ class Crossing(Struct, eq=False):
     """Where the upstream differs from its dialect; None: nothing is known of it."""
     gated: bool = False
     """The request was written for another model of the same dialect: the facts about the model apply all the same."""
+    unsealed: bool = False
+    """The upstream has refused a seal of this history: the history is sent without seals."""
     suited: bool = False
     """Something was changed for the host's sake."""
     within: Path = ()

@@ -78,6 +78,8 @@ class Terms(Struct, frozen=True, eq=False):
     resolver: Resolver | None
     host: str | None
     stand_ins: bool
+    unsealed: bool = False
+    """No seals are sent, because the upstream has refused one: within one dialect they are taken out of the bytes."""
 
 
 def terms(
@@ -189,7 +191,8 @@ def _crossing(terms: Terms, facts: Host | None) -> Crossing:
 
 def _sealed(request: Request, terms: Terms, crossing: Crossing, vault: Vault | None, history: History) -> Request:
     named = terms.model or request.model
-    return homeward(request, terms.seals, vault, terms.reader, terms.writer, named, crossing, terms.host, history)
+    seals: Strategy = "skip" if terms.unsealed else terms.seals
+    return homeward(request, seals, vault, terms.reader, terms.writer, named, crossing, terms.host, history)
 
 
 def _prepared(request: Request, terms: Terms, crossing: Crossing) -> tuple[Request, Request, tuple[Repair, ...]]:
@@ -248,6 +251,8 @@ def _translated(
 
 def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
     """A request within one dialect: its bytes, unless something in them is not for the upstream."""
+    if terms.unsealed:
+        return _unsealed(document, terms, facts, vault, asked)
     reader = terms.reader
     check_text(document, terms.source)
     repairs: tuple[Repair, ...] = ()
@@ -288,6 +293,17 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
         result = _passed(document, reader, terms.model, head or Head())
         result.host = terms.host
     result.repairs = repairs
+    return result
+
+
+def _unsealed(document: bytes, terms: Terms, facts: Host | None, vault: Vault | None, asked: str) -> Translation:
+    """The same for a request whose seals the upstream has refused."""
+    from .unsealing import without_seals  # most upstreams take their seals back
+
+    document, crossing = without_seals(document, terms.reader, terms.model or "")
+    found = settled(crossing, terms.reader, terms.reader, terms.tolerance)
+    result = _within(document, msgspec.structs.replace(terms, unsealed=False), facts, vault, asked)
+    result._losses = (*(found() if callable(found) else found), *result.losses)
     return result
 
 

@@ -26,6 +26,7 @@ from .seals import BUNDLE, HERE, Origin, Record, same_origin
 from .vault import AMBIGUOUS, Vault
 
 _ELSEWHERE = "it belongs to another upstream"
+_SKIPPED = "no seals are sent with this request"
 _UNREADABLE = "what stands under its mark cannot be read"
 _MISPLACED = "no seal belongs to such a part"
 _SLOTS = ("thoughtSignature", "thought_signature")
@@ -272,7 +273,7 @@ def _recovered(
     for record, at in records:
         if port.skip or not same_origin(record.seal(), port.origin):
             if record.data:
-                crossing.lose("seal.dropped", at, _ELSEWHERE)
+                crossing.lose("seal.dropped", at, _SKIPPED if port.skip else _ELSEWHERE)
         else:
             wanted.setdefault(record, at)
     if wanted:
@@ -306,7 +307,7 @@ def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossi
     if seal.dialect != port.origin.dialect or (not port.skip and same_origin(seal, port.origin)):
         return [part]  # a foreign one is the writer's to refuse
     if seal.data:
-        crossing.lose("seal.dropped", part.at, _ELSEWHERE)
+        crossing.lose("seal.dropped", part.at, _SKIPPED if port.skip else _ELSEWHERE)
     return [msgspec.structs.replace(part, seal=None)]
 
 

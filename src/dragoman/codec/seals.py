@@ -35,6 +35,9 @@ MARK_BYTES = MARK.encode()
 BUNDLE = "dragoman"
 """The dialect of a Seal whose data are records."""
 
+GOOGLE_DUMMY = "skip_thought_signature_validator"
+"""What Google's documentation gives for a call whose signature does not exist (thought signatures, 2025-11)."""
+
 HERE = -1
 """The offset of a record that travels where it belongs."""
 

@@ -57,6 +57,7 @@ from .refusal import (
     untranslated,
 )
 from .routes import Choice
+from .seal_refusals import refuses_seals
 from .secrets import print_failure
 from .sending import HOPS, INSTANCE, Sending
 from .server import Gone, Incoming, Reply
@@ -266,6 +267,7 @@ class Relay:
     async def _again(self, sending: Sending, asked: Translation, fault: Fault | None) -> Fault | None:
         """Ask a place again that answered with a fault, as long as it may help; None when the client has its answer."""
         choice, reply, attempt = sending.choice, self._reply, 0
+        unsealed = False
         while fault is not None:
             fault = self._failed(choice, self._faults.redacted(fault))
             if reply.ended:
@@ -279,7 +281,9 @@ class Relay:
                     return fault
                 attempt += 1
             else:
-                mended = await self._mended(sending, asked, fault)
+                mended = None if unsealed else await self._without_seals(sending, asked, fault)
+                unsealed = unsealed or mended is not None
+                mended = mended or await self._mended(sending, asked, fault)
                 if mended is None:
                     return fault
                 asked, attempt = mended, 0
@@ -311,6 +315,20 @@ class Relay:
             mended = self._translated(sending, mend=True)
         return mended if mended.repairs else None
 
+    async def _without_seals(self, sending: Sending, asked: Translation, fault: Fault) -> Translation | None:
+        """The request without seals, after the upstream has refused one; None for any other fault, and for a request
+        that has none."""
+        if self._reply.started or not refuses_seals(fault, self._exchange.answered):
+            return None
+        try:
+            if self._long:
+                bare = await self._translated_apart(sending, unsealed=True)
+            else:
+                bare = self._translated(sending, unsealed=True)
+        except LossError:  # the route tolerates no such loss: the upstream's fault stays
+            return None
+        return None if bare.body == asked.body else bare
+
     def _failed(self, choice: Choice, fault: Fault) -> Fault:
         self._exchange.tries.append(Try(choice.name, choice.model, fault.kind, fault.status, fault.message))
         return fault
@@ -332,22 +350,22 @@ class Relay:
 
     # The request.
 
-    def _translated(self, sending: Sending, mend: bool = False) -> Translation:
+    def _translated(self, sending: Sending, mend: bool = False, unsealed: bool = False) -> Translation:
         """The request for one place. Within one dialect bytes pass untouched: what is broken in them is mended only
-        with `mend`, once the upstream has refused them."""
+        with `mend`, and seals are taken out only with `unsealed`, once the upstream has refused them."""
         try:
-            return self._noted(sending, self._crossed(sending, mend=mend))
+            return self._noted(sending, self._crossed(sending, mend=mend, unsealed=unsealed))
         except (WireError, RepairError) as error:
             raise Refused(not_json(self._request.body) or untranslated(error)) from None
         except RecursionError:
             raise Refused(nested()) from None
 
-    async def _translated_apart(self, sending: Sending, mend: bool = False) -> Translation:
+    async def _translated_apart(self, sending: Sending, mend: bool = False, unsealed: bool = False) -> Translation:
         """The same in a child."""
         body = self._request.body
 
         def work() -> long_work.Light:
-            asked = self._crossed(sending, mend=mend)
+            asked = self._crossed(sending, mend=mend, unsealed=unsealed)
             if asked.body is body:
                 asked.body = b""  # the gateway has it
             return long_work.lightened(asked)
@@ -361,10 +379,10 @@ class Relay:
         asked.body = asked.body or body
         return self._noted(sending, asked)
 
-    def _crossed(self, sending: Sending, *, mend: bool) -> Translation:
+    def _crossed(self, sending: Sending, *, mend: bool, unsealed: bool) -> Translation:
         """The request for one place, as it is sent."""
-        if mend or self._earlier is not None:
-            asked = self._unusual(sending, mend=mend)
+        if mend or unsealed or self._earlier is not None:
+            asked = self._unusual(sending, mend=mend, unsealed=unsealed)
         elif sending.passes and self._head is not None:
             asked = self._passed(sending, self._head)
         else:
@@ -391,7 +409,7 @@ class Relay:
         exchange.sent = asked.body
         return asked
 
-    def _unusual(self, sending: Sending, *, mend: bool) -> Translation:
+    def _unusual(self, sending: Sending, *, mend: bool, unsealed: bool) -> Translation:
         """The same for a request that was refused, or that refers to earlier turns."""
         body, earlier = self._request.body, self._earlier
         if earlier is not None:
@@ -399,7 +417,8 @@ class Relay:
         if mend:
             terms = msgspec.structs.replace(sending.terms, repair="report")
         else:
-            terms = msgspec.structs.replace(sending.terms, resolver=None if sending.kindred else earlier)
+            resolver = None if sending.kindred else earlier
+            terms = msgspec.structs.replace(sending.terms, resolver=resolver, unsealed=unsealed)
         return cross_request(body, terms, None, self._vault.filled(), self._exchange.model)
 
     def _passed(self, sending: Sending, head: Head) -> Translation:

@@ -268,6 +268,9 @@ def _write_thinking(request: Request, out: dict[str, Any], crossing: Crossing, o
     return thinking is not None and thinking["type"] != "disabled"
 
 
+_NO_THOUGHTS = "the last step has no thoughts of this model to go on from"
+
+
 def _thoughtless(turns: tuple[Turn, ...]) -> bool:
     """Whether the assistant's last message has calls and does not begin with this dialect's sealed thoughts.
 
@@ -300,6 +303,9 @@ def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str
     modes = crossing.profile.thinking
     if own:
         said, word = _thinking_as_said(effort, budget), None if effort == "none" else effort
+        if crossing.unsealed and said is not None and said["type"] == "enabled" and _thoughtless(request.turns):
+            crossing.lose("effort.dropped", settings.at.get("budget", ()), _NO_THOUGHTS)
+            return None, word
         if not crossing.gated or _takes(crossing.profile, said, word):
             return said, word
     at = settings.at.get("effort" if effort is not None else "budget", ())
@@ -312,7 +318,7 @@ def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str
         return _not_thinking(modes, at, crossing)
     tokens = max(budget or 0, 0)
     if "enabled" in modes and (tokens or "adaptive" not in modes) and _thoughtless(request.turns):
-        crossing.lose("effort.dropped", at, "the last step has no thoughts of this model to go on from")
+        crossing.lose("effort.dropped", at, _NO_THOUGHTS)
         return None, None
     if tokens and "enabled" in modes:
         return {"type": "enabled", "budget_tokens": _budget(tokens, at, crossing)}, None

@@ -13,7 +13,7 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.custom import wrap_input
 from ...codec.extras import carried, gather
-from ...codec.seals import MARK, origin, pack
+from ...codec.seals import GOOGLE_DUMMY, MARK, origin, pack
 from ...crossing import Crossing
 from . import wire
 from .marks import FALSE, ID, NULL, TRUE, own, put_back, with_field
@@ -22,8 +22,7 @@ from .pairing import Ids
 from .results import read_result
 from .tools import ANY_NAMES, NAMES
 
-DUMMY = "skip_thought_signature_validator"
-"""What the API takes where a seal is demanded that does not exist."""
+DUMMY = GOOGLE_DUMMY
 
 DUMMIES = frozenset(
     spelling
