@@ -16,6 +16,7 @@ from ...codec.ids import hashed
 from ...crossing import Crossing
 from ...errors import WireError
 from ..gemini import request as gemini
+from ..gemini.sdk_form import is_odd, rewritten
 from . import wire
 from .flavour import fitted, homed, unspelled
 
@@ -25,7 +26,7 @@ _UNNAMED = "unspecified"
 
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
-    envelope, unknown, spelled = wire.admit_request(body)
+    envelope, unknown, spelled = _admitted(body, crossing)
     held = envelope.request
     fields = carried(envelope, wire.ENVELOPE_EXTRAS) or {}
     if held.session_id:
@@ -50,6 +51,26 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         wire.settle_source(crossing)
     extra = wire.with_fields(unspelled(request) if crossing.target != wire.NAME else request.extra, fields)
     return Request(request.turns, model or "", request.tools, request.choice, request.settings, request.stream, extra)
+
+
+def _admitted(body: bytes, crossing: Crossing) -> Admitted[wire.Envelope]:
+    """The envelope, decoded. The request in it may have the form of Google's SDK."""
+    try:
+        admitted = wire.admit_request(body)
+        if not admitted.unknown or not is_odd(wire.parted(admitted.unknown, _KEY)[1]):
+            return admitted
+    except WireError:
+        admitted = None
+    try:
+        fields = jsontext.fields(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        fields = {}
+    found = rewritten(fields[_KEY]) if _KEY in fields else None
+    if found is None:
+        return admitted if admitted is not None else wire.admit_request(body)  # which says what is wrong, and where
+    fields[_KEY] = Raw(found[0])
+    crossing.moved.update(found[1])
+    return wire.admit_request(jsontext.encode(fields))
 
 
 def write_request(request: Request, crossing: Crossing) -> bytes:

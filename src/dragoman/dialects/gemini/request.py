@@ -23,6 +23,7 @@ from .history import History, write_own
 from .marks import put_back, with_field
 from .message import read_parts, write_part
 from .pairing import Ids
+from .sdk_form import admit_request
 from .settings import read_settings, settings_extras, without_level, write_settings
 from .tools import CHOICE_AT, MEMO, read_choice, write_choice
 
@@ -34,7 +35,9 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     request = _skim(body)
     turns: list[Turn] = []
     if request is None or not _SAID.turns(request.contents, crossing, turns):
-        return read_admitted(wire.admit_request(body), crossing)
+        admitted, moved = admit_request(body)
+        crossing.moved.update(moved)
+        return read_admitted(admitted, crossing)
     wire.check_text(body)
     if request.systemInstruction is not None:
         turns.insert(0, _read_system(request.systemInstruction, crossing, {}))
@@ -62,7 +65,11 @@ def read_admitted(admitted: Admitted[wire.GenerateRequest], crossing: Crossing) 
 
 def _read_rest(request: wire.GenerateRequest, turns: list[Turn], crossing: Crossing, unknown: Unknown) -> Request:
     """Everything but the contents."""
-    tools = MEMO.read(request.tools, crossing) if request.tools else ()
+    declared = request.tools
+    if declared and bytes(memoryview(declared)[:1]) == b"{":  # one tool that stands in no list: the API takes it
+        declared = Raw(b"[%b]" % bytes(declared))
+        crossing.moved[("tools", 0)] = crossing.moved.get(("tools",), ("tools",))
+    tools = MEMO.read(declared, crossing) if declared else ()
     config = request.toolConfig
     choice = None
     if config is not None and config.functionCallingConfig is not None:

@@ -283,7 +283,7 @@ def sdk_keys(subject: Subject) -> Iterator[Breach]:
     """The SDK's own arguments are not on the wire.
 
     Why: `config`, `httpOptions` and `automaticFunctionCalling` are read by the SDK, which spreads them over the
-    request; the API refuses them as unknown.
+    request; the API refuses them as unknown. A translation reads `config`; within Gemini the bytes stay as they are.
 
     Good: {"contents": [...], "tools": [...], "generationConfig": {"temperature": 0}}
 
@@ -296,6 +296,25 @@ def sdk_keys(subject: Subject) -> Iterator[Breach]:
             yield Breach(
                 (key(subject.document, name),), f"{name} is the SDK's, not the API's", "put its fields in place"
             )
+
+
+@rule("GEM-021", "error")
+def system_content(subject: Subject) -> Iterator[Breach]:
+    """`systemInstruction` is a Content with parts.
+
+    Why: a text, a part such as {"text": "..."} or a list is the SDK's form, which the SDK writes as a Content; the API
+    refuses it. A translation reads all of these forms; within Gemini the bytes stay as they are.
+
+    Good: {"systemInstruction": {"parts": [{"text": "Be brief."}]}, "contents": [...]}
+
+    Bad: {"systemInstruction": {"text": "Be brief."}, "contents": [...]}
+
+    Source: protocols/gemini.md section 2 [S], 2026-11.
+    """
+    system = at_key(subject.document, "systemInstruction")
+    if system is not None and not (isinstance(system, dict) and "parts" in system):
+        name = key(subject.document, "systemInstruction")
+        yield Breach((name,), f"{name} is not a Content with parts", 'write {"parts": [{"text": "..."}]}')
 
 
 @rule("GEM-018", "warning")

@@ -101,6 +101,7 @@ def _read_choice(
     choice: wire.AnswerChoice, number: int, answer_id: str, crossing: Crossing, unknown: Unknown
 ) -> Alternative:
     at: Path = ("choices", number)
+    wire.check_message(choice, f"/choices/{number}")
     parts = _read_parts(choice.message, f"{answer_id}:{number}", at + ("message",), crossing, unknown)
     if choice.message.audio:
         parts = _with_sound(choice.message, parts, at + ("message",), crossing)

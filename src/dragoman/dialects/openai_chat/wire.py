@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from ...codec.admit import Door
 from ...codec.extras import Fields
+from ...errors import WireError
 
 NAME = "openai-chat"
 KIN = frozenset({NAME, "openrouter"})
@@ -280,8 +281,13 @@ class Usage(Wire):
     completion_tokens_details: CompletionDetails | None = None
 
 
+NO_MESSAGE = "\x00none"
+"""The role of a message that was left out."""
+
+
 class AnswerChoice(Wire):
-    message: Message
+    message: Message = field(default_factory=lambda: Message(NO_MESSAGE))
+    """Azure leaves the message out where its filter held back all of it."""
     index: int = 0
     finish_reason: str | None = None
     logprobs: Raw = NONE
@@ -304,6 +310,12 @@ class Completion(Wire):
 
 COMPLETION_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings")
 CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "stop_reason")
+
+
+def check_message(choice: AnswerChoice, at: str, dialect: str = NAME) -> None:
+    """WireError for a choice with neither a message nor the reason why there is none."""
+    if choice.message.role == NO_MESSAGE and not choice.finish_reason:
+        raise WireError(dialect, at, "a choice with a message")
 
 
 class ChunkChoice(Wire):

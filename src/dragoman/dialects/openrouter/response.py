@@ -20,6 +20,7 @@ from ...errors import WireError
 from ..openai_chat import response as chat
 from ..openai_chat.message import write_assistant
 from ..openai_chat.results import write_results_messages
+from ..openai_chat.wire import check_message
 from . import wire
 from .details import tell
 from .fitted import fitted_turn, marks_homed
@@ -98,6 +99,8 @@ def _take_choice(choice: wire.AnswerChoice, number: int, crossing: Crossing) -> 
     at = ("choices", number)
     fields = carried(choice, wire.CHOICE_EXTRAS) or {}
     wire.report(crossing, at, {name: value for name, value in fields.items() if name != "error"})
+    if not choice.error:
+        check_message(choice, f"/choices/{number}", wire.NAME)
     choice.message.role = "assistant"  # whoever else would answer
     taken = take_message(choice.message, (*at, "message"), crossing)
     error = ""

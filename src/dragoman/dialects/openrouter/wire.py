@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Raw
+from msgspec import Raw, field
 
 from ...canon.parts import Extra, Path
 from ...codec.admit import Door, Unknown
@@ -96,7 +96,7 @@ USAGE_EXTRAS = Fields("cost", "cost_details", "is_byok", "server_tool_use_detail
 
 
 class AnswerChoice(chat.AnswerChoice):
-    message: Message  # the same fields and more
+    message: Message = field(default_factory=lambda: Message(chat.NO_MESSAGE))  # the same fields and more
     native_finish_reason: Raw = NONE
     error: Raw = NONE
 

@@ -1,0 +1,229 @@
+"""Requests in the form of Google's SDK, rewritten into the form of the wire.
+
+Logs, documentation and agents hold requests as the SDK's callers write them: all settings in one `config`, a system
+instruction that is a text, a part or a list, contents that are texts or bare parts. The SDK (google-genai 3.1) writes
+the wire's form from these; the API itself refuses most of them. A document is looked at here only where the wire's
+shapes do not fit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Path
+from ...codec import jsontext
+from ...codec.admit import Admitted, Unknown
+from ...errors import WireError
+from . import wire
+
+_array = msgspec.json.Decoder(list[Raw]).decode
+_SYSTEM = "systemInstruction"
+_CAMEL = wire.GenerateRequest.__alias__ | wire.GenerationConfig.__alias__
+_AROUND = frozenset(wire.GenerateRequest.__struct_fields__) - {"contents", "generationConfig", "model"}
+"""Fields of `config` that stand beside the contents on the wire."""
+_SETTINGS = frozenset(wire.GenerationConfig.__struct_fields__)
+"""Fields of `config` that stand in `generationConfig` on the wire."""
+_RENAMED = {"modelSelectionConfig": "modelConfig"}
+_PART = frozenset(wire.WidePart.__struct_fields__) | {wire.snake(name) for name in wire.WidePart.__struct_fields__}
+_CALLS = ("functionCall", "function_call")
+_UNDECODED = (msgspec.DecodeError, RecursionError, UnicodeError)
+
+Moved = dict[Path, Path]
+"""Where a value stands in the rewritten request -> where the client wrote the value."""
+
+
+class Rewritten(NamedTuple):
+    """A request in the wire's form."""
+
+    admitted: Admitted[wire.GenerateRequest]
+    moved: Moved
+
+
+def admit_request(body: bytes) -> Rewritten:
+    """A request, decoded, in whichever form it came."""
+    try:
+        admitted = wire.admit_request(body)
+    except WireError:
+        found = rewritten(body)
+        if found is None:
+            raise
+    else:
+        if not is_odd(admitted.unknown):
+            return Rewritten(admitted, {})
+        found = rewritten(body)
+        if found is None:
+            return Rewritten(admitted, {})
+    out, moved = found
+    return Rewritten(wire.admit_request(out), moved)
+
+
+def is_odd(unknown: Unknown) -> bool:
+    """Whether fields were left over that the SDK's form would explain."""
+    return bool(unknown) and any(
+        (not at and "config" in fields) or at[:1] in ((_SYSTEM,), ("contents",)) for at, fields in unknown.items()
+    )
+
+
+def rewritten(body: bytes | Raw) -> tuple[bytes, Moved] | None:
+    """The request in the wire's form; None where nothing in it is in the SDK's."""
+    try:
+        fields = jsontext.fields(body)
+        before = dict(fields)
+        moved: Moved = {}
+        if "config" in fields and _first(fields["config"]) == b"{":
+            _spread_config(fields, moved)
+        for name in (_SYSTEM, wire.snake(_SYSTEM)):
+            if name in fields:
+                source = moved.get((_SYSTEM,), (name,))
+                fields[name] = _system(fields[name], (name,), source, moved)
+        if "contents" in fields:
+            fields["contents"] = _contents(fields["contents"], moved)
+    except _UNDECODED:
+        return None
+    return (jsontext.encode(fields), moved) if fields != before else None
+
+
+def _spread_config(fields: dict[str, Raw], moved: Moved) -> None:
+    """Put each field of `config` where the wire has it. What stands in the request itself as well stays in `config`."""
+    config = jsontext.fields(fields["config"])
+    settings_name = "generation_config" if "generation_config" in fields else "generationConfig"
+    settings = jsontext.fields(fields[settings_name]) if settings_name in fields else {}
+    given = {_CAMEL.get(name, name) for name in fields}
+    set_already = {_CAMEL.get(name, name) for name in settings}
+    del fields["config"]
+    left: dict[str, Raw] = {}
+    for name, value in config.items():
+        field = _CAMEL.get(name, name)
+        field = _RENAMED.get(field, field)
+        if field in _AROUND and field not in given:
+            fields[field] = value
+            moved[field,] = ("config", name)
+        elif field in _SETTINGS and field not in set_already:
+            settings[field] = value
+            moved["generationConfig", field] = ("config", name)
+        elif name not in fields:
+            fields[name] = value  # which nobody knows: reported as such
+            moved[name,] = ("config", name)
+        else:
+            left[name] = value
+    if left:
+        fields["config"] = jsontext.raw(left)
+    if settings:
+        fields[settings_name] = jsontext.raw(settings)
+
+
+def _system(value: Raw, at: Path, source: Path, moved: Moved) -> Raw:
+    """A system instruction as a Content: it may be a part, a list of parts and texts, or a list of Contents."""
+    first = _first(value)
+    if first == b"[":
+        parts: list[Raw] = []
+        for i, item in enumerate(_array(value)):
+            inner = _inner_parts(item)
+            for j, part in enumerate([item] if inner is None else inner):
+                moved[(_SYSTEM, "parts", len(parts))] = (*source, i) if inner is None else (*source, i, "parts", j)
+                parts.append(_part(part))
+        return jsontext.raw({"parts": parts})
+    if first == b"{":
+        content = _content(value)
+        if content is not None:
+            return content
+        if _is_part(value):
+            moved[(_SYSTEM, "parts", 0)] = source
+            return _with_role(value)
+    return value
+
+
+def _contents(value: Raw, moved: Moved) -> Raw:
+    """Contents as a list of Contents: neighbouring texts and bare parts are one Content, as the SDK joins them."""
+    first = _first(value)
+    if first == b"{" and _is_part(value):
+        moved["contents", "parts", 0] = ("contents",)
+        return jsontext.raw({"role": "model" if _is_call(value) else "user", "parts": [value]})
+    if first != b"[":
+        return value
+    items = _array(value)
+    out: list[Raw | dict[str, object]] = []
+    changed = False
+    role, open_parts = "", list[Raw]()
+    for i, item in enumerate(items):
+        bare = _first(item) == b'"' or _is_part(item)
+        if not bare:
+            content = _content(item)
+            changed = changed or content is not None
+            if len(out) != i:
+                moved["contents", len(out)] = ("contents", i)
+            out.append(item if content is None else content)
+            role = ""
+            continue
+        changed = True
+        if _has_role(item):
+            moved["contents", len(out), "parts", 0] = ("contents", i)
+            out.append(_with_role(item))
+            role = ""
+            continue
+        speaker = "model" if _is_call(item) else "user"
+        if speaker != role:
+            role, open_parts = speaker, []
+            out.append({"role": role, "parts": open_parts})
+        moved["contents", len(out) - 1, "parts", len(open_parts)] = ("contents", i)
+        open_parts.append(_part(item))
+    return jsontext.raw(out) if changed else value
+
+
+def _content(value: Raw) -> Raw | None:
+    """A Content with texts for parts, in the wire's form; None where the Content is in that form."""
+    if _first(value) != b"{":
+        return None
+    fields = jsontext.fields(value)
+    parts = fields.get("parts")
+    if parts is None:
+        return None
+    if _first(parts) == b'"':
+        return jsontext.raw({**fields, "parts": [_part(parts)]})
+    if _first(parts) != b"[":
+        return None
+    items = _array(parts)
+    if not any(_first(item) == b'"' for item in items):
+        return None
+    return jsontext.raw({**fields, "parts": [_part(item) for item in items]})
+
+
+def _inner_parts(value: Raw) -> list[Raw] | None:
+    """The parts of a Content; None for what is no Content."""
+    if _first(value) != b"{":
+        return None
+    parts = jsontext.fields(value).get("parts")
+    return None if parts is None else _array(parts) if _first(parts) == b"[" else [parts]
+
+
+def _with_role(value: Raw) -> Raw:
+    """A part as a Content. A role that stands beside the text is the Content's."""
+    fields = jsontext.fields(value)
+    role = fields.pop("role", None)
+    return jsontext.raw({"parts": [fields]} if role is None else {"role": role, "parts": [fields]})
+
+
+def _part(value: Raw) -> Raw:
+    return jsontext.raw({"text": value}) if _first(value) == b'"' else value
+
+
+def _is_part(value: Raw) -> bool:
+    if _first(value) != b"{":
+        return False
+    fields = jsontext.fields(value)
+    return "parts" not in fields and not _PART.isdisjoint(fields)
+
+
+def _has_role(value: Raw) -> bool:
+    return _first(value) == b"{" and "role" in jsontext.fields(value)
+
+
+def _is_call(value: Raw) -> bool:
+    return _first(value) == b"{" and any(name in jsontext.fields(value) for name in _CALLS)
+
+
+def _first(value: Raw) -> bytes:
+    return bytes(memoryview(value)[:1])
