@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
@@ -19,6 +19,9 @@ from .codec.hosted import Row
 from .codec.sse import Frame
 from .crossing import Crossing
 from .rule import Rule
+
+if TYPE_CHECKING:
+    from .codec.hosted_calls import WriteHosted
 
 Slot = Literal["reasoning", "call", "text"]
 """A kind of part that may carry a seal."""
@@ -159,6 +162,8 @@ class Dialect(Struct, frozen=True, eq=False):
     demands: Demands = Demands()
     hosted: tuple[Row, ...] = ()
     """The tools that its upstreams run themselves."""
+    write_hosted: WriteHosted | None = None
+    """Makes its own parts of other dialects' calls and results of such tools (`codec/hosted_calls.py`)."""
     logprobs: Place | None = None
     """Where its answers have log probabilities."""
     ends: Ends = Ends()

@@ -165,7 +165,7 @@ def _between(
     if known.usual and _passes(request, known, terms, crossing.around):
         crossing.called, sent = known.calls, request
     else:
-        request, sent, repairs = _prepared(request, terms, crossing)
+        request, sent, repairs = _prepared(request, terms, crossing, strange=known.strange)
     return _translated(writer.write_request(sent, crossing), request, terms, crossing, repairs, history)
 
 
@@ -195,7 +195,9 @@ def _sealed(request: Request, terms: Terms, crossing: Crossing, vault: Vault | N
     return homeward(request, seals, vault, terms.reader, terms.writer, named, crossing, terms.host, history)
 
 
-def _prepared(request: Request, terms: Terms, crossing: Crossing) -> tuple[Request, Request, tuple[Repair, ...]]:
+def _prepared(
+    request: Request, terms: Terms, crossing: Crossing, *, strange: bool
+) -> tuple[Request, Request, tuple[Repair, ...]]:
     """A request in which something may have to change on the way: the client's, what is sent of it, and what was mended
     in it."""
     reader, writer, repair = terms.reader, terms.writer, terms.repair
@@ -216,8 +218,16 @@ def _prepared(request: Request, terms: Terms, crossing: Crossing) -> tuple[Reque
         turns = unannounced(turns)
     if turns is not request.turns:
         request = msgspec.structs.replace(request, turns=turns)
-    # The client's own tools stay in the request that its answer comes back to.
-    return request, aim(request, tools, reader.hosted, writer.hosted, crossing), repairs
+    # The client's own tools and turns stay in the request that its answer comes back to.
+    sent = aim(request, tools, reader.hosted, writer.hosted, crossing)
+    if strange and writer.write_hosted is not None:
+        from .codec.hosted_calls import cross_turns  # few histories have uses of hosted tools
+
+        hosted = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, *writer.kin)), crossing)
+        if hosted is not sent.turns:
+            sent = msgspec.structs.replace(sent, turns=hosted)
+            crossing.forget()
+    return request, sent, repairs
 
 
 def _translated(

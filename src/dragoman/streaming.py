@@ -9,7 +9,7 @@ import msgspec
 
 from .canon.events import Event, Fault, Lane, PartDelta, PartEnd, PartStart
 from .canon.losses import Loss
-from .canon.parts import ToolCall
+from .canon.parts import Opaque, ToolCall
 from .codec.convoy import Convoy
 from .codec.custom import Unwrapper
 from .codec.faults import unsaid
@@ -25,6 +25,9 @@ from .wayback import report_stand_in, restored_call, seal_plan, shape_of, way_ba
 
 if TYPE_CHECKING:
     from .codec.absent import AbsentRemover
+
+if TYPE_CHECKING:
+    from .codec.hosted_calls import HostedEvents
 
 _LF, _CRLF = b"\n\n", b"\r\n\r\n"
 
@@ -56,6 +59,8 @@ class StreamTranslator:
         self._stand_ins = answers.stand_ins if answers is not None else {}
         plan = seal_plan(self._from, self._to, answers, seals, vault, host)
         self._convoy = Convoy(plan, self._crossing) if plan is not None else None
+        self._hosted: HostedEvents | None = None
+        """There from the first use of a hosted tool on."""
         laned = self._restorer is None and hasattr(self._reader, "lane") and hasattr(self._writer, "template")
         self._framed = cast(FrameReader, self._reader) if laned else None  # dialects may have no lanes
         self._lane: Lane | None = None
@@ -165,6 +170,14 @@ class StreamTranslator:
             self._crossing.settle(self._from.noise)
         return tuple(sorted(self._crossing.losses.all(), key=_place))
 
+    def _hosted_events(self) -> HostedEvents | None:
+        write = self._to.write_hosted
+        if write is None:
+            return None
+        from .codec.hosted_calls import HostedEvents  # few streams have uses of hosted tools
+
+        return HostedEvents(write, frozenset((self._to.name, *self._to.kin)), self._crossing)
+
     def _written(self, event: Event) -> bytes:
         """What an event is for the client. Nearly all are a few words more of what goes on, with nothing to be done."""
         if type(event) is PartDelta:
@@ -177,9 +190,11 @@ class StreamTranslator:
             call = self._ids[event.answer].call(event.part, self._crossing)
             if call is not event.part:
                 event = PartStart(event.index, call, event.answer)
+        elif type(event) is PartStart and isinstance(event.part, Opaque) and self._hosted is None:
+            self._hosted = self._hosted_events()
+        events = [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
         if self._convoy is None and self._restorer is None and type(event) is not Fault:
-            return self._writer.send(event)
-        events = [event]
+            return b"".join([self._writer.send(event) for event in events])
         if self._restorer is not None:
             events = self._restorer.restore(events)
         if self._convoy is not None:

@@ -11,9 +11,9 @@ from msgspec import Raw, Struct
 
 from . import profiles
 from .canon.losses import Loss, Severity
-from .canon.parts import Part
+from .canon.parts import Opaque, Part
 from .canon.request import Request
-from .canon.response import Named, Plain
+from .canon.response import Named, Plain, Response
 from .codec import jsontext
 from .codec.carriage import carry, carry_plain
 from .codec.endings import ended
@@ -200,6 +200,10 @@ def _cross_response(
         return crossed(document, crossing, ())
     response = told_apart(ended(read_answer(document, reader, crossing), crossing, writer.broken_calls), crossing)
     response = restored(response, answers)
+    if writer.write_hosted is not None and _has_hosted(response):
+        from .codec.hosted_calls import cross_answer  # few answers have uses of hosted tools
+
+        response = cross_answer(response, writer.write_hosted, frozenset((writer.name, *writer.kin)), crossing)
     if answers is not None and answers.stand_ins:
         for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
             report_stand_in(part, answers.stand_ins, crossing)
@@ -277,6 +281,11 @@ def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
 
 _SAID = Raw(b"0")
 """In place of a value that nobody asks for."""
+
+
+def _has_hosted(response: Response) -> bool:
+    parts = (*response.parts, *[part for other in response.alternatives for part in other.parts])
+    return any(isinstance(part, Opaque) for part in parts)
 
 
 def _has_extras(parts: tuple[Part, ...]) -> bool:

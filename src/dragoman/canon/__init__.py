@@ -5,6 +5,8 @@ from .losses import Effect, Loss, Losses, Severity
 from .parts import (
     Citation,
     Extra,
+    HostedCall,
+    HostedResult,
     IncompleteCall,
     Media,
     MediaKind,
@@ -35,6 +37,8 @@ __all__ = [
     "Finish",
     "Format",
     "Grammar",
+    "HostedCall",
+    "HostedResult",
     "HostedTool",
     "IncompleteCall",
     "Loss",

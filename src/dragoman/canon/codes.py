@@ -103,6 +103,12 @@ CODES: dict[str, Code] = {
         "A call or result of a tool that the source's upstream ran itself was left out.",
         "anthropic server_tool_use and web_search_tool_result to openai-chat.",
     ),
+    "hosted.mapped": _a(
+        "info",
+        "A call or result of a tool that the source's upstream ran itself crossed in the target's form, without what "
+        "has no place there. In a history that is a warning where the model misses a part of the result.",
+        "anthropic web_search_tool_result to openai-responses: web_search_call has the addresses, not the titles.",
+    ),
     "media.dropped": _d(
         "error", "The target cannot hold this kind of media.", "Audio in a Gemini turn, sent to anthropic."
     ),

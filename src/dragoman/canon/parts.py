@@ -1,4 +1,4 @@
-"""The pieces of a turn: Text, Reasoning, Media, ToolCall, ToolResult, Opaque, and what hangs on them.
+"""The pieces of a turn: Text, Reasoning, Media, ToolCall, ToolResult, HostedCall, HostedResult, Opaque.
 
 Every part knows where it stood in its source (`at`), so that a loss found while writing can name the place.
 `at` is a tuple, not a JSON pointer, because nearly all of them are never shown: `pointer` spells one when needed.
@@ -164,3 +164,36 @@ class Opaque(Part, frozen=True, gc=False):
     dialect: str
     kind: str
     value: Raw
+
+
+ELSEWHERE = Raw(b"null")
+"""The value of a hosted call or result that has no JSON of its own in its source: the call's item holds its result too,
+or the facts stand in the metadata of the answer. No writer writes it."""
+
+
+class HostedCall(Opaque, frozen=True, gc=False):
+    """The model used a tool that the upstream ran itself. Never a ToolCall: no client is asked to run it.
+
+    `dialect`, `kind` and `value` hold the source's own JSON, for the way back to the same dialect. The fields below are
+    the same in all dialects, and of them another dialect's call is made (`codec/hosted_calls.py`).
+    """
+
+    family: str = ""
+    """The word that all dialects share for such tools (`codec/hosted.py`): web_search, web_fetch, code_execution, mcp,
+    tool_search. "": only its own dialect has such a tool."""
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+    """A JSON object. Which members it has depends on the family (`codec/hosted_calls.py`)."""
+
+
+class HostedResult(Opaque, frozen=True, gc=False):
+    """What a tool gave back that the upstream ran itself, for the HostedCall `call_id`."""
+
+    family: str = ""
+    call_id: str = ""
+    sources: tuple[Citation, ...] = ()
+    """The pages that were found or fetched."""
+    parts: tuple[Part, ...] = ()
+    """Texts and media that came back: the content of a page, the output of a program."""
+    is_error: bool = False

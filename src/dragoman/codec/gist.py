@@ -103,7 +103,7 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
         fine = False
         asked += [part.id for part in others if type(part) is ToolCall]
         answered += [part.call_id for part in others if type(part) is ToolResult]
-        strange = strange or any(type(part) is Opaque for part in others)
+        strange = strange or any(isinstance(part, Opaque) for part in others)
         laden = laden or any(map(_sealed, others))
     if asked:
         found = frozenset(asked)
@@ -120,4 +120,4 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
 
 
 def _sealed(part: Part) -> bool:
-    return part.seal is not None or (type(part) is Opaque and MARK_BYTES in bytes(part.value))
+    return part.seal is not None or (isinstance(part, Opaque) and MARK_BYTES in bytes(part.value))

@@ -150,7 +150,7 @@ class Pairing:
     def _asked_otherwise(self) -> set[str]:
         """The ids of calls that only their dialect knows, such as searches for tools that the client runs."""
         if self._others is None:
-            parts = [part for turn in self._turns for part in turn.parts if type(part) is Opaque]
+            parts = [part for turn in self._turns for part in turn.parts if isinstance(part, Opaque)]
             self._others = {_own_call_id(part) for part in parts if b'"call_id"' in bytes(part.value)} - {""}
         return self._others
 

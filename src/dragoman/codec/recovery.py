@@ -294,7 +294,7 @@ def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossi
         if found is not None:
             records += [(record, part.at) for record in found[1]]
             part = msgspec.structs.replace(part, id=found[0])
-    elif type(part) is Opaque and seals.MARK_BYTES in bytes(part.value):
+    elif isinstance(part, Opaque) and seals.MARK_BYTES in bytes(part.value):
         part = _bare(part, crossing)
     seal = part.seal
     if seal is None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from ..canon.parts import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ..canon.parts import Citation, HostedCall, HostedResult, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..canon.request import Request, Settings
 from ..canon.response import Usage
 from ..canon.tools import Tool
@@ -129,9 +129,19 @@ class _Result(Part, frozen=True, gc=False, tag="toolresult"):
     custom: bool = False
 
 
+class _HostedResult(Opaque, frozen=True, gc=False, tag="hostedresult"):
+    """A HostedResult whose parts say what they are."""
+
+    family: str = ""
+    call_id: str = ""
+    sources: tuple[Citation, ...] = ()
+    parts: tuple[Text | Media, ...] = ()
+    is_error: bool = False
+
+
 class _Turn(Struct, frozen=True):
     role: Role
-    parts: tuple[Text | Reasoning | Media | ToolCall | _Result | Opaque, ...]
+    parts: tuple[Text | Reasoning | Media | ToolCall | _Result | Opaque | HostedCall | _HostedResult, ...]
     name: str = ""
     extra: dict[str, dict[str, msgspec.Raw]] | None = None
     at: tuple[str | int, ...] = ()
@@ -146,8 +156,16 @@ _read = msgspec.json.Decoder(_Saved).decode
 
 
 def _turn(turn: _Turn) -> Turn:
-    parts: list[Part] = [_result(part) if isinstance(part, _Result) else part for part in turn.parts]
+    parts: list[Part] = [_read_part(part) for part in turn.parts]
     return Turn(turn.role, tuple(parts), turn.name, turn.extra, turn.at)
+
+
+def _read_part(part: Part) -> Part:
+    if isinstance(part, _Result):
+        return _result(part)
+    if isinstance(part, _HostedResult):
+        return HostedResult(**{name: getattr(part, name) for name in HostedResult.__struct_fields__})
+    return part
 
 
 def _result(result: _Result) -> ToolResult:

@@ -9,6 +9,7 @@ from ...dialect import Demands, Dialect, Endpoint, Ends
 from ...rule import Rule
 from .faults import is_answer, read_fault, write_fault
 from .hosted import HOSTED
+from .hosted_calls import write_hosted
 from .plain import read_plain, write_plain
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
@@ -98,6 +99,7 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     hosted=HOSTED + STANDARD,
+    write_hosted=write_hosted,
     sealed=frozenset({"reasoning"}),
     echoes=frozenset({"reasoning"}),
     rules=rules,

@@ -13,6 +13,7 @@ from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal,
 from ...codec import jsontext
 from ...codec.custom import wrap_input
 from ...codec.extras import restore
+from ...codec.hosted_calls import made_elsewhere
 from ...codec.ids import send as send_id
 from ...codec.media import missing, note, proper
 from ...codec.seals import MARK, pack
@@ -60,6 +61,9 @@ class BlockWriter:
         return None
 
     def own_opaque(self, part: Opaque) -> Any:
+        if made_elsewhere(part):
+            self.crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
+            return None
         if b'"cache_control"' not in bytes(part.value):
             return part.value
         fields: Block = dict(jsontext.fields(part.value))

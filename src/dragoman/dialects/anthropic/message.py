@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
+from ...canon.parts import Citation, Extra, Media, Part, Path, Reasoning, Text, ToolCall, ToolResult
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import NULL, carried, gather, restore
@@ -22,6 +22,7 @@ from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
 from .exact import admit_content, misplaced
+from .hosted_calls import read_hosted
 
 BLOCK = "dragoman.block"
 """Marks a text that stands for a block only this dialect has: the block itself, as it came."""
@@ -230,7 +231,7 @@ def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unk
     if extra is not None:
         value = jsontext.raw(restore(jsontext.plain(value), extra, crossing.source))
     if not text:
-        return Opaque(wire.NAME, kind, value, at=at)
+        return read_hosted(kind, value, at)
     if crossing.target != wire.NAME:
         crossing.lose("part.as_text", at, kind)
         # What no word of the text says.

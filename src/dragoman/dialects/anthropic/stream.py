@@ -26,6 +26,7 @@ from ...errors import WireError
 from . import wire
 from .exact import read_event, sort_out_block
 from .faults import fault_from
+from .hosted_calls import read_hosted
 from .message import WRAPPED, read_block, read_citations, unwrapped
 from .response import read_response, read_stop, read_usage
 
@@ -317,7 +318,7 @@ class StreamReader(FrameReader):
             self._crossing.lose("arguments.invalid", part.at)
             value = jsontext.raw({"__raw": arguments})
         fields = jsontext.fields(part.value) | {"input": value}
-        return msgspec.structs.replace(part, value=jsontext.raw(fields))
+        return read_hosted(part.kind, jsontext.raw(fields), part.at)
 
     def _ending(self, event: wire.StreamEvent, unknown: Unknown) -> None:
         delta = event.delta

@@ -9,6 +9,7 @@ from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
 from .faults import is_answer, read_fault, write_fault
 from .hosted import HOSTED
+from .hosted_calls import write_hosted
 from .plain import read_plain, write_plain
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
@@ -111,6 +112,7 @@ DIALECT = Dialect(
     ends=Ends(("status",), ("usage",)),
     logprobs=Place(NAME, "tokens", "logprobs", on_texts=True),
     hosted=HOSTED,
+    write_hosted=write_hosted,
     endpoint=Endpoint("/v1/responses", "/v1/responses"),
     demands=Demands(
         "input",

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, plain_text
+from ...canon.parts import ELSEWHERE, Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, plain_text
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import decoded_once
@@ -23,6 +23,7 @@ from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from ...memory import small_cache
 from . import wire
+from .hosted_calls import read_hosted, sent
 from .images import KIND as IMAGE
 from .images import image_item, is_picture, read_image
 from .message import read_content, write_output_text
@@ -68,7 +69,7 @@ def read_item(
     elif (image := read_image_item(item, at, crossing)) is not None:
         parts.append(image)
     else:
-        parts.append(read_opaque(item, at))
+        parts.extend(read_opaque(item, at))
 
 
 def read_image_item(item: wire.Item, at: Path, crossing: Crossing) -> Media | None:
@@ -78,11 +79,11 @@ def read_image_item(item: wire.Item, at: Path, crossing: Crossing) -> Media | No
     return read_image(item, at, crossing)
 
 
-def read_opaque(item: wire.Item, at: Path) -> Opaque:
-    """An item of another kind, whole."""
+def read_opaque(item: wire.Item, at: Path) -> tuple[Opaque, ...]:
+    """An item of another kind, whole; two parts where it is the call of a hosted tool and its result."""
     value = item.strange or jsontext.raw(item)
     kind = jsontext.kind(value) or ("item_reference" if item.role is None else "message")
-    return Opaque(wire.NAME, kind, value, at=at)
+    return read_hosted(kind, value, at)
 
 
 def stray_fields(item: wire.Item, names: tuple[str, ...]) -> dict[str, Raw]:
@@ -287,7 +288,8 @@ def write_items(
                 items.append(written)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             message = None
-            items.append(part.value)
+            if part.value != ELSEWHERE:
+                items.append(sent(part))
         else:
             crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     return len(items) > before
@@ -303,7 +305,9 @@ def _skip(text: Text, crossing: Crossing) -> None:
 
 def _is_content(part: Part) -> bool:
     """A piece of a message, of a kind only this dialect knows."""
-    return type(part) is Opaque and part.dialect == wire.NAME and part.at[2:3] == _CONTENT
+    if type(part) is not Opaque or part.dialect != wire.NAME or part.at[2:3] != _CONTENT:
+        return False
+    return part.at[0] in ("input", "output")  # else it is an item, made of something in another dialect
 
 
 def _open_message(part: Part, orphaned: bool) -> dict[str, Any]:
@@ -452,7 +456,8 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
             if part.text or part.seal is not None or crossing.source == wire.NAME:
                 items.append(answer_reasoning(part, answer_id(response_id, len(items), MADE_HERE)))
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
-            items.append(part.value)
+            if part.value != ELSEWHERE:
+                items.append(part.value)
         else:
             crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
     if cut and items and isinstance(items[-1], dict) and items[-1].get("status") == "completed":

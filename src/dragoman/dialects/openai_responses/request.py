@@ -256,7 +256,8 @@ def _read_other(
     if image is not None:
         said.append(image)
         return
-    part = read_opaque(item, at)
+    parts = read_opaque(item, at)
+    part = parts[0]
     if crossing.target != wire.NAME:
         if part.kind == "item_reference":
             crossing.lose("state.dropped", at, "an item that only its server holds")
@@ -272,7 +273,7 @@ def _read_other(
                 if rest:
                     crossing.keep(at, rest)
                 return
-    said.append(part)
+    said.extend(parts)
 
 
 def _merged(

@@ -74,6 +74,10 @@ _SILENT = frozenset(
         "response.reasoning_summary_part.added",
         "response.reasoning_summary_part.done",
         *[f"response.{IMAGE}.{state}" for state in IMAGE_EVENTS],
+        # How far a search is: its item comes whole.
+        "response.web_search_call.in_progress",
+        "response.web_search_call.searching",
+        "response.web_search_call.completed",
     }
 )
 _ADDED, _ENDED = "response.output_item.added", "response.output_item.done"

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
-from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall
+from ...canon.parts import ELSEWHERE, Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall
 from ...canon.response import Stop
 from ...codec import answer_ids, jsontext
 from ...codec.endings import cut_short, flawed
@@ -21,6 +21,7 @@ from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
 from .faults import error_event, response_error
+from .hosted_calls import SEARCH
 from .images import EVENTS as IMAGE_EVENTS
 from .images import KIND as IMAGE
 from .images import image_item, is_picture
@@ -149,6 +150,9 @@ class StreamWriter:
             self._search = is_search(part, self._crossing)
             return out + self._close_message(False) + (b"" if self._search else self._begin_call(part))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
+            if part.value == ELSEWHERE:
+                self._index = -1
+                return out
             return out + self._close_message(False) + self._opaque(part)
         self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
         self._index = -1
@@ -394,7 +398,13 @@ class StreamWriter:
             if value:
                 added[name] = jsontext.raw("" if isinstance(value, str) else [] if isinstance(value, list) else {})
         self._index = -1
+        if part.kind == SEARCH:
+            added["status"] = jsontext.raw("in_progress")
         out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
+        if part.kind == SEARCH:
+            where = {"item_id": added.get("id"), "output_index": len(self._items)}
+            for step in ("in_progress", "searching", "completed"):
+                out += self._event(f"response.{SEARCH}.{step}", where)
         return out + self._done(part.value)
 
     def _image(self, media: Media) -> bytes:

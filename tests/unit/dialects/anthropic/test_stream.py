@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from dragoman.canon.events import Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from dragoman.canon.fold import fold
-from dragoman.canon.parts import Citation, Opaque, Reasoning, Seal, Text, ToolCall
+from dragoman.canon.parts import Citation, HostedCall, HostedResult, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, events_of, sse
 
@@ -144,9 +144,14 @@ def test_blocks_of_hosted_tools_come_whole() -> None:
     result = Raw(b'{"type":"web_search_tool_result","tool_use_id":"s","content":[]}')
     compaction = Raw(b'{"type":"compaction","content":"short"}')
     assert found == [
-        PartStart(0, Opaque(MESSAGES, "server_tool_use", use, at=("content", 0))),
+        PartStart(
+            0,
+            HostedCall(
+                MESSAGES, "server_tool_use", use, "web_search", "s", "web_search", '{"query":"q"}', at=("content", 0)
+            ),
+        ),
         PartEnd(0),
-        PartStart(1, Opaque(MESSAGES, "web_search_tool_result", result, at=("content", 1))),
+        PartStart(1, HostedResult(MESSAGES, "web_search_tool_result", result, "web_search", "s", at=("content", 1))),
         PartEnd(1),
         PartStart(2, Opaque(MESSAGES, "compaction", compaction, at=("content", 2))),
         PartEnd(2),
@@ -370,7 +375,10 @@ def test_broken_input_of_a_hosted_tool() -> None:
         _end(0),
     )
     value = Raw(b'{"type":"server_tool_use","id":"s","name":"web_search","input":{"__raw":"{\\"query"}}')
-    assert found[0] == PartStart(0, Opaque(MESSAGES, "server_tool_use", value, at=("content", 0)))
+    broken = '{"__raw":"{\\"query"}'
+    assert found[0] == PartStart(
+        0, HostedCall(MESSAGES, "server_tool_use", value, "web_search", "s", "web_search", broken, at=("content", 0))
+    )
     assert lost == [("arguments.invalid", "/content/0")]
 
 

@@ -13,7 +13,10 @@ from dragoman.canon import (
     Event,
     Fault,
     Finish,
+    HostedCall,
+    HostedResult,
     Opaque,
+    Part,
     PartDelta,
     PartEnd,
     PartStart,
@@ -25,6 +28,7 @@ from dragoman.canon import (
     ToolCall,
     Usage,
 )
+from dragoman.canon.parts import ELSEWHERE
 from dragoman.crossing import Crossing
 from dragoman.dialects.openai_responses.stream import StreamReader
 from tests.unit.dialects.openai_responses.desk import NAME, crossing, lost
@@ -210,12 +214,22 @@ def test_hosted_items_come_whole_and_hold_nobody_up() -> None:
     )
     parts = [event.part for event in events(stream, under) if isinstance(event, PartStart)]
     assert parts == [
-        Opaque(NAME, "web_search_call", Raw(msgspec.json.encode(search)), at=("output", 1)),
+        *searched(search, 1, '{"query":"q"}'),
         text_at(2),
         # It was never done: the end of the answer tells what it was.
         Opaque(NAME, "mcp_list_tools", Raw(msgspec.json.encode(listing)), at=("output", 0)),
     ]
-    assert lost(under) == [("event.dropped", "")]
+    assert lost(under) == []
+
+
+def searched(item: dict[str, Any], place: int, arguments: str) -> tuple[Part, Part]:
+    """The call and the result that one search item is read as."""
+    at = ("output", place)
+    value = Raw(msgspec.json.encode(item))
+    return (
+        HostedCall(NAME, "web_search_call", value, "web_search", item["id"], "web_search", arguments, at=at),
+        HostedResult(NAME, "web_search_call", ELSEWHERE, "web_search", item["id"], at=at),
+    )
 
 
 def test_one_message_of_two_texts_with_citations() -> None:
@@ -361,13 +375,14 @@ def test_overlapping_items_of_every_kind() -> None:
     assert events(stream) == [
         BEGIN,
         *told(0, ToolCall("c0", "f", at=("output", 0)), "{}"),
-        *told(1, Opaque(NAME, "web_search_call", Raw(msgspec.json.encode(search)), at=("output", 1))),
-        *told(2, ToolCall("c2", "f", at=("output", 2)), "{}"),
-        PartStart(3, text_at(3)),
-        PartDelta(3, "a"),
-        PartDelta(3, "", None, (Citation("https://e.com", "", "", 0, 1),)),
-        PartDelta(3, "b"),
-        PartEnd(3),
+        *told(1, searched(search, 1, "{}")[0]),
+        *told(2, searched(search, 1, "{}")[1]),
+        *told(3, ToolCall("c2", "f", at=("output", 2)), "{}"),
+        PartStart(4, text_at(3)),
+        PartDelta(4, "a"),
+        PartDelta(4, "", None, (Citation("https://e.com", "", "", 0, 1),)),
+        PartDelta(4, "b"),
+        PartEnd(4),
         CALLED,
     ]
 

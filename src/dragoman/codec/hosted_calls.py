@@ -1,0 +1,258 @@
+"""Calls and results of tools that the upstream runs itself: from one dialect's form to another's.
+
+`codec/hosted.py` owns the declarations of such tools; this module owns their uses, in histories, answers and streams.
+
+A reader makes a HostedCall and a HostedResult of every use, also where its wire has one item for both (the result's
+value is then `ELSEWHERE`). Their `family` says what kind of tool it is, in the words of `codec/hosted.py`. A dialect
+that can write uses of other dialects offers `Dialect.write_hosted`: it gets a call with its result and gives the parts
+of its own dialect to write (plain `Opaque` parts, which every writer writes as they are), or none, after it has
+reported a loss. Calls and results of the target's own dialect, and of its kin, do not come here. Where a dialect has no
+`write_hosted`, its writer reports the parts as dropped.
+
+Members of `HostedCall.arguments`, and fields of the `HostedResult`, by family:
+
+    family          arguments                    result
+    web_search      query, queries               sources: the pages that were found
+    web_fetch       url, pattern (words that     sources: the page; parts: its content, a Text or a Media
+                    were looked for in the page)
+    code_execution  code, language               parts: what the program wrote; is_error
+    mcp             those of the tool            parts: what the tool gave back; is_error
+    tool_search     query                        parts: none; the tools that were found are in the value alone
+
+A page among `sources` is a Citation without a place: address, title, and `quote` for the words of the page that are
+shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from ..canon.events import Event, Finish, PartEnd, PartStart
+from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part
+from ..canon.response import Alternative, Response
+from ..canon.turns import Turn
+from ..crossing import Crossing
+from . import jsontext
+from .seals import MARK, MARK_BYTES
+
+WriteHosted = Callable[[HostedCall, HostedResult | None, Crossing, bool], tuple[Part, ...]]
+"""Makes the target's own parts of a use. The last argument is True in a request, whose upstream must take the parts. In
+an answer, which a client reads, it is False."""
+
+Own = frozenset[str]
+"""The dialects whose hosted parts the target's writer writes as they are."""
+
+
+# what readers and writers need
+
+
+def members(text: str | bytes) -> dict[str, Any]:
+    """The members of a JSON object; none of what is no object."""
+    try:
+        value = jsontext.decode(text)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def word(value: Any, name: str) -> str:
+    """The text that stands under `name` in an object; "" for anything else."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def arguments(**named: Any) -> str:
+    """Arguments in the form that all dialects share, without those that are empty."""
+    return jsontext.encode({name: value for name, value in named.items() if value}).decode()
+
+
+def queries(call: HostedCall) -> list[str]:
+    """What was searched for, each query once."""
+    found = members(call.arguments)
+    listed = found.get("queries")
+    several = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+    first = word(found, "query")
+    return list(dict.fromkeys([first, *several] if first else several))
+
+
+def pages(result: HostedResult | None) -> list[Citation]:
+    """The pages of a result that have an address."""
+    return [page for page in result.sources if page.url] if result is not None else []
+
+
+def drop(call: HostedCall, result: HostedResult | None, crossing: Crossing, why: str = "") -> tuple[Part, ...]:
+    """Report that a use does not cross."""
+    for part in (call, result):
+        if part is not None:
+            crossing.lose("hosted.dropped", part.at, f"{part.kind}: {why}" if why else part.kind)
+    return ()
+
+
+def mapped(
+    call: HostedCall, result: HostedResult | None, crossing: Crossing, kind: str, left: str = "", *, request: bool
+) -> None:
+    """Report that a use is written as `kind`; `left`: what of the result has no place there. The model misses that in a
+    history, and an answer has been written with it already."""
+    crossing.lose("hosted.mapped", call.at, f"{call.kind} is written as {kind}")
+    if result is not None and (result.at != call.at or left):
+        at = result.at if result.at != call.at else (*result.at, "results")
+        crossing.lose("hosted.mapped", at, left or f"written in {kind}", "warning" if left and request else None)
+
+
+def foreign_id(prefix: str, call_id: str) -> str:
+    """The id of a use that another dialect's upstream made, for a client: marked, so that it is known again."""
+    plain = call_id.removeprefix(prefix)
+    if plain.startswith(MARK):
+        return call_id
+    safe = "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id])
+    return f"{prefix}{MARK}{safe}"
+
+
+def own_id(prefix: str, call_id: str) -> str:
+    """The id without what `foreign_id` put in front."""
+    return call_id.removeprefix(prefix + MARK)
+
+
+def made_elsewhere(part: Opaque) -> bool:
+    """Whether a hosted part of the target's dialect stands for one of another dialect: its upstream never made it."""
+    return isinstance(part, HostedCall | HostedResult) and MARK_BYTES in bytes(part.value)
+
+
+# the stage between reader and writer
+
+
+class Uses:
+    """Brings calls and results together, and has the target write them. A call waits for its result; what is written
+    stands where the result stood."""
+
+    def __init__(self, write: WriteHosted, own: Own, crossing: Crossing, *, request: bool) -> None:
+        self._write = write
+        self._own = own
+        self._crossing = crossing
+        self._request = request
+        self._waiting: list[HostedCall] = []
+
+    def takes(self, part: Part) -> bool:
+        """Whether a part is one that this stage writes anew."""
+        return isinstance(part, HostedCall | HostedResult) and part.dialect not in self._own
+
+    def feed(self, part: Part) -> tuple[Part, ...]:
+        """What is written once this part is there; nothing for a call, which waits."""
+        if isinstance(part, HostedCall):
+            self._waiting.append(part)
+            return ()
+        assert isinstance(part, HostedResult)
+        call = self._call_of(part)
+        return self._write(call, part, self._crossing, self._request)
+
+    def rest(self) -> tuple[Part, ...]:
+        """What is written for calls that got no result."""
+        calls, self._waiting = self._waiting, []
+        return tuple([part for call in calls for part in self._write(call, None, self._crossing, self._request)])
+
+    def _call_of(self, result: HostedResult) -> HostedCall:
+        """The call of a result: by its id; else the first that waits in the same family, since some recorders and
+        proxies replace one of the two ids; else one of which nothing is known."""
+        waiting = self._waiting
+        found = next((call for call in waiting if call.id and call.id == result.call_id), None)
+        if found is None:
+            found = next((call for call in waiting if call.family == result.family), None)
+        if found is None:
+            known = {"family": result.family, "id": result.call_id, "at": result.at}
+            return HostedCall(result.dialect, result.kind, ELSEWHERE, **known)  # type: ignore[arg-type]
+        waiting.remove(found)
+        return found
+
+
+def cross_parts(
+    parts: tuple[Part, ...], write: WriteHosted, own: Own, crossing: Crossing, *, request: bool
+) -> tuple[Part, ...]:
+    """The parts of one turn or answer, its hosted calls and results in the target's form."""
+    if not any(isinstance(part, HostedCall | HostedResult) for part in parts):
+        return parts
+    uses = Uses(write, own, crossing, request=request)
+    out: list[Part] = []
+    for part in parts:
+        out.extend(uses.feed(part) if uses.takes(part) else (part,))
+    out.extend(uses.rest())
+    return tuple(out)
+
+
+def cross_turns(turns: tuple[Turn, ...], write: WriteHosted, own: Own, crossing: Crossing) -> tuple[Turn, ...]:
+    """A history with its hosted calls and results in the target's form. A turn of which nothing is left is dropped."""
+    out: list[Turn] = []
+    changed = False
+    for turn in turns:
+        parts = cross_parts(turn.parts, write, own, crossing, request=True) if turn.role == "assistant" else turn.parts
+        if parts is turn.parts:
+            out.append(turn)
+            continue
+        changed = True
+        if parts:
+            out.append(msgspec.structs.replace(turn, parts=parts))
+        else:
+            crossing.lose("turn.dropped", turn.at)
+    return tuple(out) if changed else turns
+
+
+def cross_answer(response: Response, write: WriteHosted, own: Own, crossing: Crossing) -> Response:
+    """An answer with its hosted calls and results in the target's form."""
+    parts = cross_parts(response.parts, write, own, crossing, request=False)
+    others = tuple([_crossed(other, write, own, crossing) for other in response.alternatives])
+    if parts is response.parts and all(one is other for one, other in zip(others, response.alternatives, strict=True)):
+        return response
+    return msgspec.structs.replace(response, parts=parts, alternatives=others)
+
+
+def _crossed(other: Alternative, write: WriteHosted, own: Own, crossing: Crossing) -> Alternative:
+    parts = cross_parts(other.parts, write, own, crossing, request=False)
+    return other if parts is other.parts else msgspec.structs.replace(other, parts=parts)
+
+
+_FIRST = 1 << 29
+"""Parts that are written anew are numbered from here on: no reader comes so far."""
+
+
+class HostedEvents:
+    """The same for the events of a stream. Hosted parts come whole in their PartStart."""
+
+    def __init__(self, write: WriteHosted, own: Own, crossing: Crossing) -> None:
+        self._made: WriteHosted = write
+        self._own = own
+        self._crossing = crossing
+        self._answers: dict[int, Uses] = {}
+        self._taken: set[int] = set()
+        self._next = _FIRST
+
+    def feed(self, event: Event) -> list[Event]:
+        """The events to write for this one."""
+        if type(event) is PartStart:
+            part = event.part
+            if not isinstance(part, HostedCall | HostedResult) or part.dialect in self._own:
+                return [event]
+            self._taken.add(event.index)
+            uses = self._answers.get(event.answer)
+            if uses is None:
+                uses = self._answers[event.answer] = Uses(self._made, self._own, self._crossing, request=False)
+            return self._events(uses.feed(part), event.answer)
+        if type(event) is PartEnd and event.index in self._taken:
+            self._taken.discard(event.index)
+            return []
+        if type(event) is Finish and event.answer in self._answers:
+            return [*self._events(self._answers.pop(event.answer).rest(), event.answer), event]
+        return [event]
+
+    def _events(self, parts: Iterable[Part], answer: int) -> list[Event]:
+        out: list[Event] = []
+        for part in parts:
+            out += (PartStart(self._next, part, answer), PartEnd(self._next))
+            self._next += 1
+        return out

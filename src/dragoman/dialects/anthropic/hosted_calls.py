@@ -1,0 +1,158 @@
+"""Calls and results of the tools that Messages runs itself: `server_tool_use`, `mcp_tool_use`, `*_tool_result` blocks.
+
+Other dialects' uses are written for clients only. An upstream refuses results that it did not make: each page that a
+search found has an `encrypted_content` that Anthropic alone can write (schema RequestWebSearchResultBlock, 2026-11). So
+in a request they are left out and reported. What is written for a client has a marked id, by which it is known again
+when the client sends it back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Citation, HostedCall, HostedResult, Media, Opaque, Part, Path, Seal, Text
+from ...codec import jsontext
+from ...codec.hosted_calls import (
+    drop,
+    foreign_id,
+    mapped,
+    members,
+    objects,
+    own_id,
+    pages,
+    queries,
+    word,
+)
+from ...codec.seals import pack
+from ...crossing import Crossing
+from . import wire
+
+_PREFIX = "srvtoolu_"
+_RESULT = "_tool_result"
+_DIRECT = {"type": "direct"}
+
+_FAMILIES = {
+    "web_search": "web_search",
+    "web_fetch": "web_fetch",
+    "code_execution": "code_execution",
+    "bash_code_execution": "code_execution",
+    "text_editor_code_execution": "code_execution",
+    "tool_search_tool_bm25": "tool_search",
+    "tool_search_tool_regex": "tool_search",
+    "tool_search": "tool_search",
+    "mcp": "mcp",
+}
+"""By the name of a called tool, and by the type of a result block without its ending."""
+
+
+def read_hosted(kind: str, value: Raw, at: Path) -> Opaque:
+    """A block that only this dialect has: a hosted call or result where it is one."""
+    if kind in ("server_tool_use", "mcp_tool_use"):
+        return _read_call(kind, value, at)
+    if kind.endswith(_RESULT):
+        return _read_result(kind, value, at)
+    return Opaque(wire.NAME, kind, value, at=at)
+
+
+def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
+    block = jsontext.plain(value)
+    name = word(block, "name")
+    family = "mcp" if kind == "mcp_tool_use" else _FAMILIES.get(name, "")
+    said = jsontext.fields(value).get("input")
+    text = jsontext.text(said) if said is not None else ""
+    call_id = own_id(_PREFIX, word(block, "id"))
+    return HostedCall(wire.NAME, kind, value, family, call_id, name, text, at=at)
+
+
+def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
+    block = jsontext.plain(value)
+    family = _FAMILIES.get(kind.removesuffix(_RESULT), "")
+    call_id = own_id(_PREFIX, word(block, "tool_use_id"))
+    content = block.get("content")
+    failed = block.get("is_error") is True or word(content, "type").endswith("_error")
+    sources: tuple[Citation, ...] = ()
+    parts: tuple[Part, ...] = ()
+    if family == "web_search":
+        sources = tuple([Citation(word(page, "url"), word(page, "title")) for page in objects(content)])
+    elif family == "web_fetch" and isinstance(content, dict) and not failed:
+        document = content.get("content")
+        sources = (Citation(word(content, "url"), word(document, "title")),)
+        parts = _page(document, (*at, "content", "content"))
+    return HostedResult(wire.NAME, kind, value, family, call_id, sources, parts, failed, at=at)
+
+
+def _page(document: Any, at: Path) -> tuple[Part, ...]:
+    """The content of a page that was fetched."""
+    source = document.get("source") if isinstance(document, dict) else None
+    data = word(source, "data")
+    if not data:
+        return ()
+    if word(source, "type") == "text":
+        return (Text(data, at=at),)
+    return (Media("document", word(source, "media_type"), data, name=word(document, "title"), at=at),)
+
+
+def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+    """The blocks for another dialect's use of a hosted tool."""
+    if request:
+        return drop(call, result, crossing, "Messages takes only results of its own")
+    block = _WRITERS.get(call.family)
+    if block is None:
+        return drop(call, result, crossing)
+    call_id = foreign_id(_PREFIX, call.id or "call")
+    asked, content, left = block(call, result, crossing)
+    use = {"type": "server_tool_use", "id": call_id, "name": call.family, "input": asked, "caller": _DIRECT}
+    kind = f"{call.family}{_RESULT}"
+    found = {"type": kind, "tool_use_id": call_id, "content": content, "caller": _DIRECT}
+    mapped(call, result, crossing, f"server_tool_use and {kind}", left, request=False)
+    return (
+        Opaque(wire.NAME, "server_tool_use", jsontext.raw(use), at=call.at),
+        Opaque(wire.NAME, kind, jsontext.raw(found), at=call.at),
+    )
+
+
+_Written = tuple[dict[str, Any], Any, str]
+"""The call's input, the result's content, and what of the source's result has no place in it."""
+
+
+def _write_search(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> _Written:
+    asked = queries(call)
+    proof = pack(Seal(crossing.source, ""))  # says that no upstream of this dialect wrote it
+    found: Any = [
+        {
+            "type": "web_search_result",
+            "url": page.url,
+            "title": page.title,
+            "encrypted_content": proof,
+            "page_age": None,
+        }
+        for page in pages(result)
+    ]
+    if result is not None and result.is_error and not found:
+        found = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
+    left = "the words of the pages have no place" if any(page.quote for page in pages(result)) else ""
+    said: dict[str, Any] = {"query": asked[0]} if asked else {}
+    if len(asked) > 1:
+        said["queries"] = asked
+    return said, found, left
+
+
+def _write_fetch(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> _Written:
+    said = members(call.arguments)
+    url = word(said, "url") or next((page.url for page in pages(result)), "")
+    if result is not None and result.is_error:
+        return {"url": url}, {"type": "web_fetch_tool_result_error", "error_code": "unavailable"}, ""
+    title = next((page.title for page in pages(result)), "") or None
+    text = "\n".join([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])
+    media = next((part for part in (result.parts if result is not None else ()) if isinstance(part, Media)), None)
+    source = {"type": "text", "media_type": "text/plain", "data": text}
+    if media is not None and media.data and media.mime == "application/pdf":
+        source = {"type": "base64", "media_type": media.mime, "data": media.data}
+    page = {"type": "document", "source": source, "title": title, "citations": None}
+    content = {"type": "web_fetch_result", "url": url, "content": page, "retrieved_at": None}
+    return {"url": url}, content, "the words that were looked for in the page" if word(said, "pattern") else ""
+
+
+_WRITERS = {"web_search": _write_search, "web_fetch": _write_fetch}

@@ -1,0 +1,91 @@
+"""Calls and results of the tools that Responses runs itself. One item holds both: a `web_search_call` says what was
+searched and, where `include` asks for it, which pages were found.
+
+In a request an item that another dialect's upstream made has no id: an id that the server did not give is refused with
+400 where it stores nothing, and Codex sends these items without one (codex-rs protocol/models.rs, read 2026-11). The id
+that a client gets for one is marked, and taken off again when the client sends it back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path
+from ...codec import jsontext
+from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, members, objects, own_id, pages, queries, word
+from ...codec.seals import MARK_BYTES
+from ...crossing import Crossing
+from . import wire
+
+SEARCH = "web_search_call"
+_PREFIX = "ws_"
+
+
+def read_hosted(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
+    """An item that only this dialect has: a hosted call and its result where it is one."""
+    if kind == SEARCH:
+        return _read_search(value, at)
+    return (Opaque(wire.NAME, kind, value, at=at),)
+
+
+def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
+    item = jsontext.plain(value)
+    action = item.get("action")
+    call_id = own_id(_PREFIX, word(item, "id"))
+    url = word(action, "url")
+    if word(action, "type") in ("open_page", "find_in_page"):
+        family, asked = "web_fetch", arguments(url=url, pattern=word(action, "pattern"))
+        sources: tuple[Citation, ...] = (Citation(url),) if url else ()
+    else:
+        listed = action.get("queries") if isinstance(action, dict) else None
+        family, asked = "web_search", arguments(query=word(action, "query"), queries=listed)
+        sources = tuple([Citation(word(page, "url")) for page in objects((action or {}).get("sources"))])
+    # Some models found pages of the host's own kinds ({"type":"api","name":"oai-weather"}): they have no address.
+    failed = word(item, "status") == "failed"
+    call = HostedCall(wire.NAME, SEARCH, value, family, call_id, family, asked, at=at)
+    return call, HostedResult(wire.NAME, SEARCH, ELSEWHERE, family, call_id, sources, (), failed, at=at)
+
+
+def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+    """The item for another dialect's use of a hosted tool."""
+    if call.family not in ("web_search", "web_fetch"):
+        return drop(call, result, crossing)
+    found = pages(result)
+    item: dict[str, Any] = {"type": SEARCH}
+    if not request:
+        item["id"] = foreign_id(_PREFIX, call.id or "call")
+    elif call.id.startswith(_PREFIX):
+        item["id"] = call.id  # it is on its way home
+    item["status"] = "failed" if result is not None and result.is_error else "completed"
+    left = ""
+    if call.family == "web_search":
+        asked = queries(call)
+        action: dict[str, Any] = {"type": "search", "query": asked[0] if asked else "", "queries": asked}
+        if found:
+            action["sources"] = [{"type": "url", "url": page.url} for page in found]
+        if any(page.title or page.quote for page in found):
+            left = "of the pages only the addresses have a place"
+    else:
+        said = members(call.arguments)
+        url = word(said, "url") or next((page.url for page in found), "")
+        pattern = word(said, "pattern")
+        action = (
+            {"type": "find_in_page", "url": url, "pattern": pattern} if pattern else {"type": "open_page", "url": url}
+        )
+        if result is not None and result.parts:
+            left = "the content of the page has no place"
+    item["action"] = action
+    mapped(call, result, crossing, SEARCH, left, request=request)
+    return (Opaque(wire.NAME, SEARCH, jsontext.raw(item), at=call.at),)
+
+
+def sent(part: Opaque) -> Raw:
+    """A hosted item as it goes to an upstream: without an id that this project made."""
+    if MARK_BYTES not in bytes(part.value):
+        return part.value
+    fields = jsontext.fields(part.value)
+    if MARK_BYTES in bytes(fields.get("id", b"")):
+        del fields["id"]
+    return jsontext.raw(fields)

@@ -1,0 +1,260 @@
+"""Uses of hosted tools: calls and results brought together, written in the target's form, reported, and known again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+import dragoman
+from dragoman.canon.events import Finish, PartDelta, PartEnd, PartStart
+from dragoman.canon.parts import HostedCall, HostedResult, Opaque, Part, Text
+from dragoman.canon.response import Stop
+from dragoman.canon.turns import Turn
+from dragoman.codec.hosted_calls import HostedEvents, cross_parts, cross_turns, foreign_id, own_id, queries
+from dragoman.crossing import Crossing
+
+SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "sky"}}
+FOUND = {
+    "type": "web_search_tool_result",
+    "tool_use_id": "srvtoolu_1",
+    "content": [
+        {
+            "type": "web_search_result",
+            "url": "https://e.com/a",
+            "title": "A",
+            "encrypted_content": "secret",
+            "page_age": None,
+        }
+    ],
+}
+ITEM = {
+    "type": "web_search_call",
+    "id": "ws_1",
+    "status": "completed",
+    "action": {
+        "type": "search",
+        "query": "sky",
+        "queries": ["sky", "blue"],
+        "sources": [{"type": "url", "url": "https://e.com/a"}],
+    },
+}
+OPENED = {
+    "type": "web_search_call",
+    "id": "ws_2",
+    "status": "completed",
+    "action": {"type": "open_page", "url": "https://e.com/b"},
+}
+
+
+def _call(number: int, family: str = "web_search") -> HostedCall:
+    return HostedCall("there", "use", Raw(b"{}"), family, f"c{number}", at=("content", number))
+
+
+def _result(number: int, call_id: str, family: str = "web_search") -> HostedResult:
+    return HostedResult("there", "found", Raw(b"{}"), family, call_id, at=("content", number))
+
+
+def _write(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+    """A target that has searches only."""
+    if call.family != "web_search":
+        crossing.lose("hosted.dropped", call.at)
+        return ()
+    return (Text(f"{call.id}+{result.call_id if result is not None else ''}"),)
+
+
+def _crossed(*parts: Part) -> list[str]:
+    crossing = Crossing("there", "here")
+    out = cross_parts(parts, _write, frozenset({"here"}), crossing, request=False)
+    return [part.text if isinstance(part, Text) else type(part).__name__ for part in out]
+
+
+def test_a_call_waits_for_its_result() -> None:
+    assert _crossed(Text("a"), _call(1), _call(2), Text("b"), _result(3, "c2"), _result(4, "c1")) == [
+        "a",
+        "b",
+        "c2+c2",
+        "c1+c1",
+    ]
+
+
+def test_a_result_under_another_id_belongs_to_the_first_call_that_waits() -> None:
+    assert _crossed(_call(1), _result(2, "redacted")) == ["c1+redacted"]
+
+
+def test_a_call_without_a_result_and_a_result_without_a_call() -> None:
+    assert _crossed(_result(0, "x"), _call(1)) == ["x+x", "c1+"]
+
+
+def test_parts_of_the_targets_own_dialect_stay() -> None:
+    own = HostedCall("here", "use", Raw(b"{}"), "web_search", "c")
+    assert _crossed(own, Opaque("there", "k", Raw(b"{}"))) == ["HostedCall", "Opaque"]
+
+
+def test_a_turn_of_which_nothing_is_left_is_dropped() -> None:
+    crossing = Crossing("there", "here")
+    turns = (Turn("user", (Text("q"),)), Turn("assistant", (_call(0, "other"),), at=("messages", 1)))
+    assert cross_turns(turns, _write, frozenset({"here"}), crossing) == turns[:1]
+    assert [loss.code for loss in crossing.losses.all()] == ["hosted.dropped", "turn.dropped"]
+    assert cross_turns(turns[:1], _write, frozenset({"here"}), crossing) is not None
+
+
+def test_events_of_a_stream() -> None:
+    stage = HostedEvents(_write, frozenset({"here"}), Crossing("there", "here"))
+    events = [
+        PartStart(0, _call(0)),
+        PartEnd(0),
+        PartStart(1, Text("")),
+        PartDelta(1, "a"),
+        PartEnd(1),
+        PartStart(2, _result(2, "c0")),
+        PartEnd(2),
+        PartStart(3, _call(3)),
+        PartEnd(3),
+        Finish(Stop("stop")),
+    ]
+    out = [one for event in events for one in stage.feed(event)]
+    parts = [event.part.text for event in out if isinstance(event, PartStart) and isinstance(event.part, Text)]
+    assert parts == ["", "c0+c0", "c3+"]
+    begun = [event.index for event in out if isinstance(event, PartStart)]
+    ended = [event.index for event in out if isinstance(event, PartEnd)]
+    assert begun == ended and len(set(begun)) == 3 and isinstance(out[-1], Finish)
+
+
+@pytest.mark.parametrize("call_id", ["ws_1", "a-b.c", ""])
+def test_ids_made_elsewhere_are_known_again(call_id: str) -> None:
+    shown = foreign_id("srvtoolu_", call_id)
+    assert shown.removeprefix("srvtoolu_").replace("_", "").isalnum()
+    assert foreign_id("srvtoolu_", shown) == shown
+    assert own_id("srvtoolu_", shown) == call_id.replace("-", "_").replace(".", "_")
+    assert own_id("srvtoolu_", "srvtoolu_1") == "srvtoolu_1"
+
+
+def test_queries_are_listed_once() -> None:
+    call = HostedCall("d", "k", Raw(b"{}"), "web_search", "c", "", '{"query":"a","queries":["a","b",1]}')
+    assert queries(call) == ["a", "b"]
+    assert queries(HostedCall("d", "k", Raw(b"{}"), "web_search", "c", "", "no JSON")) == []
+
+
+# between dialects
+
+
+def _answer(source: str, target: str, parts: list[Any]) -> tuple[Any, list[str]]:
+    if source == "anthropic":
+        body: Any = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": parts,
+            "stop_reason": "end_turn",
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+    else:
+        body = {"id": "resp_1", "object": "response", "status": "completed", "model": "m", "output": parts}
+    out = dragoman.translate_response(body, source=source, target=target, created=1)
+    return json.loads(out.body), [str(loss) for loss in out.losses if loss.code.startswith("hosted")]
+
+
+def _asked(source: str, target: str, parts: list[Any]) -> tuple[Any, list[str]]:
+    if source == "anthropic":
+        body: Any = {
+            "model": "m",
+            "max_tokens": 9,
+            "messages": [
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": parts},
+                {"role": "user", "content": "more"},
+            ],
+        }
+    else:
+        body = {"model": "m", "input": [{"role": "user", "content": "q"}, *parts, {"role": "user", "content": "more"}]}
+    out = dragoman.translate_request(body, source=source, target=target)
+    return json.loads(out.body), [str(loss) for loss in out.losses if loss.code.startswith(("hosted", "turn"))]
+
+
+TEXT = {"type": "text", "text": "blue"}
+
+
+def test_an_anthropic_search_is_a_web_search_call() -> None:
+    out, lost = _answer("anthropic", "openai-responses", [SEARCH, FOUND, TEXT])
+    item = out["output"][0]
+    assert item["type"] == "web_search_call" and item["status"] == "completed"
+    assert item["action"] == {
+        "type": "search",
+        "query": "sky",
+        "queries": ["sky"],
+        "sources": [{"type": "url", "url": "https://e.com/a"}],
+    }
+    assert out["output"][1]["content"][0]["text"] == "blue"
+    assert lost == [
+        "info: hosted.mapped at /content/0: server_tool_use is written as web_search_call",
+        "info: hosted.mapped at /content/1: of the pages only the addresses have a place",
+    ]
+
+
+def test_a_web_search_call_is_an_anthropic_search() -> None:
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "blue"}]}
+    out, lost = _answer("openai-responses", "anthropic", [ITEM, OPENED, message])
+    use, found, opened, page, text = out["content"]
+    assert use["type"] == "server_tool_use" and use["name"] == "web_search"
+    assert use["input"] == {"query": "sky", "queries": ["sky", "blue"]}
+    assert found["type"] == "web_search_tool_result" and found["tool_use_id"] == use["id"]
+    assert [page["url"] for page in found["content"]] == ["https://e.com/a"]
+    assert opened["name"] == "web_fetch" and opened["input"] == {"url": "https://e.com/b"}
+    assert page["content"]["url"] == "https://e.com/b" and text["text"] == "blue"
+    assert out["stop_reason"] == "end_turn"
+    assert len(lost) == 2
+
+
+def test_a_hosted_call_is_never_handed_out_as_a_call() -> None:
+    body = {"output": [ITEM], "id": "resp_1", "object": "response", "status": "completed", "model": "m"}
+    assert dragoman.tool_calls(body, dialect="openai-responses") == []
+
+
+def test_a_search_in_a_history_has_no_id_that_the_server_did_not_give() -> None:
+    out, _ = _asked("anthropic", "openai-responses", [SEARCH, FOUND, TEXT])
+    assert [item for item in out["input"] if item.get("type") == "web_search_call"] == [
+        {
+            "type": "web_search_call",
+            "status": "completed",
+            "action": {
+                "type": "search",
+                "query": "sky",
+                "queries": ["sky"],
+                "sources": [{"type": "url", "url": "https://e.com/a"}],
+            },
+        }
+    ]
+
+
+def test_messages_takes_no_results_of_others() -> None:
+    out, lost = _asked("openai-responses", "anthropic", [ITEM])
+    assert "server_tool_use" not in json.dumps(out)
+    assert lost[0].startswith("warning: hosted.dropped at /input/1: web_search_call: Messages takes only")
+
+
+def test_what_a_client_sends_back_goes_home_with_its_id() -> None:
+    shown, _ = _answer("openai-responses", "anthropic", [ITEM])
+    out, _ = _asked("anthropic", "openai-responses", shown["content"])
+    assert [item for item in out["input"] if item.get("type") == "web_search_call"] == [ITEM]
+
+
+def test_what_a_client_sends_back_goes_to_no_other_upstream_of_its_dialect() -> None:
+    shown, _ = _answer("openai-responses", "anthropic", [ITEM])
+    out, lost = _asked("anthropic", "anthropic", [*shown["content"], TEXT])
+    assert out["messages"][1]["content"] == "blue" and len(lost) == 2
+    shown, _ = _answer("anthropic", "openai-responses", [SEARCH, FOUND])
+    out, _ = _asked("openai-responses", "openai-responses", shown["output"])
+    assert out["input"][1] == {name: value for name, value in shown["output"][0].items() if name != "id"}
+
+
+def test_a_dialect_without_hosted_tools_reports_them() -> None:
+    out, lost = _answer("anthropic", "ollama", [SEARCH, FOUND, TEXT])
+    assert out["message"]["content"] == "blue"
+    assert lost == [
+        "warning: hosted.dropped at /content/0: server_tool_use",
+        "warning: hosted.dropped at /content/1: web_search_tool_result",
+    ]
