@@ -113,10 +113,16 @@ def tools(size: int) -> bytes:
     return json.dumps(body).encode()
 
 
+def items(size: int) -> bytes:
+    """A long session of a client of Responses, which the gateway keeps."""
+    one = {"role": "user", "content": "a line of a file\n" * 40}
+    return json.dumps({"model": "m", "input": [one] * (size // len(json.dumps(one)))}).encode()
+
+
 REQUESTS = {one.__name__: one for one in (session, images, tiny, parts, brackets, tools)}
 FRAME = 8 * 1024 * 1024
 """Larger frames, which only pictures have, hold the loop for longer (docs/how-to/run-the-gateway.md)."""
-KINDS = (*REQUESTS, "answer", "stream", "count", "within")
+KINDS = (*REQUESTS, "answer", "stream", "count", "within", "stored")
 
 
 def _answering(size: int) -> live.Answering:
@@ -148,11 +154,11 @@ def _answering(size: int) -> live.Answering:
     return answering
 
 
-def _ask(port: int, path: str, body: bytes) -> tuple[int, float]:
+def _ask(port: int, message: bytes) -> tuple[int, float]:
     """Status of one request, and the seconds it took."""
     began = time.monotonic()
     with socket.create_connection(("127.0.0.1", port), 600) as line:
-        line.sendall(live.post(port, path, body).replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n", 1))
+        line.sendall(message)
         first = line.recv(65536)
         while line.recv(2**20):
             pass
@@ -173,9 +179,13 @@ def measure(kind: str, size: int, port: int) -> tuple[int, float, float]:
         path, body = "/v1/messages/count_tokens", session(size)
     elif kind == "within":
         path, body = "/v1/chat/completions", session(size).replace(b'"max_tokens"', b'"max_completion_tokens"', 1)
+    elif kind == "stored":
+        path, body = "/v1/responses", items(size)
+    message = live.post(port, path, body).replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n", 1)
+    # A copy of the message while the probe asks would hold up the probe.
     with Probe(port) as probe:
         time.sleep(0.2)
-        status, seconds = _ask(port, path, body)
+        status, seconds = _ask(port, message)
         time.sleep(0.2)
     return status, seconds, probe.worst
 

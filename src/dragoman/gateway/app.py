@@ -246,7 +246,7 @@ class Gateway:
                 elif not _forgettable(request.body, apart=self._apart):
                     known = refers(request.body)
                     stored = ClientStored(self._stored, request.owner)
-                    earlier = await recall(stored, request.body, known, apart=self._apart)
+                    earlier = await recall(stored, request.body, known, self._desk.children, apart=self._apart)
                     if known.store:
                         outer = keeping = Keeping(reply, exchange, known, stored)
             relay = Relay(self._desk, call, request, outer, exchange, earlier)

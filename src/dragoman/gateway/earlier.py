@@ -6,9 +6,11 @@ An answer is kept before its last byte leaves, so that the next request finds it
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,9 +19,11 @@ from msgspec import Raw, Struct
 from ..canon.events import Fault
 from ..codec import jsontext
 from ..codec.surrogates import fields_tolerant, without_surrogates
+from .child_process import LARGE, ChildProcesses
 from .config import REHEARSAL
 from .exchanges import Exchange
 from .item_references import ids, item_fields, reference
+from .long_work import done
 from .refusal import Refused
 from .routes import Choice
 from .server import Reply
@@ -84,9 +88,9 @@ def _asked(body: bytes) -> Asked:
     items: list[Raw] = []
     try:
         found = _body(body)
-        said = bytes(found.input)
+        said = memoryview(found.input)  # a copy may be large
         field = "input"
-        if said.startswith(b'"'):
+        if bytes(said[:1]) == b'"':
             items = [jsontext.raw({"type": "message", "role": "user", "content": found.input})]
         else:
             items = _items(said) if said not in _NONE else []
@@ -248,10 +252,17 @@ def may_name_items(body: bytes) -> bool:
     return b'"id"' in body or may_escape_letters(body)
 
 
-async def recall(stored: ClientStored, body: bytes, known: Asked, *, apart: bool) -> Earlier | None:
+async def recall(
+    stored: ClientStored, body: bytes, known: Asked, children: ChildProcesses, *, apart: bool
+) -> Earlier | None:
     """What a request refers to; None for most, which refer to nothing. `apart`: clients have identities."""
-    if not known.talk and not known.previous and not (apart and _is_doubtful(body, known)):
-        return None
+    if not known.talk and not known.previous:
+        if not apart:
+            return None
+        if len(body) > LARGE:
+            await asyncio.sleep(0)  # the body has just been read: others have their turn
+        if not await done(children, body, partial(_is_doubtful, body, known)):
+            return None
     named: dict[str, tuple[Raw, ...]] = {}
     holder = ""
     talk = await stored.get(known.talk) if known.talk else None
@@ -411,6 +422,8 @@ async def keep(stored: ClientStored, known: Asked, response: bytes, upstream: st
             more = known.items + output(response)
             added = [with_id(item, f"{name}_{i}").copy() for i, item in enumerate(more)]
             await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *added)))
+    if sum(map(len, known.items)) > LARGE:
+        await asyncio.sleep(0)  # others have their turn before
     # Copies: an item that was read is a view of the whole request.
     items = tuple([item.copy() for item in known.items])
     await stored.put(Kept(name, stored.owner, response, items, known.previous, upstream, ids(output(response))))

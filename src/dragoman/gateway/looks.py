@@ -119,7 +119,7 @@ class Looks:
         earlier = None
         if call.dialect == "openai-responses":
             stored = ClientStored(self._stored, request.owner)
-            earlier = await recall(stored, request.body, refers(request.body), apart=apart(desk.config))
+            earlier = await recall(stored, request.body, refers(request.body), desk.children, apart=apart(desk.config))
         return await count(desk, call, request.headers, request.body, desk.vault.of(request.owner), earlier)
 
     async def _responses(self, desk: Desk, call: Call, request: Incoming) -> Answer:

@@ -85,7 +85,7 @@ async def compact(desk: Desk, stored: ClientStored, request: Incoming) -> Answer
     _, choices = desk.routes.find(model, desk.draw) if isinstance(model, str) and model else (None, [])
     for choice in choices:
         if choice.upstream.dialect == _NATIVE:
-            earlier = await recall(stored, request.body, asked(request.body), apart=apart(desk.config))
+            earlier = await recall(stored, request.body, asked(request.body), desk.children, apart=apart(desk.config))
             body = _fields(earlier.body_for(choice)) if earlier is not None else fields
             request.body = jsontext.encode({**body, "model": choice.model})
             return await _elsewhere(desk, request, choice.upstream, "", "/v1/responses/compact", COMPACTING)
