@@ -433,6 +433,11 @@ CODES: dict[str, Code] = {
         "anthropic pause_turn to openai-chat stop; tool_calls with a call that breaks off, sent as length.",
     ),
     "usage.dropped": _d("info", "A usage figure has no place.", "gemini toolUsePromptTokenCount details."),
+    "usage.approximated": _a(
+        "info",
+        "The figures of the source contradict each other; all are kept, though the target counts otherwise.",
+        "openai-chat prompt_tokens 347 with cached_tokens 403 to anthropic: both numbers are kept.",
+    ),
     "usage.invented": _i(
         "info",
         "The target demands usage figures that the source did not give; zeros stand there.",

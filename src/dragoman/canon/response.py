@@ -42,6 +42,8 @@ class Usage(Struct, frozen=True, gc=False):
     cache_write: int | None = None
     reasoning: int | None = None
     extra: Extra | None = None
+    total: int | None = None
+    """The source's own total, where it is not the sum of `input` and `output`."""
 
 
 class Alternative(Struct, frozen=True, gc=False):

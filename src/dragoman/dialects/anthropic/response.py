@@ -177,9 +177,11 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     read, written = usage.cache_read, usage.cache_write
     fresh = (usage.input or 0) - (read or 0) - (written or 0)
     if fresh < 0:
-        # Some hosts count cached tokens beside the others.
-        crossing.lose("usage.dropped", crossing.ends.usage, "more cached tokens than tokens")
-        read, written, fresh = None, None, usage.input or 0
+        # Some hosts count cached tokens beside the others: here both figures have a place.
+        crossing.lose("usage.approximated", crossing.ends.usage, "more cached tokens than tokens")
+        fresh = usage.input or 0
+    if usage.total is not None:
+        crossing.lose("usage.dropped", crossing.ends.usage, f"the total, {usage.total}, which is not the sum")
     out: dict[str, Any] = {"input_tokens": fresh}
     own = crossing.source == wire.NAME
     if written is not None or not own:

@@ -227,12 +227,11 @@ def read_usage(usage: wire.UsageMetadata, crossing: Crossing, unknown: Unknown) 
         more = {**(more or {}), "toolUsePromptTokenCount": jsontext.raw(used)}
     extra = gather(crossing, ("usageMetadata",), unknown, more) if unknown or more else None
     total = usage.totalTokenCount
-    if total is not None and total != (total_in or 0) + (total_out or 0):
-        extra = with_field(extra, "totalTokenCount", jsontext.raw(total))
+    sums_up = total == (total_in or 0) + (total_out or 0)
     if total is None or candidates is None:
         absent = [name for name in ("totalTokenCount", "candidatesTokenCount") if getattr(usage, name) is None]
         extra = with_field(extra, ABSENT, jsontext.raw(absent))
-    return Usage(total_in, total_out, usage.cachedContentTokenCount, None, thoughts, extra)
+    return Usage(total_in, total_out, usage.cachedContentTokenCount, None, thoughts, extra, None if sums_up else total)
 
 
 def write_response(response: Response, crossing: Crossing) -> bytes:
@@ -317,14 +316,11 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         out["cachedContentTokenCount"] = usage.cache_read
     if usage.cache_write:
         crossing.lose("usage.dropped", crossing.ends.usage, "tokens written to a cache")
-    if usage.input is not None or usage.output is not None:
+    if usage.total is not None:
+        out["totalTokenCount"] = usage.total
+    elif usage.input is not None or usage.output is not None:
         out["totalTokenCount"] = (usage.input or 0) + (usage.output or 0)
-    if usage.extra is None:
-        return out
-    total = own(usage.extra, "totalTokenCount")
-    if total is not None:
-        out["totalTokenCount"] = total
-    return put_back(out, usage.extra)
+    return out if usage.extra is None else put_back(out, usage.extra)
 
 
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:

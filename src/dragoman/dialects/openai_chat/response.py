@@ -177,18 +177,19 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
     output = usage.completion_tokens
     thought = completion.reasoning_tokens if completion is not None else None
     own: dict[str, Raw] | None = None
-    if output is not None and thought is not None and thought > output:
+    total = usage.total_tokens
+    if output is not None and thought and (thought > output or total == (usage.prompt_tokens or 0) + output + thought):
         # xAI and others do not count thinking among the completion tokens.
         own = {_COMPLETION: jsontext.raw(output)}
         output += thought
-    total = usage.total_tokens
-    if total is not None and total != (usage.prompt_tokens or 0) + (output or 0):
-        more["total_tokens"] = jsontext.raw(total)
+    if total == (usage.prompt_tokens or 0) + (output or 0):
+        total = None
     read, written = (prompt.cached_tokens, prompt.cache_write_tokens) if prompt is not None else (None, None)
     if unknown and crossing.target != wire.NAME:
         said = unknown.get(("usage",), {})
-        read = _other_word(said, _CACHE_READ) if read is None else read
-        written = _other_word(said, _CACHE_WRITE) if written is None else written
+        read = _other_word(said, _CACHE_READ, read)
+        written = _other_word(said, _CACHE_WRITE, written)
+        thought = _other_word(said, _THOUGHT, thought)
         said.pop("prompt_cache_miss_tokens", None)  # all the others
     extra = gather(crossing, ("usage",), unknown, more or None) if unknown or more else None
     if own is not None:
@@ -200,22 +201,25 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
         written,
         thought,
         extra,
+        total,
     )
 
 
-_CACHE_READ = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
+_CACHE_READ = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens", "num_cached_tokens")
 _CACHE_WRITE = ("cache_creation_input_tokens",)
-"""What DeepSeek, Moonshot and proxies in front of Claude call them."""
+_THOUGHT = ("reasoning_tokens",)
+"""What DeepSeek, Moonshot, vLLM's kin and proxies in front of Claude call them."""
 
 
-def _other_word(said: dict[str, Raw], names: tuple[str, ...]) -> int | None:
-    """A count that a host tells by a name of its own, which is then told."""
+def _other_word(said: dict[str, Raw], names: tuple[str, ...], count: int | None) -> int | None:
+    """The count, which may stand under a host's own name instead of the usual one, or under both: then the same number
+    crosses once."""
     for name in names:
         found = jsontext.plain(said[name]) if name in said else None
-        if type(found) is int:
+        if type(found) is int and (count is None or count == found):
             del said[name]
-            return found
-    return None
+            count = found
+    return count
 
 
 _PROMPT = ("audio_tokens", "image_tokens", "text_tokens", "video_tokens")
@@ -333,7 +337,7 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         out["prompt_tokens_details"] = {"cache_write_tokens": usage.cache_write}
     if usage.reasoning is not None:
         out["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
-    out["total_tokens"] = prompt + completion
+    out["total_tokens"] = prompt + completion if usage.total is None else usage.total
     return out
 
 
@@ -343,7 +347,7 @@ def _write_own_usage(usage: Usage, out: dict[str, Any]) -> dict[str, Any]:
     said = {"reasoning_tokens": usage.reasoning}
     for name, details in (("prompt_tokens_details", asked), ("completion_tokens_details", said)):
         out[name] = {key: value for key, value in details.items() if value is not None}
-    total = out["prompt_tokens"] + out["completion_tokens"]
+    total = out["prompt_tokens"] + out["completion_tokens"] if usage.total is None else usage.total
     if usage.extra is not None and _COMPLETION in usage.extra[wire.NAME]:
         del out[_COMPLETION]
     out = restore(out, usage.extra, wire.NAME)

@@ -124,8 +124,7 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
     more: dict[str, Raw] = {}
     if asked is not None and asked.cache_write_tokens_details and asked.cache_write_tokens_details != NULL:
         more["input_tokens_details/cache_write_tokens_details"] = asked.cache_write_tokens_details
-    if usage.total_tokens is not None and usage.total_tokens != (usage.input_tokens or 0) + (usage.output_tokens or 0):
-        more["total_tokens"] = jsontext.raw(usage.total_tokens)
+    sums_up = usage.total_tokens == (usage.input_tokens or 0) + (usage.output_tokens or 0)
     return Usage(
         usage.input_tokens,
         usage.output_tokens,
@@ -133,6 +132,7 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
         asked.cache_write_tokens if asked is not None else None,
         answered.reasoning_tokens if answered is not None else None,
         gather(crossing, ("usage",), unknown, more or None),
+        None if sums_up else usage.total_tokens,
     )
 
 
@@ -189,10 +189,10 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     end = write_stop(response.stop, response.parts, crossing)
     out = head(response_id, response.created, response.model, end["status"], crossing)
     out["output"] = answer_items(response.parts, response_id, crossing, cut=end["status"] == "incomplete")
-    if response.usage is not None:
-        out["usage"] = write_usage(response.usage, crossing)
-    elif crossing.source == wire.NAME:
-        out["usage"] = None
+    if crossing.source == wire.NAME:
+        out["usage"] = write_usage(response.usage, crossing) if response.usage is not None else None
+    else:
+        out["usage"] = counted(response.usage, crossing)
     out |= end
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
@@ -409,9 +409,19 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         "output_tokens": answered,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning or 0},
     }
-    own = own_fields(usage.extra)
-    out["total_tokens"] = own.get("total_tokens") or asked + answered
-    return restore(out, usage.extra, wire.NAME) if own else out
+    out["total_tokens"] = asked + answered if usage.total is None else usage.total
+    return restore(out, usage.extra, wire.NAME) if usage.extra is not None else out
+
+
+def counted(usage: Usage | None, crossing: Crossing) -> dict[str, Any]:
+    """The figures of an answer, with zeros where nobody counted: OpenAI's schema refuses null, and the Open Responses
+    schema requires the field."""
+    if usage is None:
+        crossing.lose("usage.invented")
+    return write_usage(usage or _NOTHING_COUNTED, crossing)
+
+
+_NOTHING_COUNTED = Usage(0, 0)
 
 
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:

@@ -27,7 +27,7 @@ from .images import KIND as IMAGE
 from .images import image_item, is_picture
 from .items import MADE_HERE, answer_call, answer_id, answer_message, answer_part, answer_reasoning, call_prefix
 from .message import write_citations
-from .response import filled, head, write_stop, write_usage
+from .response import counted, filled, head, write_stop
 from .search import CALL, is_search, search_item
 from .tools import own_fields, with_fields
 
@@ -435,8 +435,8 @@ class StreamWriter:
         out += self._close_message(cut)
         self._ended = True
         response: dict[str, Any] = {**self._head, "output": self._items}
-        if event.usage is not None:
-            response["usage"] = write_usage(event.usage, self._crossing)
+        if event.usage is not None or self._crossing.source != wire.NAME:
+            response["usage"] = counted(event.usage, self._crossing)
         response |= end
         if event.extra is not None:
             restore(response, event.extra, wire.NAME)

@@ -171,7 +171,8 @@ def test_usage_is_demanded() -> None:
 
 def test_more_cached_tokens_than_tokens() -> None:
     out, lost = write_answer(Response((), _STOP, "msg_1", "m", None, Usage(5, 1, 9)))
-    assert (out["usage"], lost) == (whole_usage(input_tokens=5, output_tokens=1), [("usage.dropped", "")])
+    figures = whole_usage(input_tokens=5, output_tokens=1, cache_read_input_tokens=9)
+    assert (out["usage"], lost) == (figures, [("usage.approximated", "")])
 
 
 def test_foreign_thoughts_are_shown_under_our_mark() -> None:

@@ -302,9 +302,13 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
             "truncation": "auto",
         }
     )
-    out = gave(Response((Text("hi"),), Stop("stop"), "x"), crossing("gemini", answers=asked, model="mine"))
+    out = gave(
+        Response((Text("hi"),), Stop("stop"), "x", usage=Usage(3, 2)), crossing("gemini", answers=asked, model="mine")
+    )
     assert {
-        name: out[name] for name in sorted(out) if name not in ("id", "object", "created_at", "status", "output")
+        name: out[name]
+        for name in sorted(out)
+        if name not in ("id", "object", "created_at", "status", "output", "usage")
     } == {
         **UNSAID,
         "instructions": "Be brief.",
@@ -345,7 +349,7 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
 )
 def test_ends_for_a_client(reason: StopReason, status: str, details: Any, losses: list[str]) -> None:
     under = crossing("gemini")
-    out = gave(Response((Text("t"), ToolCall("c", "f", '{"a')), Stop(reason), "x"), under)
+    out = gave(Response((Text("t"), ToolCall("c", "f", '{"a')), Stop(reason), "x", usage=Usage(3, 2)), under)
     assert (out["status"], out["incomplete_details"]) == (status, details)
     assert [code for code, _ in lost(under)] == losses
     assert bool(out["error"]) is (status == "failed")
@@ -355,7 +359,7 @@ def test_ends_for_a_client(reason: StopReason, status: str, details: Any, losses
 
 def test_a_refusal_is_a_part() -> None:
     under = crossing("openai-chat")
-    out = gave(Response((Text("no", True),), Stop("refusal"), "x"), under)
+    out = gave(Response((Text("no", True),), Stop("refusal"), "x", usage=Usage(3, 2)), under)
     assert (out["status"], out["output"][0]["content"]) == ("completed", [{"type": "refusal", "refusal": "no"}])
     assert lost(under) == []
 
