@@ -185,6 +185,8 @@ class HostedCall(Opaque, frozen=True, gc=False):
     name: str = ""
     arguments: str = ""
     """A JSON object. Which members it has depends on the family (`codec/hosted_calls.py`)."""
+    server: str = ""
+    """The MCP server whose tool was called."""
 
 
 class HostedResult(Opaque, frozen=True, gc=False):

@@ -25,11 +25,14 @@ from ...codec.hosted_calls import (
     queries,
     word,
 )
+from ...codec.hosted_text import as_text, has_text
 from ...codec.seals import pack
 from ...crossing import Crossing
 from . import wire
+from .hosted_runs import Written, read_mcp_content, read_output, read_program, write_mcp, write_run
 
 _PREFIX = "srvtoolu_"
+_MCP_PREFIX = "mcptoolu_"
 _RESULT = "_tool_result"
 _DIRECT = {"type": "direct"}
 
@@ -62,14 +65,16 @@ def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
     family = "mcp" if kind == "mcp_tool_use" else _FAMILIES.get(name, "")
     said = jsontext.fields(value).get("input")
     text = jsontext.text(said) if said is not None else ""
-    call_id = own_id(_PREFIX, word(block, "id"))
-    return HostedCall(wire.NAME, kind, value, family, call_id, name, text, at=at)
+    if family == "code_execution":
+        text = read_program(name, text)
+    call_id = own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, word(block, "id"))
+    return HostedCall(wire.NAME, kind, value, family, call_id, name, text, word(block, "server_name"), at=at)
 
 
 def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
     block = jsontext.plain(value)
     family = _FAMILIES.get(kind.removesuffix(_RESULT), "")
-    call_id = own_id(_PREFIX, word(block, "tool_use_id"))
+    call_id = own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, word(block, "tool_use_id"))
     content = block.get("content")
     failed = block.get("is_error") is True or word(content, "type").endswith("_error")
     sources: tuple[Citation, ...] = ()
@@ -80,6 +85,10 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
         document = content.get("content")
         sources = (Citation(word(content, "url"), word(document, "title")),)
         parts = _page(document, (*at, "content", "content"))
+    elif family == "code_execution":
+        parts, failed = read_output(content, (*at, "content"))
+    elif family == "mcp":
+        parts = read_mcp_content(content, (*at, "content"))
     return HostedResult(wire.NAME, kind, value, family, call_id, sources, parts, failed, at=at)
 
 
@@ -96,28 +105,31 @@ def _page(document: Any, at: Path) -> tuple[Part, ...]:
 
 def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
     """The blocks for another dialect's use of a hosted tool."""
+    if request and has_text(call):
+        return as_text(call, result, crossing)
     if request:
         return drop(call, result, crossing, "Messages takes only results of its own")
-    block = _WRITERS.get(call.family)
-    if block is None:
+    write = _WRITERS.get(call.family)
+    if write is None:
         return drop(call, result, crossing)
-    call_id = foreign_id(_PREFIX, call.id or "call")
-    asked, content, left = block(call, result, crossing)
-    use = {"type": "server_tool_use", "id": call_id, "name": call.family, "input": asked, "caller": _DIRECT}
-    kind = f"{call.family}{_RESULT}"
-    found = {"type": kind, "tool_use_id": call_id, "content": content, "caller": _DIRECT}
-    mapped(call, result, crossing, f"server_tool_use and {kind}", left, request=False)
+    use, found, left = write(call, result, crossing)
+    call_id = foreign_id(_MCP_PREFIX if call.family == "mcp" else _PREFIX, call.id or "call")
+    mapped(call, result, crossing, f"{use['type']} and {found['type']}", left, request=False)
+    use = {"type": use["type"], "id": call_id, **use}
+    found = {"type": found["type"], "tool_use_id": call_id, **found}
     return (
-        Opaque(wire.NAME, "server_tool_use", jsontext.raw(use), at=call.at),
-        Opaque(wire.NAME, kind, jsontext.raw(found), at=call.at),
+        Opaque(wire.NAME, use["type"], jsontext.raw(use), at=call.at),
+        Opaque(wire.NAME, found["type"], jsontext.raw(found), at=call.at),
     )
 
 
-_Written = tuple[dict[str, Any], Any, str]
-"""The call's input, the result's content, and what of the source's result has no place in it."""
+def _search_blocks(name: str, asked: dict[str, Any], content: Any, left: str) -> Written:
+    """The blocks of a search or a fetch, without their ids."""
+    use = {"type": "server_tool_use", "name": name, "input": asked, "caller": _DIRECT}
+    return use, {"type": f"{name}{_RESULT}", "content": content, "caller": _DIRECT}, left
 
 
-def _write_search(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> _Written:
+def _write_search(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> Written:
     asked = queries(call)
     proof = pack(Seal(crossing.source, ""))  # says that no upstream of this dialect wrote it
     found: Any = [
@@ -136,14 +148,15 @@ def _write_search(call: HostedCall, result: HostedResult | None, crossing: Cross
     said: dict[str, Any] = {"query": asked[0]} if asked else {}
     if len(asked) > 1:
         said["queries"] = asked
-    return said, found, left
+    return _search_blocks("web_search", said, found, left)
 
 
-def _write_fetch(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> _Written:
+def _write_fetch(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> Written:
     said = members(call.arguments)
     url = word(said, "url") or next((page.url for page in pages(result)), "")
     if result is not None and result.is_error:
-        return {"url": url}, {"type": "web_fetch_tool_result_error", "error_code": "unavailable"}, ""
+        error = {"type": "web_fetch_tool_result_error", "error_code": "unavailable"}
+        return _search_blocks("web_fetch", {"url": url}, error, "")
     title = next((page.title for page in pages(result)), "") or None
     text = "\n".join([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])
     media = next((part for part in (result.parts if result is not None else ()) if isinstance(part, Media)), None)
@@ -152,7 +165,8 @@ def _write_fetch(call: HostedCall, result: HostedResult | None, crossing: Crossi
         source = {"type": "base64", "media_type": media.mime, "data": media.data}
     page = {"type": "document", "source": source, "title": title, "citations": None}
     content = {"type": "web_fetch_result", "url": url, "content": page, "retrieved_at": None}
-    return {"url": url}, content, "the words that were looked for in the page" if word(said, "pattern") else ""
+    left = "the words that were looked for in the page" if word(said, "pattern") else ""
+    return _search_blocks("web_fetch", {"url": url}, content, left)
 
 
-_WRITERS = {"web_search": _write_search, "web_fetch": _write_fetch}
+_WRITERS = {"web_search": _write_search, "web_fetch": _write_fetch, "code_execution": write_run, "mcp": write_mcp}

@@ -8,6 +8,7 @@ from typing import Any
 from ...dialect import Dialect, Endpoint
 from ...rule import Rule
 from ..gemini import DIALECT as GEMINI
+from ..gemini.code_execution import write_hosted
 from ..gemini.hosted import VERTEX
 from .faults import is_answer, read_fault, write_fault
 from .request import read_request, with_project, write_request
@@ -67,6 +68,7 @@ DIALECT = Dialect(
     write_results=write_results,
     evidence=evidence,
     hosted=VERTEX,
+    write_hosted=write_hosted,
     ends=GEMINI.ends,
     logprobs=GEMINI.logprobs,
     sealed=GEMINI.sealed,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
+from .code_execution import write_hosted
 from .faults import is_answer, read_fault, write_fault
 from .hosted import HOSTED
 from .plain import read_plain, write_plain
@@ -79,6 +80,7 @@ DIALECT = Dialect(
     ends=Ends(("finishReason",), ("usageMetadata",), ("candidates",)),
     logprobs=Place(NAME, "chosen", "logprobsResult", "candidates"),
     hosted=HOSTED,
+    write_hosted=write_hosted,
     sealed=frozenset({"reasoning", "call", "text"}),
     # Not on thoughts: gemini-cli strips them from its history (protocol page, section 5).
     echoes=frozenset({"call", "text"}),

@@ -13,9 +13,11 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.custom import wrap_input
 from ...codec.extras import carried, gather
+from ...codec.hosted_calls import made_elsewhere
 from ...codec.seals import GOOGLE_DUMMY, MARK, origin, pack
 from ...crossing import Crossing
 from . import wire
+from .code_execution import read_code_part
 from .marks import FALSE, ID, NULL, TRUE, own, put_back, with_field
 from .media import STANDARD, read_blob, read_detail, read_file, write_media
 from .pairing import Ids
@@ -135,7 +137,9 @@ def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: li
     for name, piece in pieces:
         if name in wire.HOSTED_PARTS:
             extra = gather(ids.crossing, at, unknown) if unknown else None
-            out.append(Opaque(wire.NAME, name, jsontext.raw(piece), extra=extra, at=at))
+            value = jsontext.raw(piece)
+            part_ = read_code_part(name, value, extra, at, ids.crossing)
+            out.append(part_ or Opaque(wire.NAME, name, value, extra=extra, at=at))
         else:
             read_part(piece, at, ids, unknown, out)
 
@@ -253,6 +257,9 @@ def write_part(part: Part, crossing: Crossing, *, request: bool) -> Any:
     elif isinstance(part, Media):
         out = write_media(part, crossing)
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+        if request and made_elsewhere(part):
+            crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
+            return None
         return part.value if part.extra is None else put_back(jsontext.fields(part.value), part.extra)
     else:
         kind = part.kind if isinstance(part, Opaque) else type(part).__name__

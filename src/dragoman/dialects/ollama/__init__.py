@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...codec.hosted_text import write_as_text
 from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
 from .faults import is_answer, read_fault, write_fault
@@ -87,6 +88,7 @@ DIALECT = Dialect(
     broken_calls="fault",
     write_results=write_results,
     evidence=evidence,
+    write_hosted=write_as_text,
     ends=Ends(("done_reason",)),
     logprobs=Place(NAME, "tokens", "logprobs", spelled=False),
     rules=rules,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...codec.hosted_text import write_as_text
 from ...dialect import Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
 from .faults import is_answer, read_fault, write_fault
@@ -79,6 +80,7 @@ DIALECT = Dialect(
     ends=Ends(("finish_reason",), ("usage",), ("choices",), frozenset({"tool_calls", "function_call"})),
     logprobs=Place(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
+    write_hosted=write_as_text,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
     # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the
     # whole message they got, and lose it when they build one of the fields they know: offered, not relied upon.

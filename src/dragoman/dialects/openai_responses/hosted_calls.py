@@ -15,9 +15,11 @@ from msgspec import Raw
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path
 from ...codec import jsontext
 from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, members, objects, own_id, pages, queries, word
+from ...codec.hosted_text import as_text, has_text
 from ...codec.seals import MARK_BYTES
 from ...crossing import Crossing
 from . import wire
+from .hosted_runs import MCP, RUN, read_mcp, read_run, write_mcp, write_run
 
 SEARCH = "web_search_call"
 _PREFIX = "ws_"
@@ -27,6 +29,10 @@ def read_hosted(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
     """An item that only this dialect has: a hosted call and its result where it is one."""
     if kind == SEARCH:
         return _read_search(value, at)
+    if kind == RUN:
+        return read_run(value, at)
+    if kind == MCP:
+        return read_mcp(value, at)
     return (Opaque(wire.NAME, kind, value, at=at),)
 
 
@@ -50,6 +56,10 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
 
 def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
     """The item for another dialect's use of a hosted tool."""
+    if has_text(call):
+        if request:
+            return as_text(call, result, crossing)
+        return (write_mcp if call.family == "mcp" else write_run)(call, result, crossing)
     if call.family not in ("web_search", "web_fetch"):
         return drop(call, result, crossing)
     found = pages(result)

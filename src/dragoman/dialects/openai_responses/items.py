@@ -15,6 +15,7 @@ from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import decoded_once
 from ...codec.extras import gather, restore
+from ...codec.hosted_calls import made_elsewhere
 from ...codec.ids import hashed, minted
 from ...codec.ids import send as send_id
 from ...codec.media import missing
@@ -24,6 +25,7 @@ from ...crossing import Crossing
 from ...memory import small_cache
 from . import wire
 from .hosted_calls import read_hosted, sent
+from .hosted_runs import LISTING, MCP, RUN
 from .images import KIND as IMAGE
 from .images import image_item, is_picture, read_image
 from .message import read_content, write_output_text
@@ -68,7 +70,7 @@ def read_item(
             parts.append(thought)
     elif (image := read_image_item(item, at, crossing)) is not None:
         parts.append(image)
-    else:
+    elif not is_listing(item, at, crossing):
         parts.extend(read_opaque(item, at))
 
 
@@ -77,6 +79,14 @@ def read_image_item(item: wire.Item, at: Path, crossing: Crossing) -> Media | No
     if crossing.target == wire.NAME or jsontext.kind(item.strange) != IMAGE:
         return None
     return read_image(item, at, crossing)
+
+
+def is_listing(item: wire.Item, at: Path, crossing: Crossing) -> bool:
+    """Whether an item lists the tools of an MCP server, which no other dialect does: reported, and of no use there."""
+    if crossing.target == wire.NAME or jsontext.kind(item.strange) != LISTING:
+        return False
+    crossing.lose("hosted.dropped", at, f"{LISTING}: the tools of an MCP server", "info")
+    return True
 
 
 def read_opaque(item: wire.Item, at: Path) -> tuple[Opaque, ...]:
@@ -288,7 +298,9 @@ def write_items(
                 items.append(written)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             message = None
-            if part.value != ELSEWHERE:
+            if made_elsewhere(part) and part.kind in (RUN, MCP):
+                crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
+            elif part.value != ELSEWHERE:
                 items.append(sent(part))
         else:
             crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)

@@ -24,7 +24,16 @@ from . import wire
 from .earlier import put_earlier
 from .history import History, instructions, say_json, some_input, write_own
 from .hosted import HOSTED
-from .items import item_extra, message_extra, read_call, read_image_item, read_item, read_opaque, stray_fields
+from .items import (
+    is_listing,
+    item_extra,
+    message_extra,
+    read_call,
+    read_image_item,
+    read_item,
+    read_opaque,
+    stray_fields,
+)
 from .message import read_content, write_input
 from .search import read_search
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
@@ -255,6 +264,8 @@ def _read_other(
     image = read_image_item(item, at, crossing)
     if image is not None:
         said.append(image)
+        return
+    if is_listing(item, at, crossing):
         return
     parts = read_opaque(item, at)
     part = parts[0]

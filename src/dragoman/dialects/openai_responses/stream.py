@@ -28,6 +28,7 @@ from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
 from .faults import fault_from
+from .hosted_runs import STREAM_EVENTS
 from .images import EVENTS as IMAGE_EVENTS
 from .images import KIND as IMAGE
 from .items import read_item
@@ -74,6 +75,7 @@ _SILENT = frozenset(
         "response.reasoning_summary_part.added",
         "response.reasoning_summary_part.done",
         *[f"response.{IMAGE}.{state}" for state in IMAGE_EVENTS],
+        *STREAM_EVENTS,
         # How far a search is: its item comes whole.
         "response.web_search_call.in_progress",
         "response.web_search_call.searching",

@@ -22,6 +22,7 @@ from ...crossing import Crossing
 from . import wire
 from .faults import error_event, response_error
 from .hosted_calls import SEARCH
+from .hosted_runs import MCP, RUN, begun, stream_steps
 from .images import EVENTS as IMAGE_EVENTS
 from .images import KIND as IMAGE
 from .images import image_item, is_picture
@@ -390,8 +391,20 @@ class StreamWriter:
         self._items.append(item)
         return self._event("response.output_item.done", fields)
 
+    def _run(self, part: Opaque) -> bytes:
+        """A program that was run, or an MCP server's tool that was called."""
+        self._index = -1
+        fields = jsontext.fields(part.value)
+        place = len(self._items)
+        out = self._event("response.output_item.added", {"output_index": place, "item": begun(fields, part.kind)})
+        for name, members in stream_steps(fields, part.kind, {"item_id": fields.get("id"), "output_index": place}):
+            out += self._event(name, members)
+        return out + self._done(part.value)
+
     def _opaque(self, part: Opaque) -> bytes:
         """An item of this dialect's own, whole: what other events would have told is left out of its beginning."""
+        if part.kind in (RUN, MCP) and self._crossing.source != wire.NAME:
+            return self._run(part)
         added = dict(jsontext.fields(part.value))
         for name in _EMPTIED:
             value = jsontext.plain(added[name]) if name in added else None

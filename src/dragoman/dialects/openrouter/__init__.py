@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...codec.hosted_text import write_as_text
 from ...dialect import Dialect, Endpoint, listed
 from ...rule import Rule
 from ..openai_chat import DIALECT as CHAT
@@ -106,6 +107,7 @@ DIALECT = Dialect(
     ends=CHAT.ends,
     logprobs=CHAT.logprobs,
     hosted=HOSTED,
+    write_hosted=write_as_text,
     endpoint=Endpoint("/api/v1/chat/completions", "/api/v1/chat/completions"),
     rules=rules,
     # The details are a list of their own: where they stood among texts and calls is not told.

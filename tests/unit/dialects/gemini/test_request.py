@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from dragoman.canon import Choice, Media, Opaque, Reasoning, Seal, Text, ToolCall, ToolResult, Turn
+from dragoman.canon import (
+    Choice,
+    HostedCall,
+    HostedResult,
+    Media,
+    Opaque,
+    Reasoning,
+    Seal,
+    Text,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
 from dragoman.codec.seals import pack
 from dragoman.errors import WireError
 from tests.unit.dialects.gemini.desk import again, read, read_contents
@@ -162,16 +174,21 @@ def test_resolution_is_a_detail_where_the_canon_has_a_word() -> None:
 def test_hosted_parts_are_kept_whole() -> None:
     code = {"executableCode": {"language": "PYTHON", "code": "1"}, "thoughtSignature": "c2ln"}
     assert parts_of(code, {"codeExecutionResult": {"outcome": "OUTCOME_OK"}, "newer": 1}) == (
-        Opaque(
+        HostedCall(
             "gemini",
             "executableCode",
             Raw(b'{"thoughtSignature":"c2ln","executableCode":{"language":"PYTHON","code":"1"}}'),
+            "code_execution",
+            "",
+            "code_execution",
+            '{"code":"1","language":"python"}',
             at=("contents", 0, "parts", 0),
         ),
-        Opaque(
+        HostedResult(
             "gemini",
             "codeExecutionResult",
             Raw(b'{"codeExecutionResult":{"outcome":"OUTCOME_OK"}}'),
+            "code_execution",
             extra={"gemini": {"newer": Raw(b"1")}},
             at=("contents", 0, "parts", 1),
         ),

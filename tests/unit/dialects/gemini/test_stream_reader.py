@@ -12,11 +12,12 @@ from dragoman.canon import (
     Citation,
     Fault,
     Finish,
+    HostedCall,
     Media,
-    Opaque,
     PartDelta,
     PartEnd,
     PartStart,
+    Path,
     Reasoning,
     Seal,
     Start,
@@ -143,7 +144,7 @@ def test_other_parts_are_complete_at_once() -> None:
         PartEnd(0),
         PartStart(1, Media("image", "image/png", "AAAA", at=at(1))),
         PartEnd(1),
-        PartStart(2, Opaque("gemini", "executableCode", Raw(msgspec.json.encode(code)), at=at(2))),
+        PartStart(2, ran(msgspec.json.encode(code), at(2))),
         PartEnd(2),
     ]
 
@@ -160,7 +161,13 @@ def test_a_hosted_part_in_a_stream() -> None:
     stream = sse(chunk({"executableCode": {"code": "1"}, "thoughtSignature": "c2ln"}, **END))
     found = events_of(stream)[0]
     value = b'{"thoughtSignature":"c2ln","executableCode":{"code":"1"}}'
-    assert found[1:3] == [PartStart(0, Opaque("gemini", "executableCode", Raw(value), at=at(0))), PartEnd(0)]
+    assert found[1:3] == [PartStart(0, ran(value, at(0))), PartEnd(0)]
+
+
+def ran(value: bytes, at: Path) -> HostedCall:
+    """The code that one part is read as."""
+    family = "code_execution"
+    return HostedCall("gemini", "executableCode", Raw(value), family, "", family, '{"code":"1"}', at=at)
 
 
 PIECES = [

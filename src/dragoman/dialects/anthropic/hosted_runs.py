@@ -1,0 +1,87 @@
+"""Programs that Messages ran (`code_execution` and its kin), and tools of MCP servers that it called.
+
+Other dialects' uses are written for clients only. In a request they become text (`codec/hosted_text.py`): nothing shows
+that an upstream takes a run or a call of an MCP server's tool that it did not make.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.parts import HostedCall, HostedResult, Media, Part, Path, Text
+from ...codec import jsontext
+from ...codec.hosted_calls import arguments, members, objects, word
+from ...codec.hosted_text import files, output, program
+from ...crossing import Crossing
+
+_PYTHON, _BASH, _EDITOR = "code_execution", "bash_code_execution", "text_editor_code_execution"
+
+
+def read_program(name: str, asked: str) -> str:
+    """The input of a run in the form that all dialects share: the code, and its language."""
+    said = members(asked)
+    if name == _BASH:
+        return arguments(code=word(said, "command") or asked, language="bash")
+    if name == _EDITOR:
+        return arguments(code=asked, language="text_editor")
+    return arguments(code=word(said, "code") or asked, language="python")
+
+
+def read_output(content: Any, at: Path) -> tuple[tuple[Part, ...], bool]:
+    """What a run wrote, and whether it failed. What is encrypted (`encrypted_stdout`) says nothing to others."""
+    if not isinstance(content, dict):
+        return (), False
+    kind = word(content, "type")
+    if kind.endswith("_error"):
+        said = ": ".join([words for words in (word(content, "error_code"), word(content, "error_message")) if words])
+        return (Text(said, at=(*at, "error_code")),), True
+    if "return_code" in content:
+        named = [name for name in ("stdout", "stderr") if word(content, name)]
+        parts: list[Part] = [Text(word(content, name), at=(*at, name)) for name in named]
+        for i, one in enumerate(objects(content.get("content"))):
+            parts.append(Media("document", file=word(one, "file_id"), at=(*at, "content", i, "file_id")))
+        return tuple(parts), content["return_code"] != 0
+    if kind.endswith("_view_result") and isinstance(content.get("content"), str):
+        return (Text(content["content"], at=(*at, "content")),), False
+    rest = {name: value for name, value in content.items() if name != "type"}
+    return ((Text(jsontext.encode(rest).decode(), at=at),) if rest else ()), False
+
+
+def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:
+    """What an MCP server's tool gave back."""
+    if isinstance(content, str):
+        return (Text(content, at=at),) if content else ()
+    found = [(i, word(block, "text")) for i, block in enumerate(objects(content))]
+    return tuple([Text(words, at=(*at, i, "text")) for i, words in found if words])
+
+
+Written = tuple[dict[str, Any], dict[str, Any], str]
+"""The members of the call's block, those of the result's, and what of the source's result has no place in it."""
+
+
+def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> Written:
+    """The blocks of a run, without their ids."""
+    code, language = program(call)
+    name = _BASH if language == "bash" else _PYTHON
+    asked = {"command": code} if name == _BASH else {"code": code}
+    failed = result is not None and result.is_error
+    words = output(result)
+    content = {
+        "type": f"{name}_result",
+        "stdout": "" if failed else words,
+        "stderr": words if failed else "",
+        "return_code": int(failed),
+        "content": [],
+    }
+    left = "the files of the program have no place" if files(result) else ""
+    use = {"type": "server_tool_use", "name": name, "input": asked, "caller": {"type": "direct"}}
+    return use, {"type": f"{name}_tool_result", "content": content}, left
+
+
+def write_mcp(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> Written:
+    """The blocks of a call of an MCP server's tool, without their ids."""
+    words = output(result)
+    use = {"type": "mcp_tool_use", "name": call.name, "server_name": call.server, "input": members(call.arguments)}
+    blocks = [{"type": "text", "text": words, "citations": None}] if words else []
+    gave = {"type": "mcp_tool_result", "is_error": result is not None and result.is_error, "content": blocks}
+    return use, gave, "the media that the tool gave back have no place" if files(result) else ""

@@ -1,0 +1,66 @@
+"""Programs that Gemini ran itself: parts `executableCode` and `codeExecutionResult`.
+
+Other dialects' runs are written for clients only. In a request they become text (`codec/hosted_text.py`): Gemini 3
+signs these parts (recorded 2026: `gemini-ab49bc1bfe8f`), and nothing shows that it takes them without its signature. A
+part that is written for a client has a marked id, by which it is known again when the client sends it back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Extra, HostedCall, HostedResult, Opaque, Part, Path, Text
+from ...codec import jsontext
+from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, own_id, word
+from ...codec.hosted_text import as_text, drop_search, files, has_text, output, program
+from ...crossing import Crossing
+from . import wire
+
+CODE = "executableCode"
+RESULT = "codeExecutionResult"
+_FAMILY = "code_execution"
+_DONE = "OUTCOME_OK"
+
+
+def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, crossing: Crossing) -> Opaque | None:
+    """The part of a run; None for a part that is none."""
+    if name not in (CODE, RESULT):
+        return None
+    fields = jsontext.fields(value)
+    if "thoughtSignature" in fields and crossing.target not in wire.KIN:
+        crossing.lose("seal.dropped", at, name)
+    inner = jsontext.plain(fields[name])
+    call_id = own_id("", word(inner, "id"))
+    at_inner = (*at, name)
+    if name == CODE:
+        said = arguments(code=word(inner, "code"), language="python" if word(inner, "language") == "PYTHON" else "")
+        return HostedCall(wire.NAME, name, value, _FAMILY, call_id, _FAMILY, said, extra=extra, at=at)
+    words = word(inner, "output")
+    parts = (Text(words, at=(*at_inner, "output")),) if words else ()
+    failed = word(inner, "outcome") not in (_DONE, "")
+    return HostedResult(wire.NAME, name, value, _FAMILY, call_id, (), parts, failed, extra=extra, at=at)
+
+
+def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+    """The parts for another dialect's use of a hosted tool: runs of a program for a client, text for an upstream."""
+    if request and has_text(call):
+        return as_text(call, result, crossing)
+    if request and call.family == "tool_search":
+        return drop_search(call, result, crossing)
+    if request or call.family != _FAMILY:
+        return drop(call, result, crossing)
+    code, language = program(call)
+    # The API has one word for a language.
+    spoken = "PYTHON" if language == "python" else "LANGUAGE_UNSPECIFIED"
+    call_id = foreign_id("", call.id or "call")
+    ran: dict[str, Any] = {CODE: {"id": call_id, "language": spoken, "code": code}}
+    made: list[Part] = [Opaque(wire.NAME, CODE, jsontext.raw(ran), at=call.at)]
+    left = "the files of the program have no place" if files(result) else ""
+    mapped(call, result, crossing, f"{CODE} and {RESULT}", left, request=False)
+    if result is not None:
+        outcome = "OUTCOME_FAILED" if result.is_error else _DONE
+        gave = {RESULT: {"id": call_id, "outcome": outcome, "output": output(result)}}
+        made.append(Opaque(wire.NAME, RESULT, jsontext.raw(gave), at=result.at))
+    return tuple(made)

@@ -1,0 +1,141 @@
+"""Programs that Responses ran (`code_interpreter_call`) and tools of MCP servers that it called (`mcp_call`).
+
+Other dialects' uses are written for clients only. In a request they become text (`codec/hosted_text.py`): an item of a
+run names the container it ran in, which the server looks up, and every recorded `mcp_call` that a server took back had
+the id that the same server gave it (`openai-responses-66ca518b4712`). Nothing shows that it takes another's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import ELSEWHERE, HostedCall, HostedResult, Media, Opaque, Part, Path, Text
+from ...codec import jsontext
+from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, word
+from ...codec.hosted_text import files, output, program
+from ...crossing import Crossing
+from . import wire
+
+RUN = "code_interpreter_call"
+MCP = "mcp_call"
+LISTING = "mcp_list_tools"
+_RUN_PREFIX = "ci_"
+_MCP_PREFIX = "mcp_"
+
+_TEXTS = {RUN: (f"response.{RUN}_code", "code"), MCP: (f"response.{MCP}_arguments", "arguments")}
+"""What a stream brings in pieces: how the names of these events begin, and the field of the item."""
+STREAM_EVENTS = frozenset(
+    {
+        f"response.{RUN}.in_progress",
+        f"response.{RUN}.interpreting",
+        f"response.{RUN}.completed",
+        f"response.{RUN}_code.delta",
+        f"response.{RUN}_code.done",
+        f"response.{MCP}.in_progress",
+        f"response.{MCP}.completed",
+        f"response.{MCP}.failed",
+        f"response.{MCP}_arguments.delta",
+        f"response.{MCP}_arguments.done",
+        f"response.{LISTING}.in_progress",
+        f"response.{LISTING}.completed",
+        f"response.{LISTING}.failed",
+    }
+)
+"""Events between the beginning and the end of an item. The item itself comes whole at its end."""
+
+
+def begun(item: dict[str, Raw], kind: str) -> dict[str, Any]:
+    """An item as a stream begins it."""
+    emptied = {"code": "", "outputs": None} if kind == RUN else {"arguments": "", "output": None, "error": None}
+    return {**item, **emptied, "status": "in_progress"}
+
+
+def stream_steps(item: dict[str, Raw], kind: str, where: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The events between the beginning and the end of an item: their names and members."""
+    name, field = _TEXTS[kind]
+    text = jsontext.plain(item[field])
+    failed = kind == MCP and jsontext.plain(item["status"]) == "failed"
+    steps = [
+        (f"response.{kind}.in_progress", where),
+        (f"{name}.delta", {**where, "delta": text}),
+        (f"{name}.done", {**where, field: text}),
+    ]
+    if kind == RUN:
+        steps.append((f"response.{RUN}.interpreting", where))
+    steps.append((f"response.{kind}.{'failed' if failed else 'completed'}", where))
+    return steps
+
+
+def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
+    """A program that was run, and what it wrote: nothing, where `include` did not ask for that."""
+    item = jsontext.plain(value)
+    call_id = own_id(_RUN_PREFIX, word(item, "id"))
+    said = arguments(code=word(item, "code"), language="python")
+    parts: list[Part] = []
+    for i, one in enumerate(objects(item.get("outputs"))):
+        place = (*at, "outputs", i)
+        if word(one, "logs"):
+            parts.append(Text(word(one, "logs"), at=(*place, "logs")))
+        elif word(one, "url"):
+            parts.append(Media("image", url=word(one, "url"), at=(*place, "url")))
+    failed = word(item, "status") == "failed"
+    family = "code_execution"
+    call = HostedCall(wire.NAME, RUN, value, family, call_id, family, said, at=at)
+    return call, HostedResult(wire.NAME, RUN, ELSEWHERE, family, call_id, (), tuple(parts), failed, at=at)
+
+
+def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:
+    """A call of an MCP server's tool, and what the tool gave back."""
+    item = jsontext.plain(value)
+    call_id = own_id(_MCP_PREFIX, word(item, "id"))
+    error, words = item.get("error"), word(item, "output")
+    parts: tuple[Part, ...] = (Text(words, at=(*at, "output")),) if words else ()
+    if error is not None:
+        # Recorded as a text, and as an object {type, code, message}.
+        said = error if isinstance(error, str) else word(error, "message") or jsontext.encode(error).decode()
+        parts = (*parts, Text(said, at=(*at, "error")))
+    asked, name, server = word(item, "arguments"), word(item, "name"), word(item, "server_label")
+    call = HostedCall(wire.NAME, MCP, value, "mcp", call_id, name, asked, server, at=at)
+    return call, HostedResult(wire.NAME, MCP, ELSEWHERE, "mcp", call_id, (), parts, error is not None, at=at)
+
+
+def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+    """The item for a client. `container_id` is demanded and names a container that only Responses would have."""
+    code, language = program(call)
+    words = output(result)
+    images = [{"type": "image", "url": image.url} for image in files(result) if image.kind == "image" and image.url]
+    logs = [{"type": "logs", "logs": words}] if words else []
+    item: dict[str, Any] = {
+        "id": foreign_id(_RUN_PREFIX, call.id or "call"),
+        "type": RUN,
+        "status": "failed" if result is not None and result.is_error else "completed",
+        "code": code,
+        "container_id": "",
+        "outputs": [*logs, *images] if result is not None else None,
+    }
+    left = "the files of the program have no place" if len(files(result)) > len(images) else ""
+    if language not in ("python", "") and not left:
+        left = f"it is no Python but {language}"
+    mapped(call, result, crossing, RUN, left, request=False)
+    return (Opaque(wire.NAME, RUN, jsontext.raw(item), at=call.at),)
+
+
+def write_mcp(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+    """The item for a client."""
+    words, failed = output(result), result is not None and result.is_error
+    item: dict[str, Any] = {
+        "id": foreign_id(_MCP_PREFIX, call.id or "call"),
+        "type": MCP,
+        "status": "failed" if failed else "completed",
+        "approval_request_id": None,
+        "arguments": call.arguments if members(call.arguments) else "{}",
+        "error": words if failed else None,
+        "name": call.name,
+        "output": words if result is not None and not failed else None,
+        "server_label": call.server,
+    }
+    left = "the media that the tool gave back have no place" if files(result) else ""
+    mapped(call, result, crossing, MCP, left, request=False)
+    return (Opaque(wire.NAME, MCP, jsontext.raw(item), at=call.at),)
