@@ -16,6 +16,7 @@ from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Around, Request
 from .canon.response import Stop
+from .canon.tools import HostedTool, Tool
 from .canon.turns import Gist, Run, Turn
 
 
@@ -189,6 +190,8 @@ class Crossing(Struct, eq=False):
     """What stands around the history, if it was seen before."""
     called: tuple[frozenset[str], ...] | None = None
     """The ids of all calls in the history, each once; None: some have none, or the same."""
+    offered: tuple[Tool | HostedTool, ...] = ()
+    """The tools that the request offers to the upstream, where its history holds searches for tools."""
     host: Host | None = None
     """Where the upstream differs from its dialect; None: nothing is known of it."""
     gated: bool = False

@@ -223,6 +223,7 @@ def _prepared(
     if strange and writer.write_hosted is not None:
         from .codec.hosted_calls import cross_turns  # few histories have uses of hosted tools
 
+        crossing.offered = sent.tools
         hosted = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, *writer.kin)), crossing)
         if hosted is not sent.turns:
             sent = msgspec.structs.replace(sent, turns=hosted)

@@ -269,7 +269,7 @@ def test_a_shell_and_an_editor_run_too() -> None:
             "type": "server_tool_use",
             "id": "srvtoolu_2",
             "name": "text_editor_code_execution",
-            "input": {"command": "view", "path": "/tmp/a"},
+            "input": {"command": "view", "path": "notes/a"},
         },
         {
             "type": "text_editor_code_execution_tool_result",
@@ -284,7 +284,7 @@ def test_a_shell_and_an_editor_run_too() -> None:
         "failed",
         [{"type": "logs", "logs": "a\nwarned"}],
     )
-    assert second["code"] == '{"command":"view","path":"/tmp/a"}'
+    assert second["code"] == '{"command":"view","path":"notes/a"}'
     assert second["outputs"] == [{"type": "logs", "logs": "Hello"}]
     assert ("hosted.mapped", "/content/1") in lost(done)
     back = dragoman.translate_response(done.body, source=RESPONSES, target=GEMINI).json()

@@ -199,3 +199,5 @@ class HostedResult(Opaque, frozen=True, gc=False):
     parts: tuple[Part, ...] = ()
     """Texts and media that came back: the content of a page, the output of a program."""
     is_error: bool = False
+    tools: tuple[str, ...] = ()
+    """The names of the tools that a search for tools found; `namespace__name` for one in a namespace."""

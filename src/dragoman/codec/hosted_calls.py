@@ -18,7 +18,7 @@ Members of `HostedCall.arguments`, and fields of the `HostedResult`, by family:
     code_execution  code, language (python,      parts: what the program wrote; is_error
                     bash, text_editor)
     mcp             those of the tool            parts: what the tool gave back; is_error
-    tool_search     query                        parts: none; the tools that were found are in the value alone
+    tool_search     query, queries, paths        tools: the names of those that were found
 
 A page among `sources` is a Citation without a place: address, title, and `quote` for the words of the page that are
 shown.
@@ -115,6 +115,12 @@ def foreign_id(prefix: str, call_id: str) -> str:
         return call_id
     safe = "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id])
     return f"{prefix}{MARK}{safe}"
+
+
+def legal_id(prefix: str, call_id: str) -> str:
+    """The id of a use for an upstream that takes others' uses: its own id comes back as it was."""
+    safe = "".join([char if char.isascii() and char.isalnum() else "_" for char in call_id.removeprefix(prefix)])
+    return f"{prefix}{safe or 'call'}"
 
 
 def own_id(prefix: str, call_id: str) -> str:

@@ -69,7 +69,7 @@ def write_as_text(call: HostedCall, result: HostedResult | None, crossing: Cross
     """For dialects that have no hosted tools of these families: text in a history, nothing in an answer."""
     if request and has_text(call):
         return as_text(call, result, crossing)
-    if request and call.family == "tool_search":
+    if call.family == "tool_search":
         return drop_search(call, result, crossing)
     return drop(call, result, crossing)
 

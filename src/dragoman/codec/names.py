@@ -71,7 +71,7 @@ class Names:
         """
         if not namespace and (name in self.legal_names or crossing.answers is not None):
             return name
-        full = _spelled(namespace, name)
+        full = spelled(namespace, name)
         sent = self.legal(full)
         if sent == name and not namespace:
             return name
@@ -117,7 +117,7 @@ def _reserve(tools: list[Tool], crossing: Crossing) -> None:
         if not tool.namespace and safe(tool.name):
             continue
         own = (tool.namespace, tool.name)
-        full = _spelled(*own)
+        full = spelled(*own)
         for sent in (full, _made_legal(full, full)) if tool.namespace else (_made_legal(full, full),):
             if sent in plain or found.setdefault(sent, own) != own:
                 crossing.renamed[sent] = ("", sent)
@@ -154,7 +154,18 @@ def by_name(tools: Iterable[Tool | HostedTool]) -> dict[str, Tool]:
     return found
 
 
-def _spelled(namespace: str, name: str) -> str:
+def found_tools(names: Iterable[str], tools: Iterable[Tool | HostedTool]) -> list[Tool]:
+    """The declared tools that a search found, by their names as they stand or with their namespace in front."""
+    known: dict[str, Tool] = {}
+    for tool in tools:
+        if isinstance(tool, Tool):
+            known.setdefault(tool.name, tool)
+            known[spelled(tool.namespace, tool.name)] = tool
+    return [known[name] for name in dict.fromkeys(names) if name in known]
+
+
+def spelled(namespace: str, name: str) -> str:
+    """A tool's name with its namespace in front."""
     return f"{namespace}__{name}" if namespace else name
 
 

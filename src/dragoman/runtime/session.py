@@ -137,6 +137,7 @@ class _HostedResult(Opaque, frozen=True, gc=False, tag="hostedresult"):
     sources: tuple[Citation, ...] = ()
     parts: tuple[Text | Media, ...] = ()
     is_error: bool = False
+    tools: tuple[str, ...] = ()
 
 
 class _Turn(Struct, frozen=True):

@@ -17,6 +17,7 @@ from ...codec import jsontext
 from ...codec.hosted_calls import (
     drop,
     foreign_id,
+    legal_id,
     mapped,
     members,
     objects,
@@ -25,11 +26,12 @@ from ...codec.hosted_calls import (
     queries,
     word,
 )
-from ...codec.hosted_text import as_text, has_text
+from ...codec.hosted_text import as_text, drop_search, has_text
 from ...codec.seals import pack
 from ...crossing import Crossing
 from . import wire
 from .hosted_runs import Written, read_mcp_content, read_output, read_program, write_mcp, write_run
+from .hosted_tool_search import read_found, read_query, write_search
 
 _PREFIX = "srvtoolu_"
 _MCP_PREFIX = "mcptoolu_"
@@ -67,6 +69,8 @@ def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
     text = jsontext.text(said) if said is not None else ""
     if family == "code_execution":
         text = read_program(name, text)
+    elif family == "tool_search":
+        text = read_query(text)
     call_id = own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, word(block, "id"))
     return HostedCall(wire.NAME, kind, value, family, call_id, name, text, word(block, "server_name"), at=at)
 
@@ -89,7 +93,8 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
         parts, failed = read_output(content, (*at, "content"))
     elif family == "mcp":
         parts = read_mcp_content(content, (*at, "content"))
-    return HostedResult(wire.NAME, kind, value, family, call_id, sources, parts, failed, at=at)
+    tools = read_found(content) if family == "tool_search" else ()
+    return HostedResult(wire.NAME, kind, value, family, call_id, sources, parts, failed, tools, at=at)
 
 
 def _page(document: Any, at: Path) -> tuple[Part, ...]:
@@ -107,14 +112,27 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     """The blocks for another dialect's use of a hosted tool."""
     if request and has_text(call):
         return as_text(call, result, crossing)
+    if call.family == "tool_search":
+        blocks = write_search(call, result, crossing, request=request)
+        if blocks is None:
+            return drop_search(call, result, crossing)
+        return _parts(call, result, blocks, crossing, request)
     if request:
         return drop(call, result, crossing, "Messages takes only results of its own")
     write = _WRITERS.get(call.family)
     if write is None:
         return drop(call, result, crossing)
-    use, found, left = write(call, result, crossing)
-    call_id = foreign_id(_MCP_PREFIX if call.family == "mcp" else _PREFIX, call.id or "call")
-    mapped(call, result, crossing, f"{use['type']} and {found['type']}", left, request=False)
+    return _parts(call, result, write(call, result, crossing), crossing, request)
+
+
+def _parts(
+    call: HostedCall, result: HostedResult | None, blocks: Written, crossing: Crossing, request: bool
+) -> tuple[Part, ...]:
+    """The blocks as parts, with an id: a marked one for a client, one of the legal form for an upstream."""
+    use, found, left = blocks
+    prefix = _MCP_PREFIX if call.family == "mcp" else _PREFIX
+    call_id = legal_id(prefix, call.id) if request else foreign_id(prefix, call.id or "call")
+    mapped(call, result, crossing, f"{use['type']} and {found['type']}", left, request=request)
     use = {"type": use["type"], "id": call_id, **use}
     found = {"type": found["type"], "tool_use_id": call_id, **found}
     return (

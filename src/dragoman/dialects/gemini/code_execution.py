@@ -47,7 +47,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     """The parts for another dialect's use of a hosted tool: runs of a program for a client, text for an upstream."""
     if request and has_text(call):
         return as_text(call, result, crossing)
-    if request and call.family == "tool_search":
+    if call.family == "tool_search":
         return drop_search(call, result, crossing)
     if request or call.family != _FAMILY:
         return drop(call, result, crossing)

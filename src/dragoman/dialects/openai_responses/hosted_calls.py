@@ -20,6 +20,7 @@ from ...codec.seals import MARK_BYTES
 from ...crossing import Crossing
 from . import wire
 from .hosted_runs import MCP, RUN, read_mcp, read_run, write_mcp, write_run
+from .hosted_tool_search import read_tool_search, write_tool_search
 
 SEARCH = "web_search_call"
 _PREFIX = "ws_"
@@ -33,7 +34,7 @@ def read_hosted(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
         return read_run(value, at)
     if kind == MCP:
         return read_mcp(value, at)
-    return (Opaque(wire.NAME, kind, value, at=at),)
+    return (read_tool_search(kind, value, at) or Opaque(wire.NAME, kind, value, at=at),)
 
 
 def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
@@ -60,6 +61,8 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
         if request:
             return as_text(call, result, crossing)
         return (write_mcp if call.family == "mcp" else write_run)(call, result, crossing)
+    if call.family == "tool_search":
+        return write_tool_search(call, result, crossing, request=request)
     if call.family not in ("web_search", "web_fetch"):
         return drop(call, result, crossing)
     found = pages(result)

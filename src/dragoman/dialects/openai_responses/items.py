@@ -24,8 +24,8 @@ from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from ...memory import small_cache
 from . import wire
-from .hosted_calls import read_hosted, sent
-from .hosted_runs import LISTING, MCP, RUN
+from .hosted_calls import SEARCH, read_hosted, sent
+from .hosted_runs import LISTING
 from .images import KIND as IMAGE
 from .images import image_item, is_picture, read_image
 from .message import read_content, write_output_text
@@ -298,7 +298,7 @@ def write_items(
                 items.append(written)
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
             message = None
-            if made_elsewhere(part) and part.kind in (RUN, MCP):
+            if made_elsewhere(part) and part.kind != SEARCH:
                 crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             elif part.value != ELSEWHERE:
                 items.append(sent(part))

@@ -1,0 +1,78 @@
+"""Searches for deferred tools that Messages ran: `server_tool_use` and `tool_search_tool_result` blocks.
+
+Another upstream's search is written for an upstream too, where the request declares a search and every tool that was
+found: Anthropic took searches that it did not run (recorded 2026: `anthropic-0e261ee5ac00`,
+`anthropic-e9be4657cc26`). A reference to a tool that is not declared is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.parts import HostedCall, HostedResult
+from ...canon.tools import HostedTool, Tool
+from ...codec.hosted_calls import arguments, members, objects, queries, word
+from ...codec.names import found_tools
+from ...crossing import Crossing
+from .hosted_runs import Written
+
+_RESULT = "tool_search_tool_result"
+_BM25, _REGEX = "tool_search_tool_bm25", "tool_search_tool_regex"
+
+
+def read_query(asked: str) -> str:
+    """The input of a search in the form that all dialects share."""
+    said = members(asked)
+    return arguments(query=word(said, "query") or word(said, "pattern"))
+
+
+def read_found(content: Any) -> tuple[str, ...]:
+    """The names of the tools that were found."""
+    listed = content.get("tool_references") if isinstance(content, dict) else None
+    return tuple([word(one, "tool_name") for one in objects(listed) if word(one, "tool_name")])
+
+
+def write_search(call: HostedCall, result: HostedResult | None, crossing: Crossing, *, request: bool) -> Written | None:
+    """The blocks of a search, without their ids; None where the upstream would refuse them."""
+    offered = _offered(crossing, request)
+    names = _names(result, offered, crossing, request)
+    tool = next((tool for tool in offered if isinstance(tool, HostedTool) and tool.kind.startswith(_BM25[:-4])), None)
+    if names is None or (request and (tool is None or result is None)):
+        return None
+    by_regex = tool is not None and tool.kind.startswith(_REGEX)
+    asked = queries(call) or [one for one in members(call.arguments).get("paths", ()) if isinstance(one, str)]
+    use = {
+        "type": "server_tool_use",
+        "name": _REGEX if by_regex else _BM25,
+        "input": {"pattern": "|".join(asked)} if by_regex else {"query": " ".join(asked)},
+    }
+    if not request:
+        use["caller"] = {"type": "direct"}
+    listed = [{"type": "tool_reference", "tool_name": name} for name in names]
+    content: dict[str, Any] = {"type": "tool_search_tool_search_result", "tool_references": listed}
+    if result is not None and result.is_error:
+        content = {"type": "tool_search_tool_result_error", "error_code": "unavailable", "error_message": None}
+    return use, {"type": _RESULT, "content": content}, ""
+
+
+def _offered(crossing: Crossing, request: bool) -> tuple[Tool | HostedTool, ...]:
+    if request:
+        return crossing.offered
+    return crossing.answers.tools if crossing.answers is not None else ()
+
+
+def _names(
+    result: HostedResult | None, offered: tuple[Tool | HostedTool, ...], crossing: Crossing, request: bool
+) -> list[str] | None:
+    """The names of the found tools as the target knows them; None where an upstream would not know one of them."""
+    found = result.tools if result is not None else ()
+    if not request and not offered:
+        return list(found)
+    known = found_tools(found, offered)
+    if request:
+        if len(known) < len(found) or not all(tool.deferred for tool in known):
+            return None
+        from .tools import NAMES  # late: the tools' module reads messages, which read searches
+
+        return [NAMES.send(tool.name, tool.namespace, crossing, tool.at) for tool in known]
+    return [tool.name for tool in known]

@@ -1,0 +1,86 @@
+"""Searches for deferred tools that the server ran: `tool_search_call` and `tool_search_output` items.
+
+Another upstream's search is written for an upstream too, where the request declares a search and every tool that was
+found. It is then written as one that the client ran, which OpenAI took beside a search of its own (recorded 2026:
+`openai-responses-ba0c86b320c5`, `openai-responses-4f1c8a51b8cf`): such items have no id of the server's. Searches that
+the client did run are functions to other dialects (`search.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import HostedCall, HostedResult, Opaque, Part, Path
+from ...canon.tools import HostedTool, Tool
+from ...codec import jsontext
+from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, queries, word
+from ...codec.hosted_text import drop_search
+from ...codec.ids import send as send_id
+from ...codec.names import found_tools, spelled
+from ...crossing import Crossing
+from . import wire
+from .search import CALL, NAME, OUTPUT
+from .tools import IDS, tools_to
+
+_FAMILY = "tool_search"
+_CALL_PREFIX, _OUTPUT_PREFIX = "tsc_", "tso_"
+
+
+def read_tool_search(kind: str, value: Raw, at: Path) -> Opaque | None:
+    """The call or the output of a search; None for any other item."""
+    if kind not in (CALL, OUTPUT):
+        return None
+    item = jsontext.plain(value)
+    if kind == CALL:
+        said = item.get("arguments")
+        asked = said if isinstance(said, dict) else members(said) if isinstance(said, str) else {}
+        known = {name: asked.get(name) for name in ("query", "queries", "paths")}
+        call_id = own_id(_CALL_PREFIX, word(item, "id"))
+        return HostedCall(wire.NAME, kind, value, _FAMILY, call_id, NAME, arguments(**known), at=at)
+    names: list[str] = []
+    for tool in objects(item.get("tools")):
+        if word(tool, "type") == "namespace":
+            names += [spelled(word(tool, "name"), word(one, "name")) for one in objects(tool.get("tools"))]
+        elif word(tool, "name"):
+            names.append(word(tool, "name"))
+    # A server's output does not name its call: it answers the one before it.
+    return HostedResult(wire.NAME, kind, value, _FAMILY, "", (), (), False, tuple(names), at=at)
+
+
+def write_tool_search(
+    call: HostedCall, result: HostedResult | None, crossing: Crossing, *, request: bool
+) -> tuple[Part, ...]:
+    """The items of a search, or nothing where the upstream would refuse them."""
+    offered = crossing.offered if request else crossing.answers.tools if crossing.answers is not None else ()
+    found = found_tools(result.tools, offered) if result is not None else []
+    if request:
+        searches = any(isinstance(tool, HostedTool) and tool.kind == NAME for tool in offered)
+        if not searches or result is None or len(found) < len(result.tools):
+            return drop_search(call, result, crossing)
+    said = members(call.arguments)
+    # The form that was recorded: what is searched for, or the tools by name.
+    asked = {"paths": said["paths"]} if "paths" in said else {"queries": queries(call)}
+    listed = _declared(found, crossing, request)
+    if request:
+        call_id: str | None = send_id(call.id or "search", IDS, crossing, call.at)
+        run = {"call_id": call_id, "execution": "client", "status": "completed"}
+        items: list[tuple[str, dict[str, Any]]] = [
+            (CALL, {"type": CALL, "arguments": asked, **run}),
+            (OUTPUT, {"type": OUTPUT, **run, "tools": listed}),
+        ]
+    else:
+        run = {"call_id": None, "execution": "server", "status": "completed"}
+        items = [(CALL, {"id": foreign_id(_CALL_PREFIX, call.id or "call"), "type": CALL, "arguments": asked, **run})]
+        if result is not None:
+            made = foreign_id(_OUTPUT_PREFIX, call.id or "call")
+            items.append((OUTPUT, {"id": made, "type": OUTPUT, **run, "tools": listed}))
+    left = "tools that the client did not declare" if result is not None and len(found) < len(result.tools) else ""
+    mapped(call, result, crossing, f"{CALL} and {OUTPUT}", left, request=request)
+    return tuple([Opaque(wire.NAME, kind, jsontext.raw(item), at=call.at) for kind, item in items])
+
+
+def _declared(found: list[Tool], crossing: Crossing, request: bool) -> list[Any]:
+    """The declarations of the found tools: as they are sent to the upstream, or as the client wrote them."""
+    return tools_to(found, crossing if request else Crossing(wire.NAME, wire.NAME))
