@@ -40,6 +40,10 @@ class Profile(Struct, frozen=True):
     """A reasoning model: sampling is refused while it reasons, `developer` is its system role."""
     efforts: tuple[str, ...] = ()
     """Effort words the model takes; empty: unknown, write any."""
+    effort_default: str = ""
+    """The effort that counts where none is asked for; empty: unknown."""
+    sampling_at_none: bool = False
+    """A reasoning model that takes temperature, top_p and log probabilities while its effort is none."""
     thinking: tuple[str, ...] = ()
     """Thinking modes the model takes; empty: unknown."""
     thinking_default: bool = False

@@ -61,6 +61,8 @@ class Settings(Struct, frozen=True, gc=False):
     """Automatic caching of the longest prefix, with its time to live."""
     stream_usage: bool | None = None
     """The client of a stream asked for usage figures (False or None: it did not)."""
+    open_effort: str | None = None
+    """The effort that the source's upstreams take where thinking is on without one (a budget of -1)."""
     at: Mapping[str, Path] = {}
     """Where each setting stands in the source, for the loss report; one shared table for each dialect."""
 

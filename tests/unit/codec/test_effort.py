@@ -78,7 +78,50 @@ AT = {"effort": ("reasoning_effort",), "budget": ("thinking", "budget_tokens")}
                 ),
             ),
         ),
-        (Settings(budget=-1, at=AT), Profile(), None, ()),
+        (Settings(budget=-1, at=AT), Profile(thinking_default=True), None, ()),
+        (Settings(budget=-1, at=AT), Profile(reasoning=True, effort_default="medium"), None, ()),
+        (
+            Settings(budget=-1, at=AT),
+            Profile(),
+            None,
+            (
+                Loss(
+                    "effort.dropped",
+                    "dropped",
+                    "warning",
+                    "/thinking/budget_tokens",
+                    "it is not known whether gpt-4o takes an effort",
+                ),
+            ),
+        ),
+        (
+            Settings(budget=-1, open_effort="high", at=AT),
+            Profile(efforts=("none", "low", "medium"), effort_default="none"),
+            "medium",
+            (
+                Loss(
+                    "effort.approximated",
+                    "approximated",
+                    "info",
+                    "/thinking/budget_tokens",
+                    "thinking as much as the model decides is sent as effort medium",
+                ),
+            ),
+        ),
+        (
+            Settings(effort="high", budget=3000, at=AT),
+            Profile(),
+            "high",
+            (
+                Loss(
+                    "effort.approximated",
+                    "approximated",
+                    "info",
+                    "/thinking/budget_tokens",
+                    "a budget of 3000 tokens: effort high is sent instead",
+                ),
+            ),
+        ),
         (
             Settings(effort="low", at=AT),
             Profile(thinks=False),

@@ -16,7 +16,7 @@ from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...canon.request import Format, Request, Settings
 from ...canon.turns import Turn
 from ...codec import jsontext
-from ...codec.effort import BUDGETS, from_budget, nearest
+from ...codec.effort import BUDGETS, Wish, nearest, wish
 from ...codec.fit import fit
 from ...codec.range import capped
 from ...crossing import Crossing, Profile
@@ -25,6 +25,8 @@ from .marks import Marks
 from .tools import OUTPUT
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
+EFFORT_DEFAULT = "high"
+"""What adaptive thinking is without an effort (Anthropic's page on effort, 2026-11)."""
 LEAST_BUDGET = 1024
 LONGEST_USER = 512
 _TIERS = {"auto": "auto", "standard_only": "standard_only", "default": "standard_only", "standard": "standard_only"}
@@ -134,6 +136,7 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
         user=request.metadata.user_id if request.metadata is not None else None,
         tier=request.service_tier,
         cache=None if mark is None else mark.ttl or "",
+        open_effort=EFFORT_DEFAULT if budget == -1 else None,
         at=at,
     ), extras
 
@@ -323,11 +326,8 @@ def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str
     if tokens and "enabled" in modes:
         return {"type": "enabled", "budget_tokens": _budget(tokens, at, crossing)}, None
     if not modes or "adaptive" in modes:
-        if effort is None and budget is not None:
-            effort = from_budget(budget)
-            if effort is not None:
-                crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as effort {effort}")
-        return {"type": "adaptive"}, None if effort is None else _effort_word(effort, at, crossing)
+        asked = wish(settings)
+        return {"type": "adaptive"}, None if asked is None else _effort_word(asked, crossing)
     if "enabled" in modes:
         tokens = min(BUDGETS.get(effort or "medium", BUDGETS["medium"]), _most_budget(crossing))
         crossing.lose("effort.approximated", at, f"sent as a budget of {tokens} tokens")
@@ -378,14 +378,19 @@ def _most_budget(crossing: Crossing) -> int:
     return max(most // 2, LEAST_BUDGET) if most is not None else sys.maxsize
 
 
-def _effort_word(effort: str, at: Path, crossing: Crossing) -> str | None:
-    taken = crossing.profile.efforts or EFFORTS
-    word = nearest(effort, taken)
-    if word not in taken:
-        crossing.lose("effort.dropped", at, f"{effort} is none of {', '.join(taken)}")
+def _effort_word(asked: Wish, crossing: Crossing) -> str | None:
+    if asked.effort is None:
         return None
-    if word != effort:
-        crossing.lose("effort.approximated", at, f"{effort} is sent as {word}")
+    taken = crossing.profile.efforts or EFFORTS
+    word = nearest(asked.effort, taken)
+    if word not in taken:
+        crossing.lose("effort.dropped", asked.at, f"{asked.effort} is none of {', '.join(taken)}")
+        return None
+    if word != asked.words:
+        by_words = asked.words == asked.effort
+        crossing.lose(
+            "effort.approximated", asked.at, f"{asked.words} is sent as {'' if by_words else 'effort '}{word}"
+        )
     return word
 
 

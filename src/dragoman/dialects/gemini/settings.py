@@ -9,7 +9,7 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Format, Request, Settings
 from ...codec import jsontext
-from ...codec.effort import from_budget, nearest
+from ...codec.effort import lose_budget, nearest, wish
 from ...codec.extras import carried
 from ...codec.fit import fit
 from ...codec.range import capped, within
@@ -278,24 +278,29 @@ def _write_thinking(request: Request, crossing: Crossing) -> dict[str, Any]:
             crossing.lose("effort.dropped", at, f"{crossing.model or 'the model'} does not think")
         return {}
     if profile.thinking_budget is not None:
+        if effort is not None and budget is not None and budget > 0:
+            crossing.lose("effort.approximated", at, f"{effort}: the budget of {budget} tokens says how much")
+            effort, at = None, settings.at.get("budget", ())
         return {"thinkingBudget": _budget(effort, budget, profile.thinking_budget, crossing, at)}
     if effort == "none" and not profile.thinking_levels:
         return {"thinkingBudget": 0}
-    if effort is None:
-        assert budget is not None
-        if not profile.thinking_levels:
-            return {"thinkingBudget": budget}
-        effort = from_budget(budget)
-        if effort is None:
-            return {}
-        crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as effort {effort}")
+    asked = wish(settings)
+    assert asked is not None
+    if asked.effort is None:
+        if not profile.thinking_levels and not profile.thinking_default:
+            unknown = f"it is not known how {crossing.model or 'the model'} is turned to thinking"
+            crossing.lose("effort.dropped", at, unknown)
+        return {}  # models with levels think unasked
+    if effort is None and not profile.thinking_levels:
+        return {"thinkingBudget": budget}
     levels = tuple([level.lower() for level in profile.thinking_levels]) or _LEVELS
-    level = nearest(effort, levels)
+    level = nearest(asked.effort, levels)
     if level not in levels:
-        crossing.lose("effort.dropped", at, effort)
+        crossing.lose("effort.dropped", at, asked.effort)
         return {}
+    lose_budget(settings, level.upper(), crossing)
     if level != effort:
-        crossing.lose("effort.approximated", at, f"{effort} is sent as {level}")
+        crossing.lose("effort.approximated", at, f"{asked.words} is sent as {level.upper()}")
     elif crossing.gated and own(request.extra, _LEVEL) is not None:
         return {}  # the level comes back in the client's own spelling
     return {"thinkingLevel": level.upper()}

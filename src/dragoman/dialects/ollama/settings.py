@@ -9,7 +9,7 @@ from msgspec import Raw
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import jsontext
-from ...codec.effort import ORDER, from_budget, nearest
+from ...codec.effort import ORDER, lose_budget, nearest, wish
 from ...codec.extras import carried
 from ...crossing import Crossing, Profile
 from . import wire
@@ -173,18 +173,17 @@ def _write_think(settings: Settings, crossing: Crossing) -> bool | str | None:
             return False
         crossing.lose("effort.approximated", at, f"the model cannot but think: none is sent as {levels[0]}")
         return levels[0]
-    if effort is None:
-        effort = from_budget(budget) if budget is not None else None
-        if effort is None:
-            # Models that take levels only think unasked.
-            return True if profile.thinking_off and (budget is not None or thoughts) else None
-        crossing.lose("effort.approximated", at, f"a budget of {budget} tokens is sent as effort {effort}")
-    level = nearest(effort, levels)
+    asked = wish(settings)
+    if asked is None or asked.effort is None:
+        # Models that take levels only think unasked.
+        return True if profile.thinking_off and (budget is not None or thoughts) else None
+    level = nearest(asked.effort, levels)
     if level not in levels:
-        crossing.lose("effort.dropped", at, effort)
+        crossing.lose("effort.dropped", at, asked.effort)
         return None
+    lose_budget(settings, level, crossing)
     if level != effort:
-        crossing.lose("effort.approximated", at, f"{effort} is sent as {level}")
+        crossing.lose("effort.approximated", at, f"{asked.words} is sent as {level}")
     return level
 
 

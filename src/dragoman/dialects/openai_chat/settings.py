@@ -7,7 +7,7 @@ from typing import Any
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
 from ...codec import jsontext
-from ...codec.effort import wanted
+from ...codec.effort import opens, wanted, wish
 from ...codec.extras import carried
 from ...codec.range import capped, within
 from ...crossing import Crossing
@@ -121,10 +121,12 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
         # Reasoning models refuse the older name.
         older = at.get("max_tokens") == _OLDER_LIMIT and crossing.source == wire.NAME and crossing.host is None
         out["max_tokens" if older and not crossing.profile.reasoning else "max_completion_tokens"] = limit
-    _write_sampling(settings, out, crossing)
+    effort = _effort(settings, out, crossing)
+    _write_sampling(settings, effort or crossing.profile.effort_default, out, crossing)
     if settings.parallel is not None and "tools" in out:
         out["parallel_tool_calls"] = settings.parallel
-    _write_effort(settings, out, crossing)
+    if effort is not None:
+        out["reasoning_effort"] = effort
     if settings.thoughts is not None:
         crossing.lose("thoughts.dropped", at.get("thoughts", ()))
     if settings.format is not None:
@@ -152,18 +154,22 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
             crossing.lose("tier.dropped", at.get("tier", ()), settings.tier)
 
 
-def _write_effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
-    effort = wanted(settings, crossing)
+def _effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> str | None:
+    """The effort to write. Hosts with a switch of their own have theirs turned on later (`hosts.py`)."""
     gate = crossing.profile.chat_tools if "tools" in out and crossing.gates(wire.NAME) else "ok"
-    if gate == "effort_none" and effort != "none":
-        # gpt-5.4 and later: function tools on this endpoint only without reasoning; leaving the field out counts as on.
-        detail = "with tools this model takes effort none only here; openai-responses takes both"
-        crossing.lose("effort.approximated", settings.at.get("effort", ()), detail, "warning")
-        effort = "none"
-    elif gate == "refused":
+    if gate == "effort_none":
+        # gpt-5.4 and later: function tools on this endpoint only without reasoning. Without the field it may be on.
+        asked = wish(settings)
+        if (asked.effort if asked is not None else crossing.profile.effort_default) != "none":
+            words = f"{asked.words} is sent as none" if asked is not None else "none is sent"
+            detail = f"{words}: with tools this model takes no other effort here; openai-responses takes both"
+            crossing.lose("effort.approximated", asked.at if asked is not None else (), detail, "warning")
+        return "none"
+    if gate == "refused":
         crossing.lose("tool.refused", (), "send this model's tools through openai-responses")
-    if effort is not None:
-        out["reasoning_effort"] = effort
+    if opens(settings) and crossing.host is not None and "on" in crossing.host.switch:
+        return None
+    return wanted(settings, crossing)
 
 
 def _asked(settings: Settings, crossing: Crossing) -> bool:
@@ -171,17 +177,19 @@ def _asked(settings: Settings, crossing: Crossing) -> bool:
     return settings.logprobs is True or crossing.source == wire.NAME
 
 
-def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+def _write_sampling(settings: Settings, effort: str, out: dict[str, Any], crossing: Crossing) -> None:
+    """`effort`: what counts, asked for or not. The neutral values of temperature and top_p are always taken."""
     at = settings.at
     gates = crossing.gates(wire.NAME)
-    refused = crossing.profile.reasoning and gates
+    reasoning = crossing.profile.reasoning and gates
+    refused = reasoning and not (crossing.profile.sampling_at_none and effort == "none")
     named = crossing.profile.refuses if gates else ()
     for value, name, known in (
-        (settings.temperature, "temperature", not refused),
-        (settings.top_p, "top_p", not refused),
+        (settings.temperature, "temperature", not refused or settings.temperature == 1),
+        (settings.top_p, "top_p", not refused or settings.top_p == 1),
         (settings.top_k, "top_k", crossing.source == wire.NAME),
-        (settings.presence_penalty, "presence_penalty", not refused),
-        (settings.frequency_penalty, "frequency_penalty", not refused),
+        (settings.presence_penalty, "presence_penalty", not reasoning),
+        (settings.frequency_penalty, "frequency_penalty", not reasoning),
         (settings.seed, "seed", True),
         (settings.n, "n", True),
         (settings.logprobs, "logprobs", not refused),

@@ -135,10 +135,12 @@ def _write_sampling(settings: Settings, effort: str | None, out: dict[str, Any],
     at = settings.at
     profile = crossing.profile
     own = crossing.source == wire.NAME
-    refused = crossing.gates(wire.NAME) and ((profile.reasoning and effort != "none") or not profile.sampling)
+    quiet = profile.sampling_at_none and (effort or profile.effort_default) == "none"
+    refused = crossing.gates(wire.NAME) and ((profile.reasoning and not quiet) or not profile.sampling)
     for value, name, known in (
-        (settings.temperature, "temperature", not refused),
-        (settings.top_p, "top_p", not refused),
+        # Their neutral values are always taken.
+        (settings.temperature, "temperature", not refused or settings.temperature == 1),
+        (settings.top_p, "top_p", not refused or settings.top_p == 1),
         (settings.top_k, "top_k", False),
         (settings.presence_penalty, "presence_penalty", False),
         (settings.frequency_penalty, "frequency_penalty", False),

@@ -153,7 +153,8 @@ def test_a_reasoning_model_takes_no_sampling() -> None:
     [
         (Settings(effort="none", at=AT), "none", []),
         (Settings(effort="high", at=AT), "none", [("effort.approximated", "/effort")]),
-        (Settings(at=AT), "none", [("effort.approximated", "/effort")]),
+        (Settings(budget=-1, at=AT), "none", [("effort.approximated", "/budget")]),
+        (Settings(at=AT), "none", [("effort.approximated", "")]),
     ],
 )
 def test_tools_on_newer_models_need_effort_none(settings: Settings, effort: str, lost: list[tuple[str, str]]) -> None:
