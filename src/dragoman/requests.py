@@ -19,6 +19,7 @@ from .codec.hosted import aim, cross
 from .codec.ids import distinct
 from .codec.names import declared_once, reserve
 from .codec.seals import MARK_BYTES
+from .codec.subset import hold_to_tools
 from .codec.surrogates import lose_replaced, without_surrogates
 from .codec.vault import Vault
 from .crossing import Crossing, Host, Resolver
@@ -220,6 +221,8 @@ def _prepared(
         request = msgspec.structs.replace(request, turns=turns)
     # The client's own tools and turns stay in the request that its answer comes back to.
     sent = aim(request, tools, reader.hosted, writer.hosted, crossing)
+    if sent.choice is not None:
+        sent = hold_to_tools(sent, request.tools, crossing)
     if strange and writer.write_hosted is not None:
         from .codec.hosted_calls import cross_turns  # few histories have uses of hosted tools
 

@@ -54,3 +54,5 @@ class Choice(Struct, frozen=True, gc=False):
     at: Path = ()
     hosted: bool = False
     """The one is a HostedTool, and `names` has its kind."""
+    hosted_at: tuple[Path, ...] | None = None
+    """Where the HostedTools of a subset stand. None: the subset is one of functions, and hosted tools may be used."""

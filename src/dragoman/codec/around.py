@@ -144,10 +144,13 @@ def _size(around: Around) -> int:
 
 def _plain(request: Request) -> bool:
     """Whether every dialect takes the tools and the choice among them as they are, and tells them apart."""
-    if request.choice is not None and request.choice.hosted:
+    choice = request.choice
+    if choice is not None and (choice.hosted or choice.extra is not None):
         return False
     tools = request.tools
     names = [tool.name for tool in tools if type(tool) is Tool and not tool.deferred and not tool.namespace]
+    if choice is not None and choice.names and not set(names).issuperset(choice.names):
+        return False
     return len(set(names)) == len(tools) and all(map(safe, names))
 
 

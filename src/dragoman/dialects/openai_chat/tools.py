@@ -165,12 +165,28 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, field: str = 
     named = choice.function or choice.custom
     if named is not None:
         return Choice("one", (named.name,), at=at)
-    if choice.allowed_tools is not None:
-        allowed = choice.allowed_tools
-        names = [t.name for t in (tool.function or tool.custom for tool in allowed.tools) if t is not None]
-        return Choice("required" if allowed.mode == "required" else "auto", tuple(names), at=at)
+    allowed = choice.allowed_tools
+    if allowed is None and choice.tools is not None:
+        allowed = wire.AllowedTools(choice.mode or "auto", choice.tools)
+    if allowed is not None:
+        return _read_subset(choice, allowed, crossing, field)
     value = choice.strange or jsontext.raw(choice)
     return Choice("auto", extra=crossing.keep((), {field: value}), at=at)
+
+
+def _read_subset(choice: wire.ToolChoice, allowed: wire.AllowedTools, crossing: Crossing, field: str) -> Choice:
+    """A choice of `allowed_tools`, also in the form that Responses has for it."""
+    names: list[str] = []
+    usual = choice.allowed_tools is not None
+    for tool in allowed.tools:
+        named = tool.function or tool.custom
+        usual &= named is not None
+        if named is not None or tool.name is not None:
+            names.append(named.name if named is not None else tool.name or "")
+        elif crossing.target != wire.NAME:
+            crossing.lose("choice.dropped", (field,), f"{tool.type} is not among the tools")
+    extra = None if usual or crossing.target != wire.NAME else {wire.NAME: {field: jsontext.raw(choice)}}
+    return Choice("required" if allowed.mode == "required" else "auto", tuple(names), extra, at=(field,))
 
 
 def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:

@@ -167,6 +167,8 @@ class AllowedTool(Wire):
     type: str = "function"
     function: Named | None = None
     custom: Named | None = None
+    name: str | None = None
+    """As in Responses."""
 
 
 class AllowedTools(Wire):
@@ -181,6 +183,9 @@ class ToolChoice(Wire):
     function: Named | None = None
     custom: Named | None = None
     allowed_tools: AllowedTools | None = None
+    mode: str | None = None
+    """With `tools` in place of `allowed_tools`, as in Responses."""
+    tools: list[AllowedTool] | None = None
     strange: Raw = NONE
 
 

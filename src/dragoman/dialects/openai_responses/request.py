@@ -91,7 +91,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         tuple(turns),
         request.model or "",
         tools,
-        read_choice(request.tool_choice, crossing, HOSTED) if request.tool_choice is not None else None,
+        read_choice(request.tool_choice, crossing, HOSTED, tools) if request.tool_choice is not None else None,
         read_settings(request),
         request.stream,
         _request_extra(request, crossing, unknown),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -271,8 +271,13 @@ def fit_schema(
 MEMO = ToolMemo(wire.NAME, read_tools, tools_to)
 
 
-def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, rows: tuple[Row, ...] = ()) -> Choice:
-    """`rows`: the tools that the upstream runs, one of which may be chosen."""
+def read_choice(
+    choice: str | wire.ToolChoice,
+    crossing: Crossing,
+    rows: tuple[Row, ...] = (),
+    tools: tuple[Tool | HostedTool, ...] = (),
+) -> Choice:
+    """`rows`: the tools that the upstream runs, one of which may be chosen. `tools`: the tools of the request."""
     at = ("tool_choice",)
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
@@ -283,11 +288,10 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, rows: tuple[R
     if choice.function and crossing.target != wire.NAME and _named(choice.function):  # Chat's way to say it
         return Choice("one", (_named(choice.function),), at=at)
     value = choice.strange or jsontext.raw(choice)
-    if choice.type == "allowed_tools" and choice.tools is not None:
-        plain = [name for name in map(_allowed, choice.tools) if name]
-        whole = len(plain) == len(choice.tools)
-        extra = None if whole else _own_choice(value, "of tools the upstream runs", crossing)
-        return Choice("required" if choice.mode == "required" else "auto", tuple(plain), extra, at)
+    if choice.type == "allowed_tools":
+        subset = _read_subset(value, tools, rows, crossing)
+        if subset is not None:
+            return subset
     kind = jsontext.kind(value)
     if crossing.target != wire.NAME and forced(kind, rows):
         return Choice("one", (kind,), {wire.NAME: {"tool_choice": value}}, at, hosted=True)
@@ -301,12 +305,54 @@ def _own_choice(value: Raw, what: str, crossing: Crossing) -> Extra:
     return {wire.NAME: {"tool_choice": value}}
 
 
-def _allowed(entry: Raw) -> str:
+def _read_subset(
+    value: Raw, tools: tuple[Tool | HostedTool, ...], rows: tuple[Row, ...], crossing: Crossing
+) -> Choice | None:
+    """A choice of `allowed_tools`, also in the form that Chat has for it; None where there is no list of tools."""
+    said = jsontext.plain(value)
+    inner = said.get("allowed_tools")
+    inner = inner if isinstance(inner, dict) else said
+    entries = inner.get("tools")
+    if not isinstance(entries, list):
+        return None
+    names: list[str] = []
+    hosted_at: list[Path] = []
+    whole = inner is said
+    for entry in entries:
+        name = _allowed_name(entry)
+        whole &= bool(name) and entry.keys() == {"type", "name"}
+        if name:
+            names.append(name)
+            continue
+        places = [tool.at for tool in tools if isinstance(tool, HostedTool) and _is_allowed(tool, entry, rows)]
+        hosted_at += places
+        if not places and crossing.target != wire.NAME:
+            kind = entry.get("type") if isinstance(entry, dict) else None
+            crossing.lose("choice.dropped", ("tool_choice",), f"{kind or 'an entry'} is not among the tools")
+    extra = None if whole else {wire.NAME: {"tool_choice": value}}
+    mode: Literal["required", "auto"] = "required" if inner.get("mode") == "required" else "auto"
+    return Choice(mode, tuple(names), extra, ("tool_choice",), hosted_at=tuple(hosted_at))
+
+
+def _allowed_name(entry: Any) -> str:
     """The name in an entry of `allowed_tools`; "" for one that names no tool of the client's."""
-    value = jsontext.plain(entry)
-    if isinstance(value, dict) and value.keys() == {"type", "name"} and value["type"] in ("function", "custom"):
-        return str(value["name"])
-    return ""
+    if not isinstance(entry, dict) or entry.get("type") not in ("function", "custom"):
+        return ""
+    nested = entry.get(entry["type"])
+    name = nested.get("name") if isinstance(nested, dict) else entry.get("name")
+    return name if isinstance(name, str) else ""
+
+
+def _is_allowed(tool: HostedTool, entry: Any, rows: tuple[Row, ...]) -> bool:
+    """Whether an entry of `allowed_tools` means this tool, which the upstream runs: by its type, under any of its
+    spellings, and by the label of an MCP server."""
+    kind = entry.get("type") if isinstance(entry, dict) else None
+    if not isinstance(kind, str):
+        return False
+    if kind != tool.kind and not any(row.kinds.fullmatch(kind) and row.kinds.fullmatch(tool.kind) for row in rows):
+        return False
+    label = entry.get("server_label")
+    return label is None or label == jsontext.plain(tool.value).get("server_label")
 
 
 def _named(function: Raw) -> str:
@@ -336,4 +382,13 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
         return None
     if choice.mode == "one":
         return named[0]
+    if choice.hosted_at is None:
+        named += [_allowed_entry(tool) for tool in request.tools if isinstance(tool, HostedTool)]
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
+
+
+def _allowed_entry(tool: HostedTool) -> dict[str, Any]:
+    """A tool that the upstream runs in `allowed_tools`."""
+    value = jsontext.plain(tool.value)
+    label = value.get("server_label") if isinstance(value, dict) else None
+    return {"type": tool.kind, "server_label": label} if isinstance(label, str) else {"type": tool.kind}

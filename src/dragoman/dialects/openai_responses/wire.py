@@ -142,6 +142,8 @@ class ToolChoice(Wire):
     mode: str | None = None
     tools: list[Raw] | None = None
     function: Raw = NONE
+    allowed_tools: Raw = NONE
+    """As in Chat, which has mode and tools there."""
     strange: Raw = NONE
 
 

@@ -162,7 +162,7 @@ def test_schemas_of_the_sister_dialect_become_objects_that_say_so(schema: str) -
         ({"type": "custom", "name": "p"}, Choice("one", ("p",), at=("tool_choice",))),
         (
             {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "f"}]},
-            Choice("required", ("f",), at=("tool_choice",)),
+            Choice("required", ("f",), at=("tool_choice",), hosted_at=()),
         ),
     ],
 )
