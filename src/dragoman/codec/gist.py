@@ -56,6 +56,8 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
     arranged, alternates, fine = past.arranged, past.alternates, past.waiting is not None
     waiting = [*past.waiting] if past.waiting else []
     before = turns[begin - 1] if begin else _NOBODY
+    if past.waiting is None and before.role == "assistant":
+        waiting = [part.id for part in before.parts if type(part) is ToolCall]
     asked: list[str] = []
     answered: list[str] = []
     others: list[Part] = []
@@ -79,6 +81,8 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
         else:
             if waiting or not turn.parts:
                 fine = False
+                if waiting and role == last == "assistant":
+                    arranged = False  # neighbours that are one step
             if role == last or (role == "user" and last == "tool"):
                 at = before.at[:2]
                 if not at or turn.at[:2] != at:

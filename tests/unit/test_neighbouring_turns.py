@@ -1,0 +1,106 @@
+"""Neighbouring turns of the model are one step where their calls are answered together, in every pair of dialects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dragoman import translate_request
+from dragoman.canon.parts import ToolCall, ToolResult
+from dragoman.crossing import Crossing
+from dragoman.dialects import get, names
+
+
+def _call(name: str) -> dict[str, Any]:
+    return {"functionCall": {"name": name, "args": {"of": name}}}
+
+
+def _result(name: str, told: str) -> dict[str, Any]:
+    return {"functionResponse": {"name": name, "response": {"output": told}}}
+
+
+def _document(*contents: tuple[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    said = [{"role": role, "parts": parts} for role, parts in contents]
+    return {"contents": [{"role": "user", "parts": [{"text": "go"}]}, *said]}
+
+
+STEPS = {
+    "two turns": _document(
+        ("model", [_call("a")]), ("model", [_call("b")]), ("user", [_result("a", "RA"), _result("b", "RB")])
+    ),
+    "results in another order": _document(
+        ("model", [_call("a")]), ("model", [_call("b")]), ("user", [_result("b", "RB"), _result("a", "RA")])
+    ),
+    "results in two turns": _document(
+        ("model", [_call("a")]), ("model", [_call("b")]), ("user", [_result("a", "RA")]), ("user", [_result("b", "RB")])
+    ),
+    "texts between": _document(
+        ("model", [{"text": "first"}]),
+        ("model", [_call("a")]),
+        ("model", [{"text": "then"}, _call("b")]),
+        ("model", [{"text": "last"}]),
+        ("user", [_result("a", "RA"), _result("b", "RB"), {"text": "more"}]),
+    ),
+    "one name twice": _document(
+        ("model", [_call("a")]), ("model", [_call("a")]), ("user", [_result("a", "RA"), _result("a", "RB")])
+    ),
+}
+
+
+def _pairs(body: bytes, dialect: str) -> list[tuple[str, str]]:
+    """Each result with the name of the call before it that has its id."""
+    request = get(dialect).read_request(body, Crossing(dialect, "test"))
+    parts = [part for turn in request.turns for part in turn.parts]
+    calls = {part.id: part.name for part in parts if isinstance(part, ToolCall)}
+    told = [part for part in parts if isinstance(part, ToolResult)]
+    return sorted((calls[one.call_id], getattr(one.parts[0], "text", "")) for one in told)
+
+
+@pytest.mark.parametrize("case", STEPS)
+@pytest.mark.parametrize("target", [name for name in names() if name not in ("gemini", "code-assist")])
+def test_results_stay_with_their_calls(target: str, case: str) -> None:
+    for _ in range(2):  # the second time the history is known
+        out = translate_request(STEPS[case], source="gemini", target=target, model="m")
+        expected = [("a", "RA"), ("a", "RB")] if case == "one name twice" else [("a", "RA"), ("b", "RB")]
+        assert _pairs(out.body, target) == expected
+        assert not {loss.code for loss in out.losses} & {"result.invented", "result.orphaned", "result.moved"}
+        for text in ("first", "then", "last", "more") if case == "texts between" else ():
+            assert text.encode() in out.body
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openrouter", "ollama"])
+def test_a_call_without_a_result_stays_before_what_was_said_later(target: str) -> None:
+    document = _document(("model", [_call("a")]), ("model", [{"text": "later"}]), ("user", [{"text": "and?"}]))
+    out = translate_request(document, source="gemini", target=target, model="m")
+    roles = [message["role"] for message in out.json()["messages"]]
+    assert roles == ["user", "assistant", "tool", "assistant", "user"]
+    assert "result.invented" in [loss.code for loss in out.losses]
+
+
+def test_a_history_that_goes_on_with_a_neighbour() -> None:
+    """The beginning was seen before; the turn behind it belongs to the same step."""
+    begun = STEPS["two turns"]["contents"][:2]
+    translate_request({"contents": begun}, source="gemini", target="openai-chat", model="m")
+    out = translate_request(STEPS["two turns"], source="gemini", target="openai-chat", model="m")
+    assert _pairs(out.body, "openai-chat") == [("a", "RA"), ("b", "RB")]
+
+
+def test_messages_of_one_role_in_anthropic() -> None:
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "a", "input": {}}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t2", "name": "b", "input": {}}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": "RA"},
+                {"type": "tool_result", "tool_use_id": "t2", "content": "RB"},
+            ],
+        },
+    ]
+    document = {"model": "m", "max_tokens": 9, "messages": messages}
+    for target in ("openai-chat", "openrouter", "ollama", "gemini", "openai-responses"):
+        out = translate_request(document, source="anthropic", target=target)
+        assert _pairs(out.body, target) == [("a", "RA"), ("b", "RB")]
+        assert "result.invented" not in [loss.code for loss in out.losses]
