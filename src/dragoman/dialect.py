@@ -186,5 +186,7 @@ class Dialect(Struct, frozen=True, eq=False):
     seal_list: bool = False
     """Its answers have a list beside their parts (`reasoning_details`) for seals of other upstreams. Some clients send
     the list back, and many do not."""
+    unsealed_thoughts: bool = False
+    """Some of its hosts take back the thoughts that they have sent, and demand them, though they have no seal."""
     origin: str = ""
     """In which dialect's name its seals are, if not in its own."""

@@ -96,7 +96,7 @@ def seal_plan(
     model = ""
     if answers is not None:
         model, host = answers.model, host or answers.host
-    name, wanted = (hosts.origin(host), _wanted(host, reader)) if host else ("", False)
+    name, wanted = (hosts.origin(host), _wanted(host, reader)) if host else ("", reader.unsealed_thoughts)
     plan = _plan(reader.name, writer.name, vault is not None, seals, model, name, wanted)
     if plan is None or plan.vault is None:
         return plan
@@ -113,9 +113,10 @@ def _plan(source: str, target: str, kept: bool, seals: Strategy, model: str, hos
 
 
 def _wanted(host: str, reader: Dialect) -> bool:
-    """Whether the upstream takes its thoughts back, sealed or not."""
+    """Whether the upstream takes its thoughts back, sealed or not. A host of which nothing is known gets back what it
+    has sent itself: DeepSeek behind a company's proxy demands it."""
     known = hosts.lookup(host, reader.name)
-    return known is not None and known.echo
+    return reader.unsealed_thoughts and (known is None or known.echo)
 
 
 def way_back(source: str, target: str, answers: Translation | None, created: int) -> Crossing:

@@ -162,3 +162,45 @@ def test_they_ride_in_the_id_of_the_next_call(client: str, streamed: bool) -> No
     messages = json.loads(sent().body)["messages"]
     assert messages[1]["reasoning_content"] == "I look first."
     assert messages[1]["tool_calls"][0]["id"] == messages[2]["tool_call_id"] == "call_1"
+
+
+PROXY = "llm.company.example"
+
+
+@pytest.mark.parametrize("host", [PROXY, None])
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_a_host_of_which_nothing_is_known_gets_its_thoughts_back(
+    client: str, field: str, streamed: bool, host: str | None
+) -> None:
+    call = {**CALL, "function": {"name": "weather", "arguments": "{}"}}
+    message = {"role": "assistant", "content": "", field: "I look first.", "tool_calls": [call]}
+    person, vault = Client(client, MODEL), MemoryVault()
+    person.say("what is there?")
+
+    def sent(model: str = MODEL, to: str | None = host) -> dragoman.Translation:
+        body = person.request(stream=streamed)
+        return dragoman.translate_request(body, source=client, target="openai-chat", model=model, host=to, vault=vault)
+
+    head = {"id": "a", "created": 1, "model": MODEL}
+    if streamed:
+        deltas = [{"role": "assistant", field: "I look"}, {field: " first."}, {"tool_calls": [{"index": 0, **call}]}]
+        chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+        chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+        told = StreamTranslator(source="openai-chat", target=client, answers=sent(), vault=vault)
+        out = b"".join([told.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n") for chunk in chunks])
+        out += told.feed(b"data: [DONE]\n\n") + told.close()
+    else:
+        choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+        answer = {**head, "object": "chat.completion", "choices": [choice]}
+        out = dragoman.translate_response(answer, source="openai-chat", target=client, answers=sent(), vault=vault).body
+    person.hear(person.gathered(out, streamed=streamed))
+    found = json.loads(sent().body)["messages"][1]
+    assert found[field] == "I look first."
+    other = "reasoning" if field == "reasoning_content" else "reasoning_content"
+    assert other not in found
+    assert b"I look first" not in sent(model="gpt-4o").body
+    if host is not None:
+        assert b"I look first" not in sent(to="other.example").body
+    assert b"I look first" not in sent(to="api.groq.com").body

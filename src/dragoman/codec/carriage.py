@@ -211,8 +211,8 @@ class Told:
 
     def shown(self, seal: Seal | None, calls: int, chars: int) -> Seal:
         """The seal on a thought that travels in its own slot; an empty one says where a thought without any is from."""
-        if seal is None:
-            return self.labelled(Seal(self.plan.origin.dialect, ""))
+        if seal is None or not seal.data:
+            return self.labelled(seal or Seal(self.plan.origin.dialect, ""))
         of = self.labelled(seal)
         if self.plan.ordered or not (calls or chars):
             return of
@@ -224,7 +224,7 @@ class Told:
         if seal is None or not seal.data:
             if self.plan.wanted and text and self.plan.way in ("parts", "id", "vault", "list"):
                 # Clients of these ways strip thoughts: the words travel with a call, for their host wants them there.
-                bare = self.record("thought", Seal(self.plan.origin.dialect, ""))
+                bare = self.record("thought", seal or Seal(self.plan.origin.dialect, ""))
                 self._waiting.append(msgspec.structs.replace(bare, text=text))
             return
         if self.plan.way == "drop":

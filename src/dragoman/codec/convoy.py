@@ -43,7 +43,8 @@ class Convoy:
         self._crossing = crossing
         self._told: dict[int, Told] = {}
         self._open: dict[int, _Open] = {}
-        self._ended: dict[int, PartEnd] = {}  # by answer: the end of a thought whose slot is still free
+        # By answer: the end of a thought whose slot is still free, and the empty seal that names its kind.
+        self._ended: dict[int, tuple[PartEnd, Seal | None]] = {}
         self._model = ""
         self._added = 0
 
@@ -107,9 +108,9 @@ class Convoy:
         """The end of the last thought; records go into its slot, or into a thought of their own."""
         ended = self._ended.pop(answer, None)
         if ended is not None:
-            told = self._of(answer)
-            seal = seals.bundle(records) if records else told.shown(None, 0, 0)
-            out += (PartDelta(ended.index, "", seal), ended)
+            end, kind = ended
+            seal = seals.bundle(records) if records else self._of(answer).shown(kind, 0, 0)
+            out += (PartDelta(end.index, "", seal), end)
         elif records:
             self._put_in(Reasoning(seal=seals.bundle(records)), answer, out)
 
@@ -174,10 +175,10 @@ class Convoy:
         elif self._plan.strips:
             told.wait(part, opened.seal, text)
             out.append(event)
-        elif opened.seal is not None:
+        elif opened.seal is not None and opened.seal.data:
             out += (PartDelta(event.index, "", told.shown(opened.seal, opened.calls, opened.chars)), event)
         elif text:
-            self._ended[opened.answer] = event
+            self._ended[opened.answer] = event, opened.seal
         else:
             out.append(event)
 

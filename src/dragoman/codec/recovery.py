@@ -327,8 +327,9 @@ def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[
     own = False
     from_where = Seal("", "")
     for record in bundle:
-        from_where = Seal(record.dialect, "", "", record.model, record.host)
         home = not port.skip and same_origin(record.seal(), port.origin)
+        # Words that somebody else thought: no writer may take them for its upstream's own.
+        from_where = Seal(record.dialect, "", "", record.model, record.host) if home else Seal(BUNDLE, "")
         if record.where == "thought" and record.length < 0 and type(part) is Reasoning:
             record = msgspec.structs.replace(record, text=part.text, length=0)
             own = home

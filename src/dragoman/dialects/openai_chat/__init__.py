@@ -88,6 +88,7 @@ DIALECT = Dialect(
     call_slots=frozenset({"gemini"}),
     # The same holds for reasoning_details, which OpenRouter and other gateways write.
     seal_list=True,
+    unsealed_thoughts=True,
     rules=rules,
     kin=("openrouter",),
     noise=NOISE,

@@ -29,6 +29,8 @@ _SAME_FILES = frozenset({wire.NAME, "openai-responses"})
 """Dialects whose file ids one upstream holds."""
 _DETAILS = frozenset({"auto", "low", "high", "original"})
 _FIELD = "dragoman.field"
+_HOME_FIELDS = ("reasoning_content", "reasoning")
+"""In which hosts think, beside the content. The first one is the usual one."""
 
 
 def field_mark(field: str, extra: Extra | None = None) -> Extra:
@@ -39,6 +41,12 @@ def field_mark(field: str, extra: Extra | None = None) -> Extra:
 def marked_field(part: Part) -> str:
     mark = part.extra.get(wire.NAME, {}).get(_FIELD) if part.extra is not None else None
     return str(jsontext.plain(mark)) if mark else ""
+
+
+def thought_origin(field: str, crossing: Crossing) -> Seal | None:
+    """The empty seal of a thought in an answer: it names the field in which its host takes it back. None for the usual
+    field, and within the dialect, where the client has the field itself."""
+    return Seal(wire.NAME, "", field) if field != _HOME_FIELDS[0] and crossing.target != wire.NAME else None
 
 
 def text_value(arguments: str | dict[str, Raw] | None) -> str:
@@ -152,7 +160,8 @@ def read_assistant(
             extra[wire.NAME]["reasoning"] = jsontext.raw(message.reasoning)
             if message.reasoning != thought:
                 crossing.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
-        parts.append(Reasoning(thought, extra=extra, at=at + (field,)))
+        seal = None if request else thought_origin(field, crossing)
+        parts.append(Reasoning(thought, seal=seal, extra=extra, at=at + (field,)))
     if request and message.reasoning_details:
         parts += take_marked(message, at)
     content = message.content
@@ -162,7 +171,10 @@ def read_assistant(
         parts.append(Text(content, citations=citations, at=at + ("content",)))
     else:
         if content:
-            parts.extend(read_content(content, at, crossing, unknown))
+            for part in read_content(content, at, crossing, unknown):
+                if type(part) is Reasoning and not request:
+                    part = msgspec.structs.replace(part, seal=thought_origin("thinking", crossing))
+                parts.append(part)
         if notes:  # there is no one text they belong to
             unknown[at + ("annotations",)] = {str(i): jsontext.raw(note_) for i, note_ in enumerate(notes)}
     if message.refusal:
@@ -422,7 +434,7 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
         elif isinstance(part, Reasoning):
             if part.seal is not None and part.seal.data and _listed(part, entries, crossing, request):
                 continue
-            own = marked_field(part)
+            own = marked_field(part) or _home_field(part, crossing, request)
             if own == "thinking":
                 content.append(part)
             elif request and not own:
@@ -464,6 +476,16 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
     if request and message["content"] is None and not calls and not refusals and not entries:
         return None
     return message
+
+
+def _home_field(part: Reasoning, crossing: Crossing, request: bool) -> str:
+    """The field of a thought that goes back to the host that thought it, though nothing is known of the host. What
+    comes from another upstream has no seal of this dialect any more (`codec.recovery`)."""
+    seal = part.seal
+    if not request or crossing.host is not None or seal is None or seal.dialect != wire.NAME or seal.data:
+        return ""
+    field = seal.kind or _HOME_FIELDS[0]
+    return field if field in _HOME_FIELDS else ""
 
 
 def _listed(part: Reasoning, entries: list[Any], crossing: Crossing, request: bool) -> bool:

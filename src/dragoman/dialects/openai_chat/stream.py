@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
+from ...canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Response, Usage
 from ...codec import jsontext
 from ...codec.admit import Door, Unknown
@@ -30,7 +30,7 @@ from . import wire
 from .audio import becomes_words, spoken_words
 from .calls import Call, begins
 from .faults import fault_from
-from .message import read_annotations, read_seal, text_value, thinking_text
+from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
 from .response import read_response, read_stop, read_usage
 
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
@@ -79,6 +79,7 @@ class StreamReader(FrameReader):
         self._id = ""
         self._usage: Usage | None = None
         self._kept: set[tuple[Path, str]] = set()
+        self._field = ""  # in which the host thinks
 
     def close(self) -> list[Event]:
         events: list[Event] = []
@@ -249,6 +250,8 @@ class StreamReader(FrameReader):
         """Everything in a delta but its calls."""
         thought = delta.reasoning_content or delta.reasoning
         if thought:
+            if not self._field:
+                self._field = "reasoning_content" if delta.reasoning_content else "reasoning"
             self._words(answer, "reasoning", thought, events)
         content = delta.content
         if content:
@@ -278,7 +281,7 @@ class StreamReader(FrameReader):
             self._release(answer, events)
             return
         self._end(answer, events)
-        self._begin(answer, kind, _blank(answer, kind), events)
+        self._begin(answer, kind, self._blank(answer, kind), events)
         events.append(PartDelta(answer.index, text))
 
     def _parts(self, answer: Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
@@ -286,6 +289,8 @@ class StreamReader(FrameReader):
         at: Path = ("choices", answer.number, "delta", "content")
         for part in content:
             thought = part.thinking and thinking_text(part.thinking, at, self._crossing)
+            if thought:
+                self._field = "thinking"
             for kind, text in (("text", part.text), ("refusal", part.refusal), ("reasoning", thought)):
                 if text:
                     self._words(answer, kind, text, events)
@@ -372,7 +377,7 @@ class StreamReader(FrameReader):
                     events.append(PartDelta(answer.index, held.text))
             else:
                 kind, text = held
-                self._begin(answer, kind, _blank(answer, kind), events)
+                self._begin(answer, kind, self._blank(answer, kind), events)
                 events.append(PartDelta(answer.index, text))
                 while answer.waiting and isinstance(answer.waiting[0], tuple) and answer.waiting[0][0] == kind:
                     events.append(PartDelta(answer.index, answer.waiting.pop(0)[1]))  # type: ignore[index]
@@ -397,6 +402,16 @@ class StreamReader(FrameReader):
         self._begin(answer, "call", call.part, events)
         call.index = answer.index
         answer.call = call
+
+    def _blank(self, answer: Answer, kind: str) -> Part:
+        """A text or a thought that begins."""
+        at: Path = ("choices", answer.number, "delta", _FIELDS[kind])
+        if kind == "reasoning":
+            return Reasoning(seal=self._thought_origin(), at=at)
+        return Text("", kind == "refusal", at=at)
+
+    def _thought_origin(self) -> Seal | None:
+        return thought_origin(self._field, self._crossing)
 
     def _end(self, answer: Answer, events: list[Event]) -> None:
         if answer.kind:
@@ -455,11 +470,6 @@ class StreamReader(FrameReader):
             if bytes(value) != b"null":
                 quiet = name in wire.NOISE
                 self._crossing.lose("field.dropped", (*at, name), severity="info" if quiet else None)
-
-
-def _blank(answer: Answer, kind: str) -> Part:
-    at: Path = ("choices", answer.number, "delta", _FIELDS[kind])
-    return Reasoning(at=at) if kind == "reasoning" else Text("", kind == "refusal", at=at)
 
 
 _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}

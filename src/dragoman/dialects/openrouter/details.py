@@ -135,6 +135,8 @@ def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[P
 
 def own_thought(part: Reasoning) -> Reasoning:
     """A thought that stood in the field `reasoning` alone: it goes back to this dialect only."""
+    if part.seal is not None and part.seal.dialect == CHAT:
+        part = msgspec.structs.replace(part, seal=None)
     extra = part.extra or {}
     mark = extra.get(CHAT, {})
     rest = {name: value for name, value in extra.items() if name != CHAT}

@@ -136,6 +136,9 @@ class StreamReader(chat.StreamReader):
             self._whole(answer, read_image(value, ("choices", choice.index, "delta", "images")), events)
         return False
 
+    def _thought_origin(self) -> Seal | None:
+        return None  # the details have the seals
+
     def _read_details(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         values = listed(delta.reasoning_details)
         at = ("choices", answer.number, "delta")
