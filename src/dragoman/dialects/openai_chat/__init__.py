@@ -8,12 +8,12 @@ from typing import Any
 from ...codec.hosted_text import write_as_text
 from ...dialect import Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
+from .detail_stream import DetailStreamReader
 from .faults import is_answer, read_fault, write_fault
 from .hosted import HOSTED
 from .plain import read_plain, write_plain
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
-from .stream import StreamReader
 from .stream_end import StreamEnd
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
@@ -67,7 +67,7 @@ DIALECT = Dialect(
     write_response=write_response,
     read_plain=read_plain,
     write_plain=write_plain,
-    reader=StreamReader,
+    reader=DetailStreamReader,
     writer=StreamWriter,
     stream_end=StreamEnd,
     read_tools=read_tools,
@@ -84,7 +84,7 @@ DIALECT = Dialect(
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
     # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the
     # whole message they got, and lose it when they build one of the fields they know: offered, not relied upon.
-    sealed=frozenset({"call"}),
+    sealed=frozenset({"call", "reasoning"}),
     call_slots=frozenset({"gemini"}),
     # The same holds for reasoning_details, which OpenRouter and other gateways write.
     seal_list=True,

@@ -13,38 +13,70 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.parts import Part, Path, Reasoning
+from ...canon.parts import Part, Path, Reasoning, Seal
 from ...codec import jsontext
 from ...codec.seals import BUNDLE, MARK, MARK_BYTES, foreign, pack
 from . import wire
 
 FIELD = "reasoning_details"
-_ENCRYPTED = "reasoning.encrypted"
+TEXT, SUMMARY, ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
+_KINDS = frozenset({TEXT, SUMMARY, ENCRYPTED})
 _FORMAT = "unknown"
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
-class _Entry(Struct):
-    """The fields of an entry in which a seal under our mark may stand."""
+class Detail(Struct):
+    """The fields of an entry that are looked at."""
 
+    type: str = ""
     text: str | None = None
     summary: str | None = None
     signature: str | None = None
     data: str | None = None
+    id: str | None = None
+    index: int | None = None
+    format: str | None = None
 
 
 _list = msgspec.json.Decoder(list[Raw]).decode
-_entry = msgspec.json.Decoder(_Entry).decode
+_detail = msgspec.json.Decoder(Detail).decode
+
+
+def listed(raw: Raw) -> list[Raw] | None:
+    """The entries of a list; None when it is none."""
+    try:
+        return _list(raw)
+    except _REFUSED:
+        return None
+
+
+def look(value: Raw) -> Detail | None:
+    """An entry of a known type, else None."""
+    try:
+        found = _detail(value)
+    except _REFUSED:
+        return None
+    return found if found.type in _KINDS else None
+
+
+def words(detail: Detail) -> str:
+    """The words of an entry."""
+    return (detail.summary if detail.type == SUMMARY else detail.text if detail.type == TEXT else "") or ""
+
+
+def is_proof(detail: Detail) -> bool:
+    """Whether an entry holds a signature or encrypted reasoning."""
+    return bool(detail.signature or detail.data)
 
 
 def written_entry(packed: str, index: int) -> dict[str, Any]:
     """The entry for a packed seal. The OpenAI SDK joins entries by `index`, so each entry of an answer has its own."""
-    return {"type": _ENCRYPTED, "data": packed, "format": _FORMAT, "index": index}
+    return {"type": ENCRYPTED, "data": packed, "format": _FORMAT, "index": index}
 
 
 def is_chat_entry(entry: Any) -> bool:
     """Whether a decoded entry is one that was written here, for a client of Chat."""
-    data = entry.get("data") if isinstance(entry, dict) and entry.get("type") == _ENCRYPTED else None
+    data = entry.get("data") if isinstance(entry, dict) and entry.get("type") == ENCRYPTED else None
     return isinstance(data, str) and data.startswith(MARK) and "id" not in entry
 
 
@@ -58,9 +90,8 @@ def take_marked(message: wire.Message, at: Path) -> list[Part]:
     raw = message.reasoning_details
     if MARK_BYTES not in bytes(raw):
         return []
-    try:
-        entries = _list(raw)
-    except _REFUSED:
+    entries = listed(raw)
+    if entries is None:
         return []
     found: list[Part] = []
     others: list[Raw] = []
@@ -78,15 +109,43 @@ def take_marked(message: wire.Message, at: Path) -> list[Part]:
 def _read_marked(value: Raw, at: Path) -> Reasoning | None:
     if MARK_BYTES not in bytes(value):
         return None
-    try:
-        entry = _entry(value)
-    except _REFUSED:
-        return None
-    for slot in (entry.data, entry.signature):
+    entry = look(value)
+    for slot in (entry.data, entry.signature) if entry is not None else ():
         seal = foreign(slot) if slot else None
-        if seal is not None:
-            return Reasoning(entry.text or entry.summary or "", seal=seal, at=at)
+        if seal is not None and entry is not None:
+            return Reasoning(words(entry), seal=seal, at=at)
     return None
+
+
+def take_own(message: wire.Message, at: Path) -> list[Part]:
+    """The thoughts in the list of a host, where another dialect is to be written: each with its whole entry as seal, by
+    which the host knows it again. The fields that repeat their words are then empty. A list that is not understood, or
+    that differs from these fields, stays in the message."""
+    values = listed(message.reasoning_details)
+    entries = [look(value) for value in values or ()]
+    if not values or None in entries:
+        return []
+    known = [entry for entry in entries if entry is not None]
+    said = "".join(map(words, known))
+    thought = message.reasoning_content or message.reasoning or ""
+    if not any(map(is_proof, known)):
+        if said == thought:
+            message.reasoning_details = wire.NONE
+        return []
+    if said and thought and said != thought:
+        return []
+    message.reasoning_details = wire.NONE
+    if said:
+        message.reasoning_content = message.reasoning = None
+    return [
+        Reasoning(words(entry), seal=Seal(wire.NAME, jsontext.text(value), entry.type), at=(*at, FIELD, i))
+        for i, (value, entry) in enumerate(zip(values, known, strict=True))
+    ]
+
+
+def is_entry(seal: Seal) -> bool:
+    """Whether a seal is a whole entry of a host's list."""
+    return seal.dialect == wire.NAME and seal.kind in _KINDS and jsontext.is_object(seal.data)
 
 
 def put_back(entries: list[Any], part: Reasoning) -> None:
@@ -103,5 +162,5 @@ def among_others(entries: list[Any], others: Raw) -> list[Any]:
     """Our entries at their old places among those of the host."""
     whole: list[Any] = _list(others)
     for entry in entries:
-        whole.insert(entry["index"], entry)
+        whole.insert(entry["index"] if isinstance(entry, dict) else len(whole), entry)
     return whole

@@ -24,6 +24,7 @@ from ...codec.seals import Origin, same_origin
 from ...codec.trim import trim
 from ...crossing import Crossing, Host
 from . import wire
+from .details import FIELD, is_entry
 from .message import field_mark, marked_field
 from .tools import CACHE_CONTROL, NAMES, with_own
 
@@ -219,6 +220,8 @@ class _Suit:
         """Thoughts go back to the host that thought them, in the field it has for them, and to no other."""
         host, seal, field = self._host, thought.seal, marked_field(thought)
         mine = (self._own or host.demanded) if seal is None else same_origin(seal, self._origin)
+        if seal is not None and is_entry(seal) and mine and not self._refused(f"messages[].{FIELD}"):
+            return thought
         if not host.echo or not mine:
             self._lose("reasoning.dropped", thought.at, "" if mine else "it is another upstream's")
             if seal is not None and seal.data:

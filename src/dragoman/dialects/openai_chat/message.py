@@ -19,7 +19,7 @@ from ...codec.seals import BUNDLE, origin, pack
 from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from . import wire
-from .details import FIELD, is_carrier, put_back, take_marked, written_entry
+from .details import FIELD, is_carrier, is_entry, put_back, take_marked, take_own, written_entry
 from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
@@ -149,6 +149,11 @@ def read_assistant(
     `salt` tells one answer from another where a call has no id: their places are the same in all answers. `request`:
     a client brings the message back."""
     parts: list[Part] = []
+    details: list[Part] = []
+    if message.reasoning_details:
+        details = take_marked(message, at) if request else []
+        if crossing.target not in wire.KIN and message.reasoning_details:
+            details += take_own(message, at)
     thought = message.reasoning_content
     field = "reasoning_content"
     if not thought:
@@ -162,8 +167,7 @@ def read_assistant(
                 crossing.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
         seal = None if request else thought_origin(field, crossing)
         parts.append(Reasoning(thought, seal=seal, extra=extra, at=at + (field,)))
-    if request and message.reasoning_details:
-        parts += take_marked(message, at)
+    parts += details
     content = message.content
     notes = message.annotations
     if content and isinstance(content, str):
@@ -493,6 +497,9 @@ def _listed(part: Reasoning, entries: list[Any], crossing: Crossing, request: bo
     be written; its own seal has no place."""
     if part.seal is not None and not request and is_carrier(part):
         entries.append(written_entry(pack(part.seal), len(entries)))
+        return True
+    if request and part.seal is not None and is_entry(part.seal):
+        entries.append(Raw(part.seal.data))  # it goes back to its host: any other never gets here
         return True
     if request and FIELD in part.at and part.seal is not None and part.seal.dialect == wire.NAME:
         put_back(entries, part)

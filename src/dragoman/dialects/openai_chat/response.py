@@ -19,6 +19,7 @@ from ...codec.ids import hashed, to_chat_client
 from ...crossing import Crossing
 from . import wire
 from .audio import becomes_words, is_heard, spoken_parts
+from .details import FIELD
 from .message import read_assistant, read_legacy, write_assistant, write_plain
 from .results import write_results_messages
 from .tools import IDS
@@ -363,6 +364,9 @@ def write_results(response: Response, results: Request, crossing: Crossing) -> b
     messages: list[Any] = []
     calls = [part for part in response.parts if isinstance(part, ToolCall)]
     assistant = write_assistant(response.parts, crossing, request=True)
+    listed = (response.extra or {}).get(wire.NAME, {}).get(f"choices/0/message/{FIELD}")
+    if listed is not None and crossing.source == wire.NAME:  # seals, the client's to send back
+        assistant = {**(assistant or {"role": "assistant", "content": None}), FIELD: listed}
     if assistant is not None:
         messages.append(assistant)
     for turn in results.turns:

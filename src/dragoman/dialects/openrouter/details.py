@@ -19,55 +19,17 @@ from ...codec.custom import wrap_input
 from ...codec.ids import hashed, short_for_chat_client
 from ...codec.media import data_url, split_data_url
 from ...crossing import Crossing
+from ..openai_chat.details import ENCRYPTED, TEXT, Detail, listed, look, words
 from ..openai_chat.message import marked_field
 from .wire import CHAT, NAME, own
 
-TEXT, SUMMARY, ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
-_KINDS = frozenset({TEXT, SUMMARY, ENCRYPTED})
 _FORMAT = "unknown"
 _OURS_ID = "dragoman-"
 _IMAGES = "images"
 _OURS = "dragoman."
 
 
-class Detail(Struct):
-    """What is looked at in a detail."""
-
-    type: str = ""
-    text: str | None = None
-    summary: str | None = None
-    signature: str | None = None
-    data: str | None = None
-    id: str | None = None
-    index: int | None = None
-    format: str | None = None
-
-
-_list = msgspec.json.Decoder(list[Raw]).decode
-_detail = msgspec.json.Decoder(Detail).decode
 _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
-
-
-def listed(raw: Raw) -> list[Raw] | None:
-    """The entries of a list; None when it is none."""
-    try:
-        return _list(raw)
-    except _REFUSED:
-        return None
-
-
-def look(value: Raw) -> Detail | None:
-    """A detail of a kind that is known, else None."""
-    try:
-        found = _detail(value)
-    except _REFUSED:
-        return None
-    return found if found.type in _KINDS else None
-
-
-def words(detail: Detail) -> str:
-    """What it says in words."""
-    return (detail.summary if detail.type == SUMMARY else detail.text if detail.type == TEXT else "") or ""
 
 
 def shown_id(index: int) -> str:

@@ -14,9 +14,10 @@ from ...codec import jsontext, seals
 from ...codec.endings import cut_short
 from ...crossing import Crossing
 from ..openai_chat import stream_writer as chat
+from ..openai_chat.details import TEXT
 from ..openai_chat.response import write_usage
 from . import wire
-from .details import TEXT, detail_id, made, shown_id, write_image
+from .details import detail_id, made, shown_id, write_image
 from .faults import error_object
 from .response import failed, homed_usage, written_stop
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -602,8 +603,26 @@ def test_logprobs_that_come_late_are_still_a_loss() -> None:
     assert events_of(sse(silent, said))[1] == [("field.dropped", "/choices/0/logprobs")]
 
 
-def test_details_beside_a_call_are_losses_too() -> None:
-    delta = {**call(0, "a", "f", "{}"), "reasoning_details": [{"type": "reasoning.encrypted"}]}
-    assert events_of(sse(chunk(delta), chunk({}, "tool_calls")))[1] == [
-        ("field.dropped", "/choices/0/delta/reasoning_details")
-    ]
+def test_details_beside_a_call_are_a_sealed_thought() -> None:
+    delta = {**call(0, "a", "f", "{}"), "reasoning_details": [{"type": "reasoning.encrypted", "data": "x"}]}
+    events, lost = events_of(sse(chunk(delta), chunk({}, "tool_calls")))
+    assert lost == []
+    sealed = Seal("openai-chat", '{"type":"reasoning.encrypted","data":"x"}', "reasoning.encrypted")
+    assert [event.seal for event in events if isinstance(event, PartDelta) and event.seal is not None] == [sealed]
+
+
+def test_the_pieces_of_a_detail_are_one_thought() -> None:
+    entry = {"type": "reasoning.text", "index": 0, "format": "anthropic-claude-v1"}
+    events, lost = events_of(
+        sse(
+            chunk({"reasoning": "I ", "reasoning_details": [{**entry, "text": "I "}]}),
+            chunk({"reasoning": "see", "reasoning_details": [{**entry, "text": "see"}]}),
+            chunk({"reasoning_details": [{**entry, "signature": "c2ln"}]}),
+            chunk({"content": "ok"}, "stop"),
+        )
+    )
+    assert lost == []
+    assert "".join([event.text for event in events if isinstance(event, PartDelta) and event.index == 0]) == "I see"
+    (seal,) = [event.seal for event in events if isinstance(event, PartDelta) and event.seal is not None]
+    assert (seal.dialect, seal.kind) == ("openai-chat", "reasoning.text")
+    assert json.loads(seal.data) == {**entry, "text": "I see", "signature": "c2ln"}
