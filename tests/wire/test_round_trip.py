@@ -30,7 +30,8 @@ def request_there_and_back(case: Case, other: str) -> tuple[Translation, Transla
 
 
 def read(dialect: str, body: bytes) -> Request:
-    return get(dialect).read_request(body, crossing(dialect, dialect))
+    # As for another dialect: parts that are kept whole within the own one (Mistral's document_url) are read.
+    return get(dialect).read_request(body, crossing(dialect, dialect if b'"document_url"' not in body else "anthropic"))
 
 
 def answer(dialect: str, body: bytes, target: str = "") -> Response:

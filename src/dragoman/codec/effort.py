@@ -78,6 +78,9 @@ def wanted(settings: Settings, crossing: Crossing) -> str | None:
     effort = asked.effort or _opened(settings, asked, crossing)
     if effort is None:
         return None
+    if effort not in ORDER and effort not in profile.efforts and crossing.source != crossing.target:
+        crossing.lose("effort.dropped", asked.at, f"{effort} is a word of {crossing.source} hosts alone")
+        return None
     own = nearest(effort, profile.efforts)
     if own != asked.words:
         by_words = settings.effort is not None

@@ -11,7 +11,7 @@ from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import decoded_once
-from ...codec.extras import carried, gather, misplaced, restore
+from ...codec.extras import NULL, carried, gather, misplaced, restore
 from ...codec.ids import from_chat_client, minted, plain_id, to_chat_client
 from ...codec.ids import send as send_id
 from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url
@@ -102,7 +102,26 @@ def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Un
         extra = with_own(extra, "thinking", jsontext.raw(part.thinking))
         return Reasoning(text, extra=field_mark("thinking", extra), at=at)
     value = part.strange or jsontext.raw(part)
+    if jsontext.kind(value) == "document_url" and crossing.target != wire.NAME:
+        document = _read_document(value, at, crossing)
+        if document is not None:
+            return document
     return Opaque(wire.NAME, jsontext.kind(value), value, at=at)
+
+
+def _read_document(value: Raw, at: Path, crossing: Crossing) -> Media | None:
+    """Mistral's part for a document, which stands at an address or in a data URL."""
+    fields = jsontext.fields(value)
+    address = jsontext.plain(fields.pop("document_url", NULL))
+    name = jsontext.plain(fields.pop("document_name", NULL))
+    if not isinstance(address, str) or not address:
+        return None
+    fields.pop("type", None)
+    if fields:
+        crossing.keep(at, fields)
+    called = name if isinstance(name, str) else ""
+    mime, data = split_data_url(address) or (guess_mime(called) or guess_mime(address), "")
+    return Media("document", mime, data, url="" if data else address, name=called, at=at)
 
 
 def thinking_text(thinking: str | list[Raw], at: Path, crossing: Crossing) -> str:

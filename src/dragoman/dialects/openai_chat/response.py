@@ -258,7 +258,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         out["usage"] = write_usage(response.usage, crossing)
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
-    if crossing.source != wire.NAME:
+    if crossing.source != crossing.target:
         _complete(out, crossing)
     return jsontext.encode(out)
 

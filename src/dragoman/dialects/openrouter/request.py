@@ -18,7 +18,7 @@ from ...codec.recall import skimmer
 from ...crossing import Crossing
 from ..openai_chat import request as chat
 from ..openai_chat.history import NO_INPUT
-from . import wire
+from . import known_fields, wire
 from .details import own_thought, read_details, read_images, said, sealed_calls, tell
 from .fitted import capped, fitted_turn, marks_homed, marks_taken
 from .hosted import DEFERRED_TOOLS, take_deferred_search, take_plugins
@@ -216,6 +216,8 @@ def _hangs(turn: Turn) -> bool:
 
 def told_turn(turn: Turn, crossing: Crossing, mine: bool) -> Turn:
     """A turn as Chat's writer writes it into a request of this dialect."""
+    if not mine and crossing.source == wire.CHAT:
+        turn = known_fields.of_turn(turn, crossing)
     extra = wire.homed(turn.extra)
     if turn.role != "assistant":
         turn = Turn(turn.role, turn.parts, turn.name, extra, turn.at)

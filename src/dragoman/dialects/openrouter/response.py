@@ -174,7 +174,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     mine = crossing.source == wire.NAME
     came_from = crossing.source
     told = _told(with_failure(response.parts, failed(response.stop), GAP), crossing, mine)
-    extra = wire.homed(response.extra)
+    extra = _without_null_audio(wire.homed(response.extra))
     if told[1]:
         extra = _beside(extra, _below(told[1], "choices/0/message/"))
     if not mine:
@@ -184,7 +184,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     others = []
     for i, one in enumerate(response.alternatives):
         parts, fields = _told(with_failure(one.parts, failed(one.stop), GAP), crossing, mine)
-        own = wire.homed(one.extra)
+        own = _without_null_audio(wire.homed(one.extra))
         own = _beside(own, _below(fields, "message/")) if fields else own
         others.append(Alternative(parts, written_stop(one.stop, crossing, i + 1), own))
     out = Response(
@@ -209,6 +209,13 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
 _PRINT = "system_fingerprint"
 
 
+def _without_null_audio(extra: Extra | None) -> Extra | None:
+    """`extra` without an `audio` that is null: this dialect has an object there, or nothing (vLLM writes null)."""
+    fields = (extra or {}).get(wire.CHAT, {})
+    null = [name for name, value in fields.items() if name.endswith("message/audio") and bytes(value) == b"null"]
+    return {**(extra or {}), wire.CHAT: {k: v for k, v in fields.items() if k not in null}} if null else extra
+
+
 def _beside(extra: Extra | None, fields: dict[str, Any]) -> Extra:
     """`extra` with those fields that it does not have."""
     return {**(extra or {}), wire.CHAT: {**fields, **(extra or {}).get(wire.CHAT, {})}}
@@ -221,11 +228,16 @@ def homed_usage(usage: Usage | None, crossing: Crossing) -> Usage | None:
     extra = wire.homed(usage.extra)
     if crossing.source == wire.CHAT:
         figures = (extra or {}).get(wire.CHAT, {})
-        for name in [name for name in figures if name.endswith("/text_tokens")]:
+        for name in [name for name in figures if name.endswith("/text_tokens") or _no_amount(name, figures[name])]:
             crossing.lose("field.dropped", ("usage", *name.split("/")), severity="info")
             figures = {key: value for key, value in figures.items() if key != name}
         extra = {wire.CHAT: figures} if figures else None
     return usage if extra is usage.extra else msgspec.structs.replace(usage, extra=extra)
+
+
+def _no_amount(name: str, value: Raw) -> bool:
+    """Whether the cost is more than an amount: Perplexity writes a table, and this dialect has a number."""
+    return name == "cost" and bytes(value)[:1] in (b"{", b"[", b'"', b"t", b"f")
 
 
 def _told(parts: tuple[Part, ...], crossing: Crossing, mine: bool) -> tuple[tuple[Part, ...], dict[str, Any]]:

@@ -15,7 +15,7 @@ from ...codec.effort import wanted
 from ...codec.extras import carried
 from ...crossing import Crossing
 from ..openai_chat.tools import lifetime
-from . import wire
+from . import known_fields, wire
 
 _WISH: dict[str, Path] = {
     "effort": ("reasoning", "effort"),
@@ -180,4 +180,4 @@ def _fitted_extra(extra: Extra | None, settings: Settings, crossing: Crossing) -
             left[name] = value
         elif bytes(value) != jsontext.encode(getattr(settings, name)):
             crossing.lose("field.dropped", (name,), "this dialect has one field for both")
-    return {**extra, wire.CHAT: left}
+    return known_fields.of_request({**extra, wire.CHAT: left}, crossing)

@@ -16,7 +16,7 @@ from ...codec.custom import wrap_tool
 from ...codec.hosted import forced
 from ...crossing import Crossing
 from ..openai_chat import tools as chat
-from . import wire
+from . import known_fields, wire
 from .fitted import MARK, mark_taken, report_mark
 from .hosted import HOSTED, split_deferred_search
 from .settings import cache_mark
@@ -116,6 +116,8 @@ def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes
         if search is not None:
             crossing.lose("tool.hosted.dropped", search.at, "deferred_tools is a field of the request", "info")
             given = _expanded(given, crossing, "there is no tool search")
+        if came_from == wire.CHAT:
+            given = known_fields.of_tools(given, crossing)
         given, crossing.source = _fitted(given, crossing), wire.NAME if came_from == wire.CHAT else came_from
     try:
         return chat.write_tools(given, crossing)
@@ -160,6 +162,8 @@ def _expanded(tools: Tools, crossing: Crossing, reason: str) -> Tools:
 def fitted_tools(request: Request, crossing: Crossing) -> tuple[Tools, Choice | None]:
     """Tools and choice of a request from elsewhere. There is no choice of a subset: the others are not offered."""
     tools, choice = request.tools, request.choice
+    if crossing.source == wire.CHAT:
+        tools = known_fields.of_tools(tools, crossing)
     if choice is not None and choice.extra is not None and wire.CHAT in choice.extra:
         crossing.lose("choice.dropped", choice.at)
         choice = None

@@ -1,0 +1,105 @@
+"""The fields of a Chat request that OpenRouter knows: others are left out and reported.
+
+The names are those of OpenRouter's published schema of 2026-08-22, and of its documentation where that has more. Chat
+hosts have many fields of their own, such as `thinking` and `grammar`. OpenRouter hands what it does not know on to a
+provider, or refuses it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.losses import Severity
+from ...canon.parts import Extra, Opaque, Part, Path, ToolCall, ToolResult
+from ...canon.tools import HostedTool, Tool
+from ...canon.turns import Turn
+from ...crossing import Crossing
+from . import wire
+
+Tools = tuple[Tool | HostedTool, ...]
+
+_REQUEST = frozenset(wire.REQUEST_EXTRAS) | {
+    "cache_control",
+    "include_reasoning",
+    "logit_bias",
+    "metadata",
+    "modalities",
+    "prediction",
+    "prompt_cache_options",
+    "reasoning",
+    "service_tier",
+    "top_k",
+    "verbosity",
+}
+_INNER = _REQUEST - {"modalities"}
+"""Objects of a request that are handed on whole, whatever stands in them."""
+_MESSAGE = frozenset({"name", "model", "images", "audio", "reasoning", "reasoning_details", "refusal"})
+_PART = frozenset({"cache_control", "prompt_cache_breakpoint"})
+_PARTS = frozenset({"text", "image_url", "input_audio", "input_video", "video_url", "file", "refusal"})
+"""Kinds of parts."""
+_QUIET = frozenset({"index", "status", "audio", "annotations", "name", "object", "created"})
+"""What clients send back of an answer, and the name of a result's tool, which its call has: nobody misses it."""
+
+
+def of_request(extra: Extra | None, crossing: Crossing) -> Extra | None:
+    """The extra of a Chat request without the fields that OpenRouter does not know."""
+    return _known(extra, _REQUEST, (), crossing, _INNER)
+
+
+def of_turn(turn: Turn, crossing: Crossing) -> Turn:
+    """A turn of a Chat request without the fields and the kinds of parts that OpenRouter does not know."""
+    extra = _known(turn.extra, _MESSAGE, turn.at, crossing)
+    parts = [known for part in turn.parts if (known := _of_part(part, crossing)) is not None]
+    if extra is turn.extra and len(parts) == len(turn.parts):
+        if all(new is old for new, old in zip(parts, turn.parts, strict=True)):
+            return turn
+    return msgspec.structs.replace(turn, parts=tuple(parts), extra=extra)
+
+
+def of_tools(tools: Tools, crossing: Crossing) -> Tools:
+    """Declarations of a Chat request without the fields that OpenRouter does not know."""
+    if all(tool.extra is None for tool in tools if type(tool) is Tool):
+        return tools
+    return tuple([_of_tool(tool, crossing) if type(tool) is Tool else tool for tool in tools])
+
+
+def _of_tool(tool: Tool, crossing: Crossing) -> Tool:
+    extra = _known(tool.extra, _PART, tool.at, crossing)
+    return tool if extra is tool.extra else msgspec.structs.replace(tool, extra=extra)
+
+
+def _of_part(part: Part, crossing: Crossing) -> Part | None:
+    if type(part) is Opaque and part.dialect == wire.CHAT and part.kind not in _PARTS:
+        crossing.lose("part.dropped", part.at, part.kind)
+        return None
+    kept = _known(part.extra, _NONE if type(part) is ToolCall else _PART, part.at, crossing)
+    changes = {} if kept is part.extra else {"extra": kept}
+    if type(part) is ToolResult:
+        inner = [known for one in part.parts if (known := _of_part(one, crossing)) is not None]
+        if len(inner) != len(part.parts) or any(new is not old for new, old in zip(inner, part.parts, strict=True)):
+            return msgspec.structs.replace(part, parts=tuple(inner), **changes)
+    return msgspec.structs.replace(part, **changes) if changes else part
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def _known(
+    extra: Extra | None, names: frozenset[str], at: Path, crossing: Crossing, whole: frozenset[str] = _NONE
+) -> Extra | None:
+    """`extra` with those of Chat's fields that stand in `names`, or below a name in `whole`."""
+    if extra is None or wire.CHAT not in extra:
+        return extra
+    kept: dict[str, Raw] = {}
+    for name, value in extra[wire.CHAT].items():
+        first = name.partition("/")[0]
+        if (name in names or first in whole) and not (name == "audio" and bytes(value) == b"null"):
+            kept[name] = value
+        elif bytes(value) != b"null":
+            severity: Severity | None = "info" if name in _QUIET else None
+            crossing.lose("field.dropped", (*at, *name.split("/")), severity=severity)
+    if len(kept) == len(extra[wire.CHAT]):
+        return extra
+    left = {dialect: fields for dialect, fields in extra.items() if dialect != wire.CHAT}
+    return {**left, wire.CHAT: kept} if kept else left or None
