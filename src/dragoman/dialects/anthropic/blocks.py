@@ -19,6 +19,8 @@ from ...codec.media import missing, note, proper
 from ...codec.seals import MARK, pack
 from ...crossing import Crossing
 from . import wire
+from .compaction import KIND as COMPACTION
+from .compaction import write_compaction
 from .marks import Marks
 from .message import BLOCK, own_fields
 from .tools import IDS, NAMES, OWN_NAMES
@@ -190,6 +192,8 @@ class BlockWriter:
         seal = part.seal
         if part.cache is not None:
             self.crossing.lose("cache.dropped", part.at, "on a thought")
+        if seal is not None and seal.dialect == wire.NAME and seal.kind == COMPACTION:
+            return write_compaction(seal, self.crossing)
         if seal is not None and seal.dialect == wire.NAME and seal.data:
             return restore(thought(part.text, seal.data, seal.kind), part.extra, wire.NAME)
         if seal is not None and seal.data:

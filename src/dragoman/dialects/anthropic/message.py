@@ -21,6 +21,8 @@ from ...codec.seals import origin
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
+from .compaction import KIND as COMPACTION
+from .compaction import read_compaction
 from .exact import admit_content, misplaced
 from .hosted_calls import read_hosted
 
@@ -231,7 +233,8 @@ def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unk
     if extra is not None:
         value = jsontext.raw(restore(jsontext.plain(value), extra, crossing.source))
     if not text:
-        return read_hosted(kind, value, at)
+        summary = read_compaction(value, at, crossing) if kind == COMPACTION else None
+        return summary or read_hosted(kind, value, at)
     if crossing.target != wire.NAME:
         crossing.lose("part.as_text", at, kind)
         # What no word of the text says.

@@ -20,6 +20,7 @@ from ...codec.steps import arrange
 from ...crossing import Crossing
 from . import wire
 from .additions import ADDS, merged
+from .betas import ask_for
 from .blocks import BlockWriter
 from .exact import admit_request, read_message, skim
 from .history import STRANGE_ROLE, History
@@ -28,7 +29,6 @@ from .message import marked, read_content
 from .settings import empty_fields, make_room, read_settings, write_settings
 from .tools import MEMO, offered, read_choice, write_choice, write_offered
 
-BETA_HEADER = "anthropic-beta"
 _BINDING = "thinking-binding-controls-2026-08-01"
 _EDITS = "context_management"
 _THREAD = "thread"
@@ -255,7 +255,7 @@ def _write_anew(request: Request, model: str, lead: tuple[Turn, ...], writer: Bl
             servers = mcp_servers(request.tools)
             if servers:
                 out[SERVERS] = servers
-                _ask_for(BETA, crossing)
+                ask_for(BETA, crossing)
     choice, order = write_choice(request, tools, _refuses_force(out, crossing), crossing)
     if choice is not None:
         out["tool_choice"] = choice
@@ -298,13 +298,8 @@ def _loosen(out: dict[str, Any], crossing: Crossing) -> None:
     thinking = out.setdefault("thinking", {"type": "adaptive"})
     if thinking["type"] == "adaptive":  # the other forms have no such field
         thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
-        _ask_for(_BINDING, crossing)
+        ask_for(_BINDING, crossing)
         crossing.lose("seal.loosened")
-
-
-def _ask_for(beta: str, crossing: Crossing) -> None:
-    said = crossing.headers.get(BETA_HEADER)
-    crossing.headers[BETA_HEADER] = f"{said},{beta}" if said else beta
 
 
 def _refuses_force(out: dict[str, Any], crossing: Crossing) -> bool:

@@ -24,6 +24,7 @@ from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
+from .compaction import with_delta
 from .exact import read_event, sort_out_block
 from .faults import fault_from
 from .hosted_calls import read_hosted
@@ -275,6 +276,9 @@ class StreamReader(FrameReader):
         elif kind == "compaction_delta" and isinstance(block.part, Opaque):
             fields = jsontext.fields(block.part.value) | (carried(delta, ("content", "encrypted_content")) or {})
             block.part = msgspec.structs.replace(block.part, value=jsontext.raw(fields))
+        elif kind == "compaction_delta" and isinstance(block.part, Reasoning) and block.part.seal is not None:
+            added = carried(delta, ("content", "encrypted_content")) or {}
+            block.part = with_delta(block.part, added, self._crossing)
         else:
             self._crossing.lose("event.dropped", (), kind)
 
@@ -290,7 +294,11 @@ class StreamReader(FrameReader):
     def _end(self, block: _Block, events: list[Event]) -> None:
         index, part = block.index, block.part
         if not block.delta:
-            self._pass_on(block, PartStart(index, self._whole(block)), events)
+            whole = self._whole(block)
+            words = whole.text if isinstance(whole, Reasoning) else ""
+            self._pass_on(block, PartStart(index, msgspec.structs.replace(whole, text="") if words else whole), events)
+            if words:
+                self._pass_on(block, PartDelta(index, words), events)
         elif isinstance(part, ToolCall) and not block.begun:
             arguments = unwrapped("".join(block.pieces) or block.initial or "{}")
             if arguments:

@@ -24,6 +24,8 @@ from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from ...memory import small_cache
 from . import wire
+from .compaction import KIND as COMPACTION
+from .compaction import is_compaction, read_compaction, write_compaction
 from .hosted_calls import SEARCH, read_hosted, sent
 from .hosted_runs import LISTING
 from .images import KIND as IMAGE
@@ -70,6 +72,10 @@ def read_item(
             parts.append(thought)
     elif (image := read_image_item(item, at, crossing)) is not None:
         parts.append(image)
+    elif is_compaction(item, crossing):
+        compacted = read_compaction(item, at, crossing)
+        if compacted is not None:
+            parts.append(compacted)
     elif not is_listing(item, at, crossing):
         parts.extend(read_opaque(item, at))
 
@@ -390,6 +396,8 @@ def _write_reasoning(part: Reasoning, crossing: Crossing) -> dict[str, Any] | No
     else:
         mine = seal is None and crossing.source == wire.NAME
     if seal is not None and seal.dialect == wire.NAME:
+        if seal.kind == COMPACTION:
+            return write_compaction(seal)
         mine = True
     if not mine:
         if seal is not None and seal.data:

@@ -21,6 +21,7 @@ from ...codec.surrogates import has_lone_surrogate
 from ...codec.trim import trim
 from ...crossing import Crossing
 from . import wire
+from .compaction import is_compaction, read_compaction
 from .earlier import put_earlier
 from .history import History, instructions, say_json, some_input, write_own
 from .hosted import HOSTED
@@ -266,6 +267,9 @@ def _read_other(
         said.append(image)
         return
     if is_listing(item, at, crossing):
+        return
+    if is_compaction(item, crossing):
+        read_compaction(item, at, crossing)  # reports that no other upstream can read it
         return
     parts = read_opaque(item, at)
     part = parts[0]

@@ -1,0 +1,39 @@
+"""Compaction items: an encrypted summary that stands for all items before it, and that only its upstream can read.
+
+To a client of another dialect such an item is a thought without words, and its content a seal, which the client brings
+back by the way that seals have there. From the seal the item is made again for Responses. In a history for another
+upstream the item is lost, and with it all that the client has left out since: that is an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.parts import Path, Reasoning, Seal
+from ...codec import jsontext
+from ...codec.hosted_calls import word
+from ...crossing import Crossing
+from . import wire
+
+KIND = "compaction"
+
+
+def is_compaction(item: wire.Item, crossing: Crossing) -> bool:
+    """Whether an item is a compaction on its way to another dialect."""
+    return crossing.target != wire.NAME and (item.type == KIND or jsontext.kind(item.strange) == KIND)
+
+
+def read_compaction(item: wire.Item, at: Path, crossing: Crossing) -> Reasoning | None:
+    """The thought that an item is to another dialect; None in a history, where no other upstream can read it."""
+    fields = jsontext.plain(item.strange or jsontext.raw(item))
+    if at[:1] == ("input",):
+        crossing.lose("state.dropped", at, "a compaction that only its upstream can read")
+        return None
+    if word(fields, "id"):
+        crossing.lose("field.dropped", (*at, "id"), severity="info")
+    return Reasoning(seal=Seal(wire.NAME, word(fields, "encrypted_content"), KIND), at=at)
+
+
+def write_compaction(seal: Seal) -> dict[str, Any]:
+    """The item that a seal was made of. Its id is not needed (schema CompactionSummaryItemParam, 2026-08)."""
+    return {"type": KIND, "encrypted_content": seal.data}
