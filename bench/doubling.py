@@ -3,7 +3,8 @@ four times as long.
 
     make doubling                                              # everything; exits 1 when something is found
     python -m bench.doubling --targets gemini ollama --shapes results_reversed members_of_allOf
-    python -m bench.doubling --length 1000 --quick             # a look: shorter documents, from one source only
+    python -m bench.doubling --length 1000 --quick             # a look: shorter documents, from three sources only
+    python -m bench.doubling --kinds recorded --sources gemini # every list that occurs in recorded documents
 
 CPU time is measured, not the clock, with the memories emptied before. A document that seems to cost too much is
 measured again, and once more at twice the length, before it is reported. What is written is looked at too: it must not
@@ -21,6 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import dragoman
+from bench import doubling_recorded as recorded
 from bench import doubling_shapes as shapes
 from dragoman import memory
 from dragoman.errors import DragomanError
@@ -29,6 +31,10 @@ MOST = 6.5
 """How much longer four times the length may take."""
 LEAST = 0.03
 """Seconds below which nothing is told apart."""
+
+
+RECORDED = 3
+"""Recorded documents are so many times shorter: there are many of them, and their elements are longer."""
 
 
 class Case(NamedTuple):
@@ -50,11 +56,7 @@ def _requests(sources: list[str], targets: list[str], names: list[str]) -> Itera
                 return json.dumps(shapes.WRITERS[source](shape(n))).encode()
 
             for target in targets:
-
-                def work(body: bytes, source: str = source, target: str = target) -> int:
-                    return len(dragoman.translate_request(body, source=source, target=target).body)
-
-                yield Case(f"{shape.__name__}: {source} to {target}", make, work)
+                yield Case(f"{shape.__name__}: {source} to {target}", make, _request_work(source, target))
             yield Case(f"{shape.__name__}: lint {source}", make, _linted(source))
             yield Case(f"{shape.__name__}: repair {source}", make, _repaired(source))
             yield Case(f"{shape.__name__}: detect {source}", make, lambda body: len(str(dragoman.detect(body))))
@@ -79,11 +81,7 @@ def _answers(sources: list[str], targets: list[str], names: list[str]) -> Iterat
                 return dragoman.translate_response(body, source="openai-chat", target=source).body
 
             for target in targets:
-
-                def work(body: bytes, source: str = source, target: str = target) -> int:
-                    return len(dragoman.translate_response(body, source=source, target=target).body)
-
-                yield Case(f"{shape.__name__}: {source} to {target}", make, work)
+                yield Case(f"{shape.__name__}: {source} to {target}", make, _answer_work(source, target))
 
 
 def _streams(sources: list[str], targets: list[str], names: list[str]) -> Iterator[Case]:
@@ -100,12 +98,40 @@ def _streams(sources: list[str], targets: list[str], names: list[str]) -> Iterat
                 return [stream.feed(piece) for piece in pieces] + [stream.close()]
 
             for target in targets:
+                yield Case(f"{shape.__name__}: {source} to {target}", make, _stream_work(source, target))
 
-                def work(pieces: list[bytes], source: str = source, target: str = target) -> int:
-                    stream = dragoman.StreamTranslator(source=source, target=target)
-                    return sum([len(stream.feed(piece)) for piece in pieces]) + len(stream.close())
 
-                yield Case(f"{shape.__name__}: {source} to {target}", make, work)
+def _recorded(sources: list[str], targets: list[str], names: list[str]) -> Iterator[Case]:
+    for source in sources:
+        kinds: list[tuple[str, Iterator[recorded.Growing], Callable[[str, str], Callable[[Any], int]]]] = [
+            ("request", recorded.requests(source), _request_work),
+            ("answer", recorded.answers(source), _answer_work),
+            ("stream", recorded.streams(source), _stream_work),
+        ]
+        for kind, growing, work in kinds:
+            for name, make in growing:
+                if not names or name in names:
+                    for target in targets:
+                        yield Case(f"recorded {kind}, {name}: {source} to {target}", make, work(source, target))
+
+
+def _request_work(source: str, target: str) -> Callable[[Any], int]:
+    return lambda body: len(dragoman.translate_request(body, source=source, target=target).body)
+
+
+def _answer_work(source: str, target: str) -> Callable[[Any], int]:
+    return lambda body: len(dragoman.translate_response(body, source=source, target=target).body)
+
+
+def _stream_work(source: str, target: str) -> Callable[[Any], int]:
+    def work(pieces: list[bytes]) -> int:
+        stream = dragoman.StreamTranslator(source=source, target=target)
+        return sum([len(stream.feed(piece)) for piece in pieces]) + len(stream.close())
+
+    return work
+
+
+KINDS = {"requests": _requests, "answers": _answers, "streams": _streams, "recorded": _recorded}
 
 
 def _seconds(case: Case, document: Any) -> tuple[float, int]:
@@ -158,16 +184,19 @@ def main() -> int:
     parser.add_argument("--length", type=int, default=3000, help="elements of the shorter documents")
     parser.add_argument("--sources", nargs="+", default=list(shapes.SOURCES), choices=shapes.SOURCES)
     parser.add_argument("--targets", nargs="+", default=list(shapes.SOURCES), choices=shapes.SOURCES)
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
     parser.add_argument("--shapes", nargs="+", default=[])
     parser.add_argument("--quick", action="store_true", help="from one source of each family only")
     given = parser.parse_args()
     sources = [one for one in given.sources if not given.quick or one in ("anthropic", "gemini", "openai-chat")]
     found: list[tuple[str, str]] = []
     count = 0
-    for kind in (_requests, _answers, _streams):
-        for case in kind(sources, given.targets, given.shapes):
+    for kind in given.kinds:
+        for case in KINDS[kind](sources, given.targets, given.shapes):
             count += 1
-            wrong = suspicious(case, given.length)
+            if count % 100 == 0:
+                print(f"{count} looked at, now {case.name}", file=sys.stderr, flush=True)
+            wrong = suspicious(case, given.length // RECORDED if kind == "recorded" else given.length)
             if wrong:
                 found.append((case.name, wrong))
                 print(f"{case.name}: {wrong}", flush=True)
