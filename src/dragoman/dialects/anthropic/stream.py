@@ -270,8 +270,9 @@ class StreamReader(FrameReader):
         elif kind == "input_json_delta" and isinstance(block.part, Opaque):
             block.pieces.append(delta.partial_json or "")
         elif kind == "input_json_delta" and block.delta in (_OPENING, _WRAPPED):
-            block.pieces.append(delta.partial_json or "")
-            if block.delta == _OPENING:
+            if delta.partial_json:  # the first one is empty, and nobody says that it is the only one
+                block.pieces.append(delta.partial_json)
+            if block.delta == _OPENING and block.pieces:
                 self._opened("".join(block.pieces), block, events)
         elif kind == "compaction_delta" and isinstance(block.part, Opaque):
             fields = jsontext.fields(block.part.value) | (carried(delta, ("content", "encrypted_content")) or {})

@@ -11,7 +11,8 @@ from dragoman.canon.events import Fault, Finish, PartDelta, PartEnd, PartStart, 
 from dragoman.canon.fold import fold
 from dragoman.canon.parts import Citation, HostedCall, HostedResult, Opaque, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
-from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, events_of, sse
+from dragoman.crossing import Crossing
+from tests.unit.dialects.anthropic.desk import DIALECT, MESSAGES, Lost, events_of, sse
 
 _START = {
     "type": "message_start",
@@ -419,3 +420,13 @@ def test_a_delta_without_a_type_adds_nothing_to_a_block_that_is_held() -> None:
     end = {"type": "content_block_stop", "index": 0}
     found, _ = events_of(sse(_START, block, odd, end, _finish("end_turn"), _STOP))
     assert [type(event).__name__ for event in found] == ["Start", "PartStart", "PartEnd", "Finish"]
+
+
+def test_empty_pieces_of_arguments_are_not_gathered() -> None:
+    """Until the arguments had begun, each piece was joined to all before it."""
+    reader = DIALECT.reader(Crossing(MESSAGES, "openai-chat"))
+    empty = _delta(0, "input_json_delta", partial_json="")
+    reader.feed(sse(_START, _begin(0, type="tool_use", id="t", name="f", input={}), *[empty] * 50))
+    assert reader._live.pieces == []  # type: ignore[attr-defined]
+    events = reader.feed(sse(_delta(0, "input_json_delta", partial_json='{"a":1}')))
+    assert events == [PartDelta(0, '{"a":1}')]
