@@ -101,6 +101,8 @@ class Profile(Struct, frozen=True):
     """The user may speak right after results (on Chat Completions)."""
     formats: bool = True
     """A schema for the answer is taken (on Messages)."""
+    validated: bool = True
+    """There is a mode of calling that holds the arguments of all functions to their schemas (on Gemini)."""
     cached_content: bool = True
     """What the server holds under a name may stand for the beginning of a conversation."""
 

@@ -229,6 +229,11 @@ CODES: dict[str, Code] = {
         "The target does not hold the arguments of this tool to its schema.",
         "openai-chat strict:true to ollama, which has no strict mode.",
     ),
+    "tool.strict.approximated": _a(
+        "info",
+        "The target holds the arguments of all tools to their schemas, also of those that were not strict.",
+        "Two openai-chat tools, one with strict:true, to gemini: the mode VALIDATED is for both.",
+    ),
     "tool.output_schema.dropped": _d(
         "info", "The schema of a tool's results has no place.", "gemini responseJsonSchema to openai-chat."
     ),

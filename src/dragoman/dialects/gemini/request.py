@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolResult
 from ...canon.request import Request
-from ...canon.tools import Tool
+from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
@@ -25,7 +25,8 @@ from .message import read_parts, write_part
 from .pairing import Ids
 from .sdk_form import admit_request
 from .settings import read_settings, settings_extras, without_level, write_settings
-from .tools import CHOICE_AT, MEMO, read_choice, write_choice
+from .tools import CHOICE_AT, MEMO, VALIDATED, read_choice, write_choice
+from .validated import strict_tools, write_mode
 
 _USERS = frozenset({"user", "function", "tool", "", None})
 _INVENTED = "(the conversation begins)"
@@ -74,6 +75,10 @@ def _read_rest(request: wire.GenerateRequest, turns: list[Turn], crossing: Cross
     choice = None
     if config is not None and config.functionCallingConfig is not None:
         choice = read_choice(config.functionCallingConfig, crossing)
+        if choice is not None and not choice.names and wire.mode_word(config.functionCallingConfig.mode) == VALIDATED:
+            tools = strict_tools(tools, crossing)
+            if all(isinstance(tool, HostedTool) or tool.schema is None for tool in tools):
+                crossing.keep(CHOICE_AT, {"mode": jsontext.raw(config.functionCallingConfig.mode)})
     settings = read_settings(request, crossing)
     return Request(
         tuple(turns), request.model or "", tools, choice, settings, None, _read_extras(request, crossing, unknown)
@@ -254,6 +259,7 @@ def _write_rest(request: Request, system: tuple[Turn, ...], crossing: Crossing) 
         if tools:
             out["tools"] = tools
     _write_choice(request, out, crossing)
+    write_mode(request, out, crossing)
     write_settings(request, out, crossing)
     put_back(out, without_level(request.extra, crossing))
     if crossing.target == wire.NAME and (not mine or crossing.within):

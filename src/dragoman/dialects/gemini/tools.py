@@ -21,6 +21,7 @@ from ...codec.schema import Subset, from_openapi
 from ...crossing import Crossing
 from . import wire
 from .marks import own, put_back, with_field
+from .validated import lose_strict
 
 NAMES = Names(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
 """Narrower than today's API (128 characters, dots and colons), so that older servers and clients take them too."""
@@ -68,6 +69,7 @@ _NOTHING_SAID = frozenset({"type", "properties", "required", "additionalProperti
 
 _EMPTY = Raw(b'""')
 
+VALIDATED = "VALIDATED"
 CHOICE_AT: Path = ("toolConfig", "functionCallingConfig")
 
 
@@ -161,6 +163,9 @@ def _read_schema(
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
+    tools = tuple(tools)
+    if crossing.source != wire.NAME:
+        lose_strict(tools, crossing, "it is a mode of the request here")
     return jsontext.encode(tools_to(tools, crossing))
 
 
@@ -190,8 +195,6 @@ def _write_declaration(tool: Tool, crossing: Crossing) -> dict[str, Any]:
         crossing.lose("tool.deferred.expanded", tool.at)
     if tool.cache is not None:
         crossing.lose("cache.dropped", tool.at, "on a tool")
-    if tool.strict:
-        crossing.lose("tool.strict.dropped", tool.at)
     name = (ANY_NAMES if mine else NAMES).send(tool.name, tool.namespace, crossing, tool.at)
     if tool.custom:
         tool = wrap_tool(tool, name, crossing)
@@ -242,13 +245,13 @@ def read_choice(config: wire.CallingConfig, crossing: Crossing) -> Choice | None
         return Choice("auto", (), extra, CHOICE_AT)
     if word == "NONE":
         return Choice("none", names, extra, CHOICE_AT)
-    if word == "VALIDATED" and names:
+    if word == VALIDATED and names:
         return Choice("auto", names, extra, CHOICE_AT)
     if mode is None and not names:
         return None
-    # VALIDATED alone (arguments held to the schema), a mode that is not known, names where the mode takes none.
+    # VALIDATED alone (`validated.py`), a mode that is not known, names where the mode takes none.
     extra = {wire.NAME: {"mode": jsontext.raw(mode)}}
-    if word != "AUTO" and mode is not None:
+    if word not in ("AUTO", VALIDATED) and mode is not None:
         crossing.keep(CHOICE_AT, extra[wire.NAME])
     return Choice("auto", names, extra, CHOICE_AT)
 

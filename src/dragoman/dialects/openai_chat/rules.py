@@ -219,7 +219,8 @@ def no_sampling_while_reasoning(subject: Subject) -> Iterator[Breach]:
 
     Source: protocols/openai-chat.md section 11 [R]; recorded as openai-chat-8f9619c0575c, openai-chat-cf9965e7e2d3.
     """
-    reasons = subject.profile.reasoning and subject.document.get("reasoning_effort") != "none"
+    effort = subject.document.get("reasoning_effort") or subject.profile.effort_default
+    reasons = subject.profile.reasoning and effort != "none"
     refused = dict.fromkeys((*(_WHILE_REASONING if reasons else ()), *subject.profile.refuses))
     for key in given(subject.document, *refused):
         neutral: tuple[Any, ...] = (1,) if key in ("temperature", "top_p", "n") else (0, False, [])
