@@ -14,6 +14,7 @@ from .fields import (
     format_schema,
     hosted,
     leaves,
+    meaningless,
     media,
     model,
     result,
@@ -111,7 +112,7 @@ _FIGURES = (
 def other_figures(facts: Facts, value: Json, path: Path) -> None:
     """Figures that one provider alone gives: cost, times, what its own tools used. Users of the shares ignore them."""
     for leaf, at in leaves(value, path):
-        if leaf not in (0, False, None, "", "standard", "default", "not_available"):
+        if leaf not in (0, False, None, "", "standard", "default", "not_available") and not meaningless(at):
             facts.put("other", leaf, at)
 
 

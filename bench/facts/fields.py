@@ -117,7 +117,7 @@ class Reader:
         elif isinstance(value, list):
             for i, inner in enumerate(value):
                 self._step(inner, (*path, str(i)), "", _names(inner), nodes, facts)
-        elif value not in (None, "", False, 0):
+        elif value not in (None, "", False, 0) and not meaningless(path):
             facts.append(Fact("other", f"{path[-1] if path else ''} {spelled(value)}", path))
 
     def _key(self, key: str) -> str:
@@ -132,6 +132,16 @@ class Reader:
             _apply(self._anywhere[key], value, path, facts)
         else:
             self._walk(value, path, found, facts)
+
+
+_MEANINGLESS = re.compile(
+    r"^(?:obfuscation|padding|p)$|(?:^|_)(?:time|duration|timings?|ms|sec|per_second)$|^(?:time|latency)_"
+)
+
+
+def meaningless(path: Path) -> bool:
+    """Whether a value that no table names is padding, or says how long something took."""
+    return any(_MEANINGLESS.search(step) for step in path)
 
 
 def _apply(rule: Rule, value: Json, path: Path, facts: Facts) -> None:

@@ -16,6 +16,7 @@ from .canon.losses import Losses, Severity
 from .canon.parts import Extra, Path
 from .canon.request import Around, Request
 from .canon.response import Stop
+from .canon.severity import field_severity
 from .canon.tools import HostedTool, Tool
 from .canon.turns import Gist, Run, Turn
 
@@ -238,9 +239,14 @@ class Crossing(Struct, eq=False):
         return {self.source: fields}
 
     def settle(self, noise: frozenset[str]) -> None:
-        """The target does not understand the source's extras: each kept field is a loss, but for nulls."""
+        """The target does not understand the source's extras: each kept field that means something is a loss."""
         for at, fields in self.kept:
             for name, value in fields.items():
-                if bytes(value) != b"null":
-                    self.lose("field.dropped", (*at, name), severity="info" if name in noise else None)
+                self.lose_field(at, name, value, noise)
         self.kept.clear()
+
+    def lose_field(self, at: Path, name: str, value: Raw, noise: frozenset[str]) -> None:
+        """Write down that a field which only the source dialect knows is left out, unless it means nothing."""
+        severity = field_severity(at, name, bytes(value), quiet=name in noise, answer=bool(self.ends.stop))
+        if severity is not None:
+            self.lose("field.dropped", (*at, name), severity=severity)

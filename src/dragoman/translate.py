@@ -273,7 +273,7 @@ def _plain_response(
 
 @small_cache(256)  # an upstream's answers have the same fields again and again
 def _dropped(source: str, kept: Named) -> tuple[Loss, ...]:
-    crossing = Crossing(source, "")
+    crossing = Crossing(source, "", ends=get(source).ends)
     crossing.kept = [(at, dict.fromkeys(names, _SAID)) for at, names in kept]
     crossing.settle(get(source).noise)
     return crossing.losses.all()

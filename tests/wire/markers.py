@@ -35,6 +35,8 @@ PROTOCOL_WORDS = _words(
     " speed inference_geo prompt_cache_retention execution dynamicThreshold urlRetrievalStatus aspectRatio"
     " imageSize voiceName voice size quality background output_format moderation input_fidelity"
     " search_context_size method tool_type @type environment createTime created_at done_reason think keep_alive"
+    # Padding: leaving it out is no loss.
+    " obfuscation padding p"
 )
 
 # The same word at several places means the same thing: the name of a tool, the id of a call.
@@ -49,6 +51,10 @@ SCHEMAS = _words(
 )
 # Objects whose keys are a user's names.
 MAPS = _words("properties $defs definitions defs patternProperties dependentSchemas logit_bias")
+
+
+# Objects of an answer that say how long something took: leaving them out is no loss, nor what stands in them.
+TIMES = _words("timings time_info latency_checkpoint")
 
 
 class Marked(NamedTuple):
@@ -128,7 +134,7 @@ def add_fields(document: Json) -> Marked:
 def _fields(value: Json, at: Path, marker: _Marker, key: str) -> Json:
     if isinstance(value, list):
         return [_fields(item, (*at, i), marker, "") for i, item in enumerate(value)]
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or key in TIMES:
         return value
     out = {name: _fields(item, (*at, name), marker, name) for name, item in value.items()}
     if key not in MAPS:

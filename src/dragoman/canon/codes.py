@@ -32,7 +32,8 @@ CODES: dict[str, Code] = {
     # fields
     "field.dropped": _d(
         "warning",
-        "A field that only the source dialect knows was left out.",
+        "A field that only the source dialect knows was left out. The severity is info for figures, ids and echoes in "
+        "an answer; padding and times are no loss at all.",
         "openai-chat logit_bias to anthropic: Messages has no such control.",
     ),
     "model.invented": _i(
@@ -90,7 +91,8 @@ CODES: dict[str, Code] = {
     # parts
     "part.dropped": _d(
         "warning",
-        "A part that only the source dialect knows was left out.",
+        "A part that only the source dialect knows was left out. In a request the severity is error: it is something "
+        "that the user gave.",
         "An openai-responses compaction item to gemini.",
     ),
     "part.as_text": _a(
@@ -100,7 +102,8 @@ CODES: dict[str, Code] = {
     ),
     "hosted.dropped": _d(
         "warning",
-        "A call or result of a tool that the source's upstream ran itself was left out.",
+        "A call or result of a tool that the source's upstream ran itself was left out. The severity is error for a "
+        "compaction in a request, which is the only record of the turns before it.",
         "anthropic server_tool_use and web_search_tool_result to openai-chat.",
     ),
     "hosted.mapped": _a(
@@ -133,7 +136,8 @@ CODES: dict[str, Code] = {
     "media.name.dropped": _d("info", "The file name of media has no place.", "openai-chat file.filename to gemini."),
     "citation.dropped": _d(
         "warning",
-        "A citation without a counterpart in the target was left out.",
+        "A citation without a counterpart in the target was left out. In a request the severity is info: the cited "
+        "text is there.",
         "anthropic char_location citations to openai-chat, which knows addresses only.",
     ),
     "citation.approximated": _a(
@@ -162,7 +166,8 @@ CODES: dict[str, Code] = {
     ),
     "seal.dropped": _d(
         "warning",
-        "A seal (signature, encrypted reasoning) was not sent: only its origin may see it, or nothing can hold it.",
+        "A seal (signature, encrypted reasoning) was not sent: only its origin may see it, or nothing can hold it. "
+        "In a request for another upstream the severity is info: that one could not have read it.",
         "Gemini thoughtSignature in a history sent to anthropic.",
     ),
     "seal.loosened": _a(
@@ -199,7 +204,8 @@ CODES: dict[str, Code] = {
     ),
     "tool.hosted.option.dropped": _d(
         "warning",
-        "An option of a hosted tool has no counterpart in the target's.",
+        "An option of a hosted tool has no counterpart in the target's. The severity is info for a place, a size and a "
+        "description, and error for the user's files.",
         "max_uses of an anthropic web_search to openai-responses.",
     ),
     "tool.hosted.as_function": _a(
@@ -327,7 +333,7 @@ CODES: dict[str, Code] = {
         'openai-chat arguments "{\\"a\\": " to anthropic.',
     ),
     "result.error.as_text": _a(
-        "warning",
+        "info",
         "The error flag of a result became words.",
         "anthropic is_error:true to openai-chat: the text begins with Error.",
     ),

@@ -11,13 +11,14 @@ from msgspec import Struct
 
 from .codes import CODES
 from .parts import Path, pointer
+from .severity import Severity as Severity
+from .severity import severity_of
 
 Effect = Literal["dropped", "approximated", "invented"]
-Severity = Literal["info", "warning", "error"]
 
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 """From harmless to grave. info: no change of meaning; warning: the model or the client may behave differently;
-error: content that the conversation depends on did not cross."""
+error: content that the conversation depends on did not cross. What means nothing (padding, times) is no loss at all."""
 
 
 class Loss(Struct, frozen=True, gc=False):
@@ -85,7 +86,7 @@ def beyond(losses: tuple[Loss, ...], tolerance: Severity) -> tuple[Loss, ...]:
 
 
 def _spell(noted: Noted) -> Loss:
-    known = CODES[noted.code]
-    severity = noted.severity or known.severity
-    noted.spelled = loss = Loss(noted.code, known.effect, severity, pointer(noted.path), noted.detail)
+    severity = noted.severity or severity_of(noted.code, noted.path, noted.detail)
+    effect = CODES[noted.code].effect
+    noted.spelled = loss = Loss(noted.code, effect, severity, pointer(noted.path), noted.detail)
     return loss

@@ -96,6 +96,7 @@ DIALECT = Dialect(
             "tokenCount",
             "finishMessage",
             "confidenceScores",
+            "placeId",
             "license",
             "publicationDate",
             "searchEntryPoint",

@@ -96,10 +96,6 @@ DIALECT = Dialect(
     endpoint=Endpoint("/api/chat", "/api/chat"),
     noise=frozenset(
         {
-            "total_duration",
-            "load_duration",
-            "prompt_eval_duration",
-            "eval_duration",
             "keep_alive",
             "num_batch",
             "num_gpu",

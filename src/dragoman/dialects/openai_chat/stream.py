@@ -467,9 +467,7 @@ class StreamReader(FrameReader):
             self._crossing.keep(at, fields)
             return
         for name, value in fields.items():
-            if bytes(value) != b"null":
-                quiet = name in wire.NOISE
-                self._crossing.lose("field.dropped", (*at, name), severity="info" if quiet else None)
+            self._crossing.lose_field(at, name, value, wire.NOISE)
 
 
 _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}

@@ -31,6 +31,27 @@ NOISE = frozenset(
         "prompt_cache_options",
         "prompt_cache_retention",
         "store",
+        # Where a host's answer ran, what it cost, and under which name a log knows it.
+        "cost",
+        "generationId",
+        "provider_metadata",
+        "request_id",
+        "venice_parameters",
+        "copilot_usage",
+        "usage_breakdown",
+        "metadata",
+        # What an answer repeats, or says in other words.
+        "seed",
+        "role",
+        "text",
+        "closed",
+        "channel",
+        "token_id",
+        "stop_reason",
+        "finish_details",
+        "stream_options",
+        # A hint that changes no answer.
+        "cache_control",
     }
 )
 """Fields that say nothing a reader acts on."""

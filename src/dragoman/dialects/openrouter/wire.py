@@ -147,9 +147,13 @@ NOISE = chat.NOISE | frozenset(
         "trace",
         "debug",
         "user_id",
+        "eager_input_streaming",
     }
 )
 """Where it ran, what it cost, under which name a log knows it."""
+
+
+_PRIVACY = (b'"data_collection"', b'"zdr"')
 
 
 def report(crossing: Crossing, at: Path, fields: dict[str, Raw] | None) -> None:
@@ -160,10 +164,9 @@ def report(crossing: Crossing, at: Path, fields: dict[str, Raw] | None) -> None:
         crossing.kept.append((at, dict(fields)))
         return
     for name, value in fields.items():
-        if bytes(value) != b"null":
-            # A wish where to run is more than the news where it ran.
-            quiet = name in NOISE and not (name == PREFERENCES and bytes(value)[:1] == b"{")
-            crossing.lose("field.dropped", (*at, name), severity="info" if quiet else None)
+        # Which of its hosts OpenRouter takes means nothing elsewhere. What a host may do with the data does.
+        private = name == PREFERENCES and any(word in bytes(value) for word in _PRIVACY)
+        crossing.lose_field(at, name, value, NOISE - {name} if private else NOISE)
 
 
 def lost_to_chat(crossing: Crossing, unknown: Unknown) -> Unknown:
