@@ -4,6 +4,7 @@ answers with a call that breaks off, which did not end as they say."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Literal
 
 import msgspec
@@ -53,6 +54,13 @@ def told_whole(stray: bytes, read: Callable[[bytes, Crossing], Response], crossi
     from ..canon.fold import unfold  # hardly any stream is none
 
     return unfold(response)
+
+
+def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative]:
+    """Several answers in the order of their own numbers, however the upstream listed them."""
+    if len(answers) < 2 or all(before <= after for before, after in pairwise(numbers)):
+        return answers
+    return [answers[place] for place in sorted(range(len(answers)), key=numbers.__getitem__)]
 
 
 def flawed(call: ToolCall, arguments: str, crossing: Crossing) -> bool:

@@ -14,6 +14,7 @@ from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.answer_ids import original
+from ...codec.endings import in_order
 from ...codec.extras import carried, gather
 from ...crossing import Crossing
 from ...errors import WireError
@@ -94,6 +95,7 @@ def read_admitted(admitted: Admitted[wire.Answer], crossing: Crossing) -> Respon
     crossing.spelled = spelled
     ids = Ids(crossing, seed(answer.responseId, crossing))
     answers = [_read_candidate(candidate, i, ids, unknown) for i, candidate in enumerate(answer.candidates or ())]
+    answers = in_order(answers, [candidate.index or 0 for candidate in answer.candidates or ()])
     usage = read_usage(answer.usageMetadata, crossing, unknown) if answer.usageMetadata is not None else None
     first = answers[0] if answers else Alternative((), read_block(answer.promptFeedback, crossing) or _NO_CANDIDATE)
     fields: dict[str, Raw] = {}

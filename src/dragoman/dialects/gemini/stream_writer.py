@@ -37,6 +37,10 @@ def _line(value: Any) -> bytes:
     return out
 
 
+_MOST_ANSWERS = 128
+"""As many answers as OpenAI gives at most; a higher number is no count of answers."""
+
+
 class _Open:
     """A part that is being written: its frame when its text goes out at once, else what is held until its end."""
 
@@ -58,7 +62,8 @@ class StreamWriter:
         self._crossing = crossing
         self._tail = b"]}" + _END
         self._open: dict[int, _Open] = {}
-        self._numbers: dict[int, int] = {}  # answers by the order in which they began, which is their index
+        self._numbers: dict[int, int] = {}  # answer -> index of its candidate, which is the same where it can be
+        self._ended: set[int] = set()
         self._cut: set[int] = set()  # answers with a call that breaks off
         self._finished = False
         self._texts: dict[int, list[_Words]] = {}
@@ -120,20 +125,33 @@ class StreamWriter:
         before, after = self._frame_around(answer, b"", b"")
         return before + _line(part) + after
 
-    def _announced(self, answer: int) -> bytes:
-        """Answers begin in the order of their numbers: the second and later ones say so at once."""
-        if answer == 0:
-            return b""
-        first = self._chunk(0, {"text": ""}) if answer == 1 and not self._finished else b""
-        return first + self._chunk(answer, {"text": ""})
+    def _begin(self, answer: int) -> tuple[int, bytes]:
+        """The index of an answer that begins, and the chunks that say so: candidates begin in the order of their
+        indexes, so that those before it begin with it, whichever speaks first."""
+        numbers = self._numbers
+        if answer == 0 or answer >= _MOST_ANSWERS:
+            index = numbers[answer] = len(numbers)
+            return index, self._chunk(index, {"text": ""}) if index else b""
+        out = b""
+        if len(numbers) == 1 and not self._finished:
+            out = self._chunk(0, {"text": ""})  # the first answer has begun, though maybe nothing of it was written
+        for number in range(answer + 1):
+            if number not in numbers:
+                index = numbers[number] = len(numbers)
+                out += self._chunk(index, {"text": ""})
+        return numbers[answer], out
+
+    def _absent(self, index: int) -> bytes:
+        """The end of a candidate that began for the sake of the order, and of which the upstream said nothing."""
+        candidate = {"content": {"parts": [{"text": ""}], "role": "model"}, "finishReason": "OTHER", "index": index}
+        return b"data: " + _line({"candidates": [candidate], **self._head}) + _END
 
     def _part_start(self, event: PartStart) -> bytes:
         part = event.part
         answer = self._numbers.get(event.answer, -1)
         out = b""
         if answer < 0:
-            answer = self._numbers[event.answer] = len(self._numbers)
-            out = self._announced(answer)
+            answer, out = self._begin(event.answer)
         opened = self._open[event.index] = _Open(part, answer)
         if isinstance(part, Text):
             self._text[event.index] = ([], list(part.citations), part.at)
@@ -222,7 +240,13 @@ class StreamWriter:
     def _finish(self, event: Finish) -> bytes:
         out: dict[str, Any] = {}
         blocked = not self._numbers and own(event.stop.extra, "promptFeedback")
-        number = self._numbers.setdefault(event.answer, len(self._numbers))
+        begun = b""
+        number = self._numbers.get(event.answer, -1)
+        if number < 0:
+            number, begun = self._begin(event.answer)
+        self._ended.add(number)
+        if event.last:
+            begun += b"".join([self._absent(index) for index in range(len(self._numbers)) if index not in self._ended])
         self._finished = True
         first = number == 0
         extra = event.extra
@@ -250,7 +274,7 @@ class StreamWriter:
         out |= self._head
         if first:
             put_back(out, extra)
-        return b"data: " + _line(out) + _END
+        return begun + b"data: " + _line(out) + _END
 
     def _metadata(self, answer: int) -> dict[str, Any]:
         """What the citations of an answer are so far: this dialect's own metadata where the answer brings it, else made

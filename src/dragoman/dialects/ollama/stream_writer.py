@@ -41,7 +41,8 @@ class StreamWriter:
         self._parts: dict[int, Part] = {}
         self._held: dict[int, list[str]] = {}  # call -> its arguments so far
         self._dropped: set[int] = set()  # parts of the second and later answers
-        self._first: int | None = None  # the answer that is told
+        self._first: int | None = None  # the answer that is told: the one with the lowest number
+        self._early: list[Event] = []  # events of other answers, until that one begins
         self._calls = 0
         self._cut = False  # a call breaks off
         self._said = False  # whether there is a text
@@ -58,6 +59,9 @@ class StreamWriter:
         if isinstance(event, PartStart):
             return self._part_start(event)
         if isinstance(event, PartEnd):
+            if self._early and self._first is None:
+                self._early.append(event)
+                return b""
             return self._part_end(event)
         if isinstance(event, Start):
             return self._start(event)
@@ -94,7 +98,11 @@ class StreamWriter:
     def _part_start(self, event: PartStart) -> bytes:
         part = event.part
         if self._first is None:
-            self._first = event.answer
+            if event.answer:
+                self._early.append(event)
+                return b""
+            self._first = 0
+            self._drop_early()
         elif event.answer != self._first:
             self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
             self._dropped.add(event.index)
@@ -121,6 +129,22 @@ class StreamWriter:
             self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return b""
 
+    def _drop_early(self) -> None:
+        """Leave out what other answers said before the first one began."""
+        for event in self._early:
+            if isinstance(event, PartStart):
+                at = self._crossing.ends.answer(event.answer)
+                self._crossing.lose("answer.dropped", at, "the first is told")
+                self._dropped.add(event.index)
+        self._early.clear()
+
+    def _told_early(self) -> bytes:
+        """The answer with the lowest number of those that came: there is no first one."""
+        early, self._early = self._early, []
+        starts = [event for event in early if isinstance(event, PartStart)]
+        self._first = min([start.answer for start in starts])
+        return b"".join([self.send(event) for event in early])
+
     def _media(self, part: Media) -> bytes:
         image = write_image(part, self._crossing)
         if image is not None:
@@ -129,6 +153,9 @@ class StreamWriter:
         return self._line_of({"role": "assistant", "content": missing(part)})
 
     def _delta(self, event: PartDelta) -> bytes:
+        if self._early and self._first is None:
+            self._early.append(event)
+            return b""
         if event.index in self._dropped or event.index not in self._parts:
             return b""
         part = self._parts[event.index]
@@ -169,8 +196,16 @@ class StreamWriter:
         """Of several answers the first is told, and the last of them brings the usage."""
         if self._over:
             return b""
+        out_early = b""
+        if self._first is None and event.answer and not event.last:
+            self._early.append(event)
+            return b""
         if self._first is None:
-            self._first = event.answer
+            if self._early and event.answer:
+                out_early = self._told_early()
+            else:
+                self._first = event.answer
+                self._drop_early()
         if event.answer == self._first:
             self._ended = event
         else:
@@ -188,4 +223,4 @@ class StreamWriter:
         out = {**self._fields, "message": {"role": "assistant", "content": words}}
         write_end(stop, event.usage or ended.usage, out, self._crossing)
         put_back(out, self._extra)
-        return one_line(jsontext.encode(put_back(out, ended.extra))) + b"\n"
+        return out_early + one_line(jsontext.encode(put_back(out, ended.extra))) + b"\n"

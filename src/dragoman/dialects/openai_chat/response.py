@@ -13,7 +13,7 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import answer_ids, jsontext
 from ...codec.admit import Admitted, Unknown
-from ...codec.endings import FAILED, GAP, failure, with_failure
+from ...codec.endings import FAILED, GAP, failure, in_order, with_failure
 from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.ids import hashed, to_chat_client
 from ...crossing import Crossing
@@ -71,6 +71,7 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
 def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Response:
     answer, unknown, _ = admitted
     answers = [_read_choice(choice, i, answer.id or "", crossing, unknown) for i, choice in enumerate(answer.choices)]
+    answers = in_order(answers, [choice.index for choice in answer.choices])
     first = answers[0] if answers else Alternative((), Stop("unknown"))
     usage = read_usage(answer.usage, crossing, unknown) if answer.usage is not None else None
     extra = carried(answer, wire.COMPLETION_EXTRAS)

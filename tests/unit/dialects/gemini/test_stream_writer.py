@@ -171,7 +171,7 @@ def test_other_parts() -> None:
     assert lost == [("hosted.dropped", "/p/2"), ("refusal.as_text", "/p/3"), ("stop.approximated", "")]
 
 
-def test_several_answers_are_numbered_as_they_begin() -> None:
+def test_several_answers_keep_their_numbers() -> None:
     written, _ = chunks(
         START,
         PartStart(0, Text(""), 3),
@@ -183,9 +183,12 @@ def test_several_answers_are_numbered_as_they_begin() -> None:
         Finish(Stop("stop"), None, 3, False),
         Finish(Stop("length"), Usage(3, 1), 10**9),
     )
-    assert written[:4] == [said({"text": ""}), said({"text": ""}, 1), said({"text": "b"}, 1), said({"text": "a"})]
-    assert written[4] == {key: value for key, value in ended().items() if key != "usageMetadata"}
-    assert written[5] == ended("MAX_TOKENS", 1)
+    begun = [said({"text": ""}, number) for number in range(5)]  # 0 to 2 may still speak
+    assert written[:5] == begun
+    assert written[5:7] == [said({"text": "b"}, 4), said({"text": "a"}, 3)]
+    assert written[7] == {key: value for key, value in ended("STOP", 3).items() if key != "usageMetadata"}
+    assert [chunk["candidates"][0]["finishReason"] for chunk in written[8:11]] == ["OTHER"] * 3
+    assert written[11] == ended("MAX_TOKENS", 4)
 
 
 def test_citations_stand_in_the_last_chunk() -> None:

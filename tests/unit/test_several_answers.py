@@ -1,0 +1,96 @@
+"""Several answers to one request: their own numbers tell them apart, whichever of them speaks or stands first."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman import StreamTranslator, translate_response
+from dragoman.canon.events import Fault
+from dragoman.canon.fold import fold
+from dragoman.canon.parts import Text
+from dragoman.crossing import Crossing
+from dragoman.dialects import get, names
+
+SEVERAL = ("openai-chat", "openrouter", "gemini", "code-assist")
+
+
+def _chat(number: int, text: str, finish: str | None = None) -> bytes:
+    choice = {"index": number, "delta": {"content": text} if text else {}, "finish_reason": finish}
+    chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    return b"data: %b\n\n" % json.dumps(chunk).encode()
+
+
+def _gemini(number: int, text: str, finish: str | None = None) -> bytes:
+    candidate: dict[str, Any] = {"index": number, "content": {"role": "model", "parts": [{"text": text}]}}
+    if finish:
+        candidate["finishReason"] = {"stop": "STOP", "length": "MAX_TOKENS"}[finish]
+    return b"data: %b\n\n" % json.dumps({"candidates": [candidate], "modelVersion": "m", "responseId": "x"}).encode()
+
+
+def _frames(source: str) -> list[bytes]:
+    """The second answer speaks first, and ends first."""
+    made = _gemini if source == "gemini" else _chat
+    said = [(1, "one a", None), (0, "zero a", None), (1, " one b", None), (0, " zero b", None)]
+    frames = [made(*one) for one in said] + [made(1, "", "length"), made(0, "", "stop")]
+    return frames if source == "gemini" else [*frames, b"data: [DONE]\n\n"]
+
+
+def _texts(stream: bytes, dialect: str) -> list[tuple[str, str]]:
+    reader = get(dialect).reader(Crossing(dialect, "test"))
+    response = fold([*reader.feed(stream), *reader.close()])
+    assert not isinstance(response, Fault)
+    answers = [(response.parts, response.stop), *[(other.parts, other.stop) for other in response.alternatives]]
+    return [("".join(part.text for part in parts if isinstance(part, Text)), stop.reason) for parts, stop in answers]
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("target", names())
+@pytest.mark.parametrize("source", ["openai-chat", "openrouter", "gemini"])
+def test_streams(source: str, target: str, together: bool) -> None:
+    frames = _frames(source)
+    translator = StreamTranslator(source=source, target=target)
+    out = b"".join([translator.feed(piece) for piece in ([b"".join(frames)] if together else frames)])
+    out += translator.close()
+    told = _texts(out, target)
+    assert told[0] == ("zero a zero b", "stop")
+    if target in SEVERAL:
+        assert told[1:] == [("one a one b", "length")]
+        return
+    assert len(told) == 1
+    dropped = [loss.path for loss in translator.losses if loss.code == "answer.dropped"]
+    assert dropped == ["/candidates/1" if source == "gemini" else "/choices/1"]
+
+
+def test_an_answer_without_a_first_one_is_told_to_ollama() -> None:
+    translator = StreamTranslator(source="openai-chat", target="ollama")
+    frames = [_chat(2, "two"), _chat(1, "one"), _chat(2, "", "stop"), _chat(1, "", "length"), b"data: [DONE]\n\n"]
+    out = b"".join([translator.feed(frame) for frame in frames]) + translator.close()
+    assert _texts(out, "ollama") == [("one", "length")]
+
+
+@pytest.mark.parametrize("target", names())
+@pytest.mark.parametrize("source", ["openai-chat", "gemini"])
+def test_whole_answers(source: str, target: str) -> None:
+    if source == "gemini":
+        listed = [
+            {"index": number, "content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}
+            for number, text in ((1, "one"), (0, "zero"))
+        ]
+        document: dict[str, Any] = {"candidates": listed, "modelVersion": "m", "responseId": "x"}
+    else:
+        choices = [
+            {"index": number, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            for number, text in ((1, "one"), (0, "zero"))
+        ]
+        document = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}
+    out = translate_response(document, source=source, target=target)
+    if source == target:
+        assert out.json() == document
+        return
+    response = get(target).read_response(out.body, Crossing(target, "test"))
+    texts = [part.text for part in response.parts if isinstance(part, Text)]
+    assert texts == ["zero"]
+    assert len(response.alternatives) == (1 if target in SEVERAL else 0)
