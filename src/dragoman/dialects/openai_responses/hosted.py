@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...codec.hosted import Option, Row, kinds, location, plain_options
+from .client_tools import ROWS
 from .search import as_function
 from .wire import NAME
 
@@ -77,4 +78,5 @@ HOSTED = (
         function=as_function,
         quiet=frozenset({"type", "execution", "description", "parameters"}),
     ),
+    *ROWS,
 )

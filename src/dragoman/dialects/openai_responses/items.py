@@ -6,6 +6,7 @@ hang on its first part under `item/`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from msgspec import Raw
@@ -24,6 +25,7 @@ from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from ...memory import small_cache
 from . import wire
+from .client_tools import has_own_item, own_item, read_answer_call
 from .compaction import KIND as COMPACTION
 from .compaction import is_compaction, read_compaction, write_compaction
 from .hosted_calls import SEARCH, read_hosted, sent
@@ -31,7 +33,6 @@ from .hosted_runs import LISTING
 from .images import KIND as IMAGE
 from .images import image_item, is_picture, read_image
 from .message import read_content, write_output_text
-from .search import is_search, search_item
 from .tools import IDS, NAMES, own_fields, with_fields
 
 MADE_HERE = "rs_" + MARK
@@ -76,6 +77,8 @@ def read_item(
         compacted = read_compaction(item, at, crossing)
         if compacted is not None:
             parts.append(compacted)
+    elif (call := read_answer_call(item, at, crossing)) is not None:
+        parts.append(call)
     elif not is_listing(item, at, crossing):
         parts.extend(read_opaque(item, at))
 
@@ -464,9 +467,9 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
             message["content"].append(answer_part(part, crossing))
             continue
         message = None
-        if isinstance(part, ToolCall) and is_search(part, crossing):
-            name = answer_id(response_id, len(items), "tsc_")
-            items.append(search_item(part, name, part.arguments, crossing))
+        if isinstance(part, ToolCall) and has_own_item(part, crossing):
+            name_item = partial(answer_id, response_id, len(items))
+            items.append(own_item(part, part.arguments, name_item, crossing))
         elif isinstance(part, ToolCall):
             call = answer_call(part, answer_id(response_id, len(items), call_prefix(part)), crossing)
             if cut and call.get("status") == "completed" and jsontext.breaks_off(part.arguments):

@@ -14,6 +14,7 @@ from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.ids import hashed
 from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled
 from . import wire
+from .client_tools import called_tool
 from .items import MADE_HERE
 from .response import completed, filled, names_around
 from .search import NAME as SEARCH
@@ -196,7 +197,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         thoughts = plain.thoughts
         for call_id, call in plain.calls.items():
             name = call.name
-            if name == SEARCH:
+            if name == SEARCH or called_tool(name, answers) is not None:
                 return None
             if thoughts is not None and call_id in thoughts:
                 output.append(_Sealed(f"{MADE_HERE}{stem}{_PLACES[len(output)]}", "reasoning", (), thoughts[call_id]))

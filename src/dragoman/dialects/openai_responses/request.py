@@ -21,6 +21,8 @@ from ...codec.surrogates import has_lone_surrogate
 from ...codec.trim import trim
 from ...crossing import Crossing
 from . import wire
+from .client_tools import KINDS as CLIENT_ITEMS
+from .client_tools import ClientItems
 from .compaction import is_compaction, read_compaction
 from .earlier import put_earlier
 from .history import History, instructions, say_json, some_input, write_own
@@ -36,6 +38,7 @@ from .items import (
     stray_fields,
 )
 from .message import read_content, write_input
+from .search import NAME as SEARCH
 from .search import read_search
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
@@ -109,18 +112,22 @@ def _read_turns(
     said: list[Part] = []
     results: list[Part] = []
     apart = _by_item(unknown) if unknown else None
+    own_items = ClientItems(crossing)
     for i, item in enumerate(items):
         if apart is not None:
             unknown = apart.get(i, {})
         kind = item.type
         at: Path = ("input", i)
-        searched = read_search(item, at, crossing) if item.strange and crossing.target != wire.NAME else None
+        searched: ToolCall | ToolResult | None = None
+        if (item.strange or kind in CLIENT_ITEMS) and crossing.target != wire.NAME:
+            searched = (read_search(item, at, crossing) if item.strange else None) or own_items.read(item, at)
         if type(searched) is ToolResult:
             if said:
                 turns.append(Turn("assistant", tuple(said), "", None, said[0].at[:2]))
                 said = []
             results.append(searched)
-            _read_other(item, at, [], added, crossing)
+            if searched.name == SEARCH:
+                _read_other(item, at, [], added, crossing)
             continue
         if kind == "function_call_output" or kind == "custom_tool_call_output":
             if said:

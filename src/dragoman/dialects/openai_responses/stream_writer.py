@@ -7,6 +7,7 @@ answer that was broken off in the middle of a call must not hand it out as compl
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from msgspec import Raw
@@ -20,6 +21,7 @@ from ...codec.extras import restore
 from ...codec.media import missing
 from ...crossing import Crossing
 from . import wire
+from .client_tools import has_own_item, own_item
 from .faults import error_event, response_error
 from .hosted_calls import SEARCH
 from .hosted_runs import MCP, RUN, begun, stream_steps
@@ -29,7 +31,6 @@ from .images import image_item, is_picture
 from .items import MADE_HERE, answer_call, answer_id, answer_message, answer_part, answer_reasoning, call_prefix
 from .message import write_citations
 from .response import counted, filled, head, write_stop
-from .search import CALL, is_search, search_item
 from .tools import own_fields, with_fields
 
 _encode = jsontext.encode
@@ -67,7 +68,7 @@ class StreamWriter:
         self._late: list[Citation] = []
         self._tokens: list[Token] = []
         self._seal: Seal | None = None
-        self._search = False  # the open part is a search that the client runs, which is told whole
+        self._has_own_item = False  # the open part is a call with an item of its own, which is written whole
         self._seen: list[Part] = []
         self._stop: Stop | None = None
         self._cut = False  # a call breaks off
@@ -132,7 +133,7 @@ class StreamWriter:
         out = b"" if self._started else self._start(Start())
         out += self._close_call(False)
         part = event.part
-        self._part, self._index, self._begun, self._search = part, event.index, False, False
+        self._part, self._index, self._begun, self._has_own_item = part, event.index, False, False
         self._pieces, self._citations, self._late, self._tokens, self._seal = [], [], [], [], part.seal
         if isinstance(part, Text):
             if self._message is not None and self._crossing.source == wire.NAME and part.at[:2] != self._message_at:
@@ -148,8 +149,8 @@ class StreamWriter:
         if isinstance(part, Reasoning):
             return out
         if isinstance(part, ToolCall):
-            self._search = is_search(part, self._crossing)
-            return out + self._close_message(False) + (b"" if self._search else self._begin_call(part))
+            self._has_own_item = has_own_item(part, self._crossing)
+            return out + self._close_message(False) + (b"" if self._has_own_item else self._begin_call(part))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
             if part.value == ELSEWHERE:
                 self._index = -1
@@ -217,7 +218,7 @@ class StreamWriter:
         """Any delta but plain text in an open part: the first words, seals, citations."""
         part = self._part
         out = b""
-        if self._search:
+        if self._has_own_item:
             self._pieces.append(event.text)
             return out
         if event.seal is not None:
@@ -282,7 +283,7 @@ class StreamWriter:
         if isinstance(part, Reasoning):
             return self._end_reasoning(part, event)
         if isinstance(part, ToolCall):
-            return self._end_search(part) if self._search else self._end_call(part, event)
+            return self._end_own_item(part) if self._has_own_item else self._end_call(part, event)
         return b""
 
     def _end_text(self, part: Text, event: PartEnd) -> bytes:
@@ -340,12 +341,13 @@ class StreamWriter:
         self._seen.append(whole)
         return out + self._done(item)
 
-    def _end_search(self, call: ToolCall) -> bytes:
-        self._search = False
+    def _end_own_item(self, call: ToolCall) -> bytes:
+        self._has_own_item = False
         self._seen.append(call)
-        name = answer_id(self._id, len(self._items), "tsc_")
-        item = jsontext.raw(search_item(call, name, "".join(self._pieces), self._crossing))
-        return self._opaque(Opaque(wire.NAME, CALL, item))
+        name_item = partial(answer_id, self._id, len(self._items))
+        item = own_item(call, "".join(self._pieces), name_item, self._crossing)
+        self._cut = self._cut or item["status"] == "incomplete"
+        return self._opaque(Opaque(wire.NAME, item["type"], jsontext.raw(item)))
 
     def _end_call(self, call: ToolCall, event: PartEnd) -> bytes:
         """The arguments are all there; the item itself is done when the next event shows that nothing was cut off."""

@@ -1,0 +1,258 @@
+"""Tools that OpenAI defines and the client runs (local shell, shell, apply patch): functions to every other dialect.
+
+In Responses their calls and outputs are items of their own. For another dialect a declaration becomes a function with
+the arguments spelled out, a call becomes a call of that function, and an output becomes its result. In an answer for a
+client that declared such a tool, a call of the function becomes the item again. A shell that runs in a container is the
+upstream's (`environment.type` other than `local`) and does not come here.
+
+Sources: openai 3.49 types [T] and OpenAI's guides to these tools, November 2026 [D].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Path, Text, ToolCall, ToolResult
+from ...canon.request import Request
+from ...canon.tools import HostedTool, Tool
+from ...codec import jsontext
+from ...codec.hosted import Row, kinds
+from ...codec.ids import send as send_id
+from ...crossing import Crossing
+from . import wire
+from .search import is_search, search_item
+from .tools import IDS
+
+_KNOWN = frozenset({"type", "call_id", "status", "output", "max_output_length"})
+_TEXT = {"type": "string"}
+_LOCAL = {"type": "local"}
+
+
+class ClientTool(Struct, frozen=True):
+    """One tool of this kind. Its type word is the name of the function, too."""
+
+    name: str
+    holder: str
+    """The member of a call that holds the arguments."""
+    description: str
+    properties: dict[str, Any]
+    required: tuple[str, ...]
+    prefix: str
+    """How ids of its calls begin."""
+    fixed: dict[str, Any]
+    """Members that every written holder has."""
+    beside: dict[str, Any] = {}
+    """Members that every written call has."""
+
+    @property
+    def call(self) -> str:
+        return f"{self.name}_call"
+
+    @property
+    def output(self) -> str:
+        return f"{self.name}_call_output"
+
+    def function(self) -> Tool:
+        """The declaration for another dialect."""
+        schema = {"type": "object", "properties": self.properties, "required": self.required}
+        return Tool(self.name, self.description, jsontext.encode(schema).decode())
+
+
+_TOOLS = (
+    ClientTool(
+        "local_shell",
+        "action",
+        "Runs a command on the user's machine and returns what the command wrote.",
+        {
+            "command": {"type": "array", "items": _TEXT, "description": "The program and its arguments."},
+            "working_directory": _TEXT,
+            "timeout_ms": {"type": "integer"},
+            "env": {
+                "type": "object",
+                "description": "Environment variables to set.",
+                "properties": {},
+                "additionalProperties": _TEXT,
+            },
+            "user": {"type": "string", "description": "The user to run the command as."},
+        },
+        ("command",),
+        "lsh_",
+        {"type": "exec", "command": (), "env": {}},
+    ),
+    ClientTool(
+        "shell",
+        "action",
+        "Runs shell commands on the user's machine and returns what each of them wrote, with its exit code.",
+        {
+            "commands": {"type": "array", "items": _TEXT, "description": "Shell commands."},
+            "timeout_ms": {"type": "integer"},
+            "max_output_length": {"type": "integer", "description": "The most characters of output to return."},
+        },
+        ("commands",),
+        "sh_",
+        {"commands": (), "timeout_ms": None, "max_output_length": None},
+        {"environment": _LOCAL},
+    ),
+    ClientTool(
+        "apply_patch",
+        "operation",
+        "Creates, changes or deletes one file.",
+        {
+            "type": {"type": "string", "enum": ["create_file", "update_file", "delete_file"]},
+            "path": _TEXT,
+            "diff": {
+                "type": "string",
+                "description": "For create_file and update_file: the patch in the V4A format. Lines begin with a blank "
+                "(kept), - (removed) or + (added); @@ and a line of the file say where a hunk stands.",
+            },
+        },
+        ("type", "path"),
+        "apc_",
+        {},
+    ),
+)
+_BY_NAME = {tool.name: tool for tool in _TOOLS}
+_BY_CALL = {tool.call: tool for tool in _TOOLS}
+_BY_OUTPUT = {tool.output: tool for tool in _TOOLS}
+KINDS = frozenset((*_BY_CALL, *_BY_OUTPUT))
+"""The types of their items."""
+
+
+def _is_local(value: Any) -> bool:
+    """Whether the client runs it: a declaration or a call without an environment, or with a local one."""
+    if not isinstance(value, dict):
+        return False
+    environment = value.get("environment")
+    return environment is None or (isinstance(environment, dict) and environment.get("type") == "local")
+
+
+def _as_function(tool: ClientTool) -> Callable[[Any], Tool | None]:
+    return lambda value: tool.function() if _is_local(value) else None
+
+
+ROWS = tuple(
+    [
+        Row(wire.NAME, tool.name, tool.name, kinds(tool.name), function=_as_function(tool), quiet=frozenset({"type"}))
+        for tool in _TOOLS
+    ]
+)
+"""The declarations, as `codec/hosted.py` wants them."""
+
+
+class ClientItems:
+    """Reads the calls and outputs of one document for another dialect. An output is paired with its call by the call's
+    id, or by the id of the call's item, as older clients have it."""
+
+    __slots__ = ("_calls", "_crossing", "_elsewhere")
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._calls: dict[str, str] = {}
+        self._elsewhere: set[str] = set()
+        """Calls that the upstream runs."""
+
+    def read(self, item: wire.Item, at: Path) -> ToolCall | ToolResult | None:
+        """The call or the result that an item is; None for any other item."""
+        kind = jsontext.kind(item.strange) if item.strange else item.type
+        if kind in _BY_CALL:
+            return self._read_call(_BY_CALL[kind], item.strange or jsontext.raw(item), at)
+        if kind in _BY_OUTPUT:
+            return self._read_output(_BY_OUTPUT[kind], item.strange or jsontext.raw(item), at)
+        return None
+
+    def _read_call(self, tool: ClientTool, raw: Raw, at: Path) -> ToolCall | None:
+        fields, value = jsontext.fields(raw), jsontext.plain(raw)
+        call_id = value.get("call_id") or value.get("id")
+        if not isinstance(call_id, str) or not isinstance(value.get(tool.holder), dict):
+            return None
+        if not _is_local(value):
+            self._elsewhere.add(call_id)
+            return None
+        if isinstance(value.get("id"), str):
+            self._calls[value["id"]] = call_id
+        self._keep(fields, {tool.holder, "environment"}, at)
+        self._crossing.lose("tool.hosted.as_function", at, f"{tool.call} is sent as a call", "info")
+        arguments: dict[str, Any] = dict(jsontext.fields(fields[tool.holder]))
+        if tool.fixed.get("type") is not None:
+            arguments.pop("type", None)
+        return ToolCall(call_id, tool.name, jsontext.encode(arguments).decode(), at=at)
+
+    def _read_output(self, tool: ClientTool, raw: Raw, at: Path) -> ToolResult | None:
+        fields, value = jsontext.fields(raw), jsontext.plain(raw)
+        call_id = value.get("call_id") or value.get("id")
+        if not isinstance(call_id, str) or call_id in self._elsewhere:
+            return None
+        self._keep(fields, set(), at)
+        output = value.get("output")
+        there: Path = (*at, "output")
+        if output is None:
+            output = str(value.get("status") or "")
+        elif not isinstance(output, str):
+            self._crossing.lose("result.structured.as_text", there, tool.output)
+            output = jsontext.text(fields["output"])
+        call_id = self._calls.get(call_id, call_id)
+        failed = value.get("status") == "failed"
+        return ToolResult(call_id, (Text(output, at=there),), tool.name, failed, at=at)
+
+    def _keep(self, fields: dict[str, Raw], known: set[str], at: Path) -> None:
+        rest = {name: value for name, value in fields.items() if name not in _KNOWN and name not in known}
+        if rest:
+            self._crossing.keep(at, rest)
+
+
+def read_answer_call(item: wire.Item, at: Path, crossing: Crossing) -> ToolCall | None:
+    """The call that an item of an answer is, for another dialect; None for any other item."""
+    if crossing.target == wire.NAME:
+        return None
+    found = ClientItems(crossing).read(item, at)
+    return found if type(found) is ToolCall else None
+
+
+def called_tool(name: str, answers: Request | None) -> ClientTool | None:
+    """The tool that a call in an answer means, if the client declared it."""
+    tool = _BY_NAME.get(name)
+    if tool is None or answers is None:
+        return None
+    return tool if any(_is_declared(tool, one) for one in answers.tools) else None
+
+
+def _is_declared(tool: ClientTool, declared: Tool | HostedTool) -> bool:
+    return type(declared) is HostedTool and declared.kind == tool.name and _is_local(jsontext.plain(declared.value))
+
+
+def has_own_item(call: ToolCall, crossing: Crossing) -> bool:
+    """Whether a call in an answer is one of a tool that the client declared by its type, the search for tools included:
+    the client wants an item of that type."""
+    return is_search(call, crossing) or called_tool(call.name, crossing.answers) is not None
+
+
+def own_item(call: ToolCall, text: str, name_item: Callable[[str], str], crossing: Crossing) -> dict[str, Any]:
+    """The item for such a call with these arguments. `name_item` makes its id, which begins as it is told to."""
+    tool = called_tool(call.name, crossing.answers)
+    if tool is None:
+        return search_item(call, name_item("tsc_"), text, crossing)
+    return _call_item(tool, call, name_item(tool.prefix), text, crossing)
+
+
+def _call_item(tool: ClientTool, call: ToolCall, item_id: str, text: str, crossing: Crossing) -> dict[str, Any]:
+    status = "completed"
+    arguments: dict[str, Any] = {}
+    try:
+        arguments = dict(jsontext.fields(text)) if text.strip() else {}
+    except (msgspec.DecodeError, RecursionError):
+        crossing.lose("arguments.invalid", call.at)
+        arguments, status = {"__raw": text}, "incomplete"
+    if call.seal is not None:
+        crossing.lose("seal.dropped", call.at)
+    return {
+        "id": item_id,
+        "type": tool.call,
+        "call_id": send_id(call.id, IDS, crossing, call.at),
+        tool.holder: {**tool.fixed, **arguments},
+        "status": status,
+        **tool.beside,
+    }
