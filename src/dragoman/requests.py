@@ -17,6 +17,7 @@ from .codec.conversation import History
 from .codec.gist import gist, sound
 from .codec.hosted import aim, cross
 from .codec.ids import distinct
+from .codec.model_names import bare
 from .codec.names import declared_once, reserve
 from .codec.seals import MARK_BYTES
 from .codec.subset import hold_to_tools
@@ -155,6 +156,8 @@ def _between(
     if request is None:
         check_text(document, terms.source)
         request = reader.read_request(document, crossing)
+    if not crossing.model and "/" in request.model:
+        crossing.model = bare(request.model)
     known = gist(request.turns, crossing)
     history = History(request.turns)
     vault = terms.vault if vault is None else vault
@@ -248,7 +251,7 @@ def _translated(
         terms.target,
         settled(crossing, terms.reader, terms.writer, terms.tolerance),
         request.model,
-        terms.model or request.model,
+        crossing.model or request.model,
         request.stream,
         request,
         crossing.called,

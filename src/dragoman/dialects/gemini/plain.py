@@ -14,6 +14,7 @@ from ...canon.response import Plain, PlainCall
 from ...codec import jsontext
 from ...codec.answer_ids import original
 from ...codec.extras import NULL
+from ...codec.model_names import bare
 from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Something, Word, as_spelled, decodable
 from ...codec.seals import MARK
 from . import wire
@@ -138,7 +139,7 @@ def read_plain(body: bytes) -> Plain | None:
     thought = usage.thoughtsTokenCount
     return Plain(
         answer.responseId,
-        answer.modelVersion,
+        bare(answer.modelVersion),
         text,
         calls,
         "tool_calls" if calls else "length" if cut else "stop",

@@ -16,6 +16,7 @@ from ...codec.admit import Admitted, Unknown
 from ...codec.answer_ids import original
 from ...codec.endings import in_order
 from ...codec.extras import carried, gather
+from ...codec.model_names import bare
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -113,12 +114,20 @@ def read_admitted(admitted: Admitted[wire.Answer], crossing: Crossing) -> Respon
         first.parts,
         first.stop,
         answer.responseId or "",
-        answer.modelVersion or "",
+        version(answer.modelVersion, crossing),
         created,
         usage,
         tuple(answers[1:]),
         {wire.NAME: fields} if fields else None,
     )
+
+
+def version(name: str | None, crossing: Crossing) -> str:
+    """The model that answered: its name alone, for a client of another company's dialect."""
+    return name or "" if crossing.target in _GOOGLES else bare(name or "")
+
+
+_GOOGLES = (wire.NAME, "code-assist")
 
 
 def seed(response_id: str | None, crossing: Crossing) -> str:

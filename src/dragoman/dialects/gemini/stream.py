@@ -29,7 +29,7 @@ from .marks import peek, with_field
 from .message import read_arguments, read_part, read_seal
 from .pairing import Ids
 from .partial import Pieces
-from .response import read_block, read_stop, read_time, read_usage, seed
+from .response import read_block, read_stop, read_time, read_usage, seed, version
 from .stream_writer import StreamWriter
 
 __all__ = ["StreamReader", "StreamWriter"]
@@ -244,7 +244,7 @@ class StreamReader(FrameReader):
         if chunk.createTime is not None:
             created = read_time(chunk.createTime)
             extra = with_field(None, "createTime", jsontext.raw(chunk.createTime))
-        events.append(Start(chunk.responseId or "", chunk.modelVersion or "", created, None, extra))
+        events.append(Start(chunk.responseId or "", version(chunk.modelVersion, self._crossing), created, None, extra))
 
     def _keep(self, chunk: wire.Answer, unknown: Unknown) -> None:
         last = self._last

@@ -1,0 +1,17 @@
+"""Names of models as other dialects know them: without the path that Google's resources have in front."""
+
+from __future__ import annotations
+
+import re
+
+_RESOURCE = re.compile(r"(?:projects/[^/]+/)?(?:locations/[^/]+/)?(?:publishers/[^/]+/)?models/(?=[^/]+\Z)")
+"""`models/NAME` of the Gemini API, `publishers/google/models/NAME` of Vertex, and its full form. Tuned models and
+endpoints have no name of their own, and Fireworks' `accounts/fireworks/models/NAME` is the name."""
+
+
+def bare(model: str) -> str:
+    """The name without the path of a Google resource."""
+    if "models/" not in model:
+        return model
+    found = _RESOURCE.match(model)
+    return model if found is None else model[found.end() :]
