@@ -33,6 +33,13 @@ def failure(stop: Stop, *own: str) -> str:
     return stop.detail or said
 
 
+def finer(word: str, reason: StopReason) -> str:
+    """The detail of a stop whose word says more than the canon's reason does (Gemini's `RECITATION`, `NO_IMAGE`)."""
+    if reason in FAILED:
+        return f"{FAILED[reason][:-1]}: {word}."
+    return f"the answer was stopped: {word}" if reason == "content_filter" else ""
+
+
 def with_failure(parts: tuple[Part, ...], words: str, gap: str = "") -> tuple[Part, ...]:
     """The parts of an answer with the words of `failure` behind them."""
     if not words:

@@ -14,7 +14,7 @@ from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.answer_ids import original
-from ...codec.endings import in_order
+from ...codec.endings import finer, in_order
 from ...codec.extras import carried, gather
 from ...codec.model_names import bare
 from ...crossing import Crossing
@@ -193,6 +193,9 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
         crossing.keep(at, {"finishMessage": jsontext.raw(message)})
         extra = with_field(extra, "finishMessage", jsontext.raw(message))
         message = None
+    if message is None and isinstance(known, str) and crossing.target not in wire.KIN:
+        beyond = known in _REASONS and known != _WORDS[reason]
+        return Stop(reason, None, finer(known, reason) if beyond else "", extra)
     return Stop(reason, None, message or "", extra, (*at, "finishMessage") if message else ())
 
 
@@ -304,7 +307,7 @@ def write_stop(stop: Stop, candidate: dict[str, Any], crossing: Crossing, number
     message = own(stop.extra, "finishMessage")
     if message is not None:
         candidate["finishMessage"] = message
-    elif stop.detail:
+    elif stop.detail and (stop.at or type(word) is str):  # else it was made of the word that stands there
         candidate["finishMessage"] = stop.detail
 
 

@@ -81,8 +81,7 @@ def read_stop(word: str | None, parts: list[Part], crossing: Crossing) -> Stop:
         reason = "tool_calls"
     if not word or word in ("stop", "length"):
         return Stop(reason)
-    fields = {"done_reason": jsontext.raw(word)}
-    return Stop(reason, extra={wire.NAME: fields} if word in _REASONS else crossing.keep((), fields))
+    return Stop(reason, extra=crossing.keep((), {"done_reason": jsontext.raw(word)}))
 
 
 def read_usage(answer: wire.Answer) -> Usage | None:

@@ -13,7 +13,7 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import answer_ids, jsontext
 from ...codec.admit import Admitted, Unknown
-from ...codec.endings import FAILED, GAP, failure, in_order, with_failure
+from ...codec.endings import FAILED, GAP, failure, finer, in_order, with_failure
 from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.ids import hashed, to_chat_client
 from ...crossing import Crossing
@@ -54,6 +54,8 @@ _WORDS: dict[StopReason, str] = {
 }
 _FINISH_REASONS = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
 """Words that the schema of an answer takes."""
+_SISTERS = (wire.NAME, "openrouter")
+"""Dialects that hold a finish reason of this one."""
 _FILTERED = "function_call_filter"
 """Google's Chat endpoint: it threw a call away that it could not read, and says behind a colon why."""
 _COMPLETION = "completion_tokens"
@@ -155,7 +157,10 @@ def read_stop(word: str | None, parts: list[Part], at: Path, crossing: Crossing)
     if not word or word == _WORDS[reason]:
         return Stop(reason)
     own = {"finish_reason": jsontext.raw(word)}
-    return Stop(reason, extra={wire.NAME: own} if word in _REASONS else crossing.keep(at, own))
+    if word not in _REASONS:
+        return Stop(reason, extra=crossing.keep(at, own))
+    hosts = word not in _FINISH_REASONS and word != "error" and crossing.target not in _SISTERS
+    return Stop(reason, detail=finer(word, reason) if hosts else "", extra={wire.NAME: own})
 
 
 def _weak_reason(reason: StopReason, word: str | None, parts: list[Part]) -> StopReason:

@@ -75,7 +75,7 @@ def test_an_answer_is_read() -> None:
     [
         ("stop", Stop("stop"), []),
         ("length", Stop("length"), []),
-        ("load", Stop("stop", extra={"ollama": {"done_reason": Raw(b'"load"')}}), []),
+        ("load", Stop("stop", extra={"ollama": {"done_reason": Raw(b'"load"')}}), [("field.dropped", "/done_reason")]),
         (None, Stop("unknown"), []),
         (
             "odd",

@@ -1,0 +1,93 @@
+"""Finish reasons: a word that says more than the target's word for it is carried as text or reported, never lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import dragoman
+
+TARGETS = ("anthropic", "ollama", "openai-chat", "openai-responses", "openrouter")
+FINER = (
+    "RECITATION",
+    "LANGUAGE",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "MODEL_ARMOR",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+    "IMAGE_OTHER",
+    "NO_IMAGE",
+    "UNEXPECTED_TOOL_CALL",
+    "TOO_MANY_TOOL_CALLS",
+    "MALFORMED_RESPONSE",
+    "MISSING_THOUGHT_SIGNATURE",
+    "ESCALATION",
+)
+"""All of Gemini's and Vertex's published reasons (2026-08-22) but those that every dialect has a word for."""
+
+
+def _gemini(word: str) -> dict[str, Any]:
+    candidate = {"content": {"role": "model", "parts": [{"text": "ok"}]}, "finishReason": word}
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "m", "responseId": "r"}
+
+
+def _chat(word: str) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "ok"}, "finish_reason": word}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    return {"id": "c", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("word", FINER)
+def test_a_reason_of_geminis(word: str, target: str) -> None:
+    done = dragoman.translate_response(_gemini(word), source="gemini", target=target)
+    reported = [loss for loss in done.losses if loss.code == "stop.approximated" or loss.path.endswith("finishReason")]
+    assert reported or word.encode() in done.body
+    stream = dragoman.StreamTranslator(source="gemini", target=target)
+    written = stream.feed(b"data: %b\n\n" % json.dumps(_gemini(word)).encode()) + stream.close()
+    assert {loss.code for loss in stream.losses} == {loss.code for loss in done.losses}
+    assert (word.encode() in written) == (word.encode() in done.body)
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("openai-responses", b'"message":"The model\'s answer ended with an error: NO_IMAGE."'),
+        ("openai-chat", b"The model's answer ended with an error: NO_IMAGE."),
+        ("anthropic", b"The model's answer ended with an error: NO_IMAGE."),
+    ],
+)
+def test_an_image_that_was_not_made(target: str, words: bytes) -> None:
+    assert words in dragoman.translate_response(_gemini("NO_IMAGE"), source="gemini", target=target).body
+
+
+def test_a_reason_is_the_explanation_of_a_refusal() -> None:
+    out = dragoman.translate_response(_gemini("RECITATION"), source="gemini", target="anthropic").json()
+    assert out["stop_details"]["explanation"] == "the answer was stopped: RECITATION"
+
+
+def test_within_googles_dialects_the_word_is_all() -> None:
+    out = dragoman.translate_response(_gemini("NO_IMAGE"), source="gemini", target="code-assist").json()
+    assert out["response"]["candidates"][0]["finishReason"] == "NO_IMAGE"
+    assert "finishMessage" not in out["response"]["candidates"][0]
+
+
+@pytest.mark.parametrize("word", ["sensitive", "network_error", "insufficient_system_resource"])
+def test_a_reason_of_a_chat_host(word: str) -> None:
+    out = dragoman.translate_response(_chat(word), source="openai-chat", target="gemini").json()
+    assert word in out["candidates"][0]["finishMessage"]
+    done = dragoman.translate_response(_chat(word), source="openai-chat", target="openai-responses")
+    assert word.encode() in done.body or word in done.losses[0].detail
+
+
+@pytest.mark.parametrize("word", ["load", "unload"])
+def test_a_reason_of_ollamas(word: str) -> None:
+    body = {"model": "m", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": word}
+    done = dragoman.translate_response(body, source="ollama", target="openai-chat")
+    assert ("field.dropped", "/done_reason") in [(loss.code, loss.path) for loss in done.losses]
