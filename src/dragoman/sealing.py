@@ -117,7 +117,7 @@ def homeward(
     if (vault is None or not kept) and not gist(request.turns, crossing).laden:
         return request
     origin = Origin(target.origin or target.name, model, hosts.origin(host))
-    port = Port(origin, _pair(client, target), vault if kept else None, strategy == "skip", spare)
+    port = Port(origin, _pair(client, target), vault if kept else None, strategy == "skip", request.model, spare)
     return recover(request, port, crossing, _KNOWN, history)
 
 

@@ -23,6 +23,7 @@ from .conversation import Conversation, History
 from .gist import NOTHING, gist, survey
 from .ids import hashed
 from .seals import BUNDLE, HERE, Origin, Record, same_origin
+from .shared_seals import for_upstream, record_for_upstream
 from .vault import AMBIGUOUS, Vault
 
 _ELSEWHERE = "it belongs to another upstream"
@@ -43,6 +44,8 @@ class Port(NamedTuple):
     vault: Vault | None = None
     skip: bool = False
     """No seal goes back at all."""
+    asked: str = ""
+    """The model that the client names."""
     spare: bool = False
     """Seals travel with the client: the vault has those of calls that came back without."""
 
@@ -271,6 +274,7 @@ def _recovered(
             crossing.lose("seal.dropped", at, _DOUBTFUL)
     wanted: dict[Record, Path] = {}
     for record, at in records:
+        record = record_for_upstream(record, port.origin)
         if port.skip or not same_origin(record.seal(), port.origin):
             if record.data:
                 crossing.lose("seal.dropped", at, _SKIPPED if port.skip else _ELSEWHERE)
@@ -304,6 +308,10 @@ def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossi
         if bundle is None:
             crossing.lose("seal.dropped", part.at, _UNREADABLE)
         return _unpacked(part, bundle or (), port, records)
+    if type(part) is Reasoning and not port.skip:
+        shared = for_upstream(seal, part.text, port.origin, port.asked)
+        if shared is not seal:
+            part, seal = msgspec.structs.replace(part, seal=shared), shared
     if seal.dialect != port.origin.dialect or (not port.skip and same_origin(seal, port.origin)):
         return [part]  # a foreign one is the writer's to refuse
     if seal.data:
@@ -332,7 +340,8 @@ def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[
         from_where = Seal(record.dialect, "", "", record.model, record.host) if home else Seal(BUNDLE, "")
         if record.where == "thought" and record.length < 0 and type(part) is Reasoning:
             record = msgspec.structs.replace(record, text=part.text, length=0)
-            own = home
+            record = record_for_upstream(record, port.origin)
+            own = not port.skip and same_origin(record.seal(), port.origin)
         elif record.where == "text" and not record.length and record.offset == HERE and home:
             after.append(Text("", seal=record.seal(), at=part.at))
             continue

@@ -113,14 +113,18 @@ class Told(NamedTuple):
     details: list[Any]
     images: list[Any]
     thought: str
+    """The words of the details."""
+    reasoning: str = ""
+    """In a request: thoughts of others, whose words can stand in the field `reasoning` alone."""
 
 
 def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bool) -> Told:
-    """Thoughts, seals and images taken out of a turn. In an answer all thoughts are shown; in a request only those go
-    back that came from here."""
+    """Thoughts, seals and images taken out of a turn. In an answer all thoughts are shown; in a request the details of
+    this dialect go back, and of other thoughts the words."""
     told = Told((), [], [], "")
     rest: list[Part] = []
     thoughts: list[str] = []
+    unproved_thoughts: list[Reasoning] = []
     for part in parts:
         if isinstance(part, Reasoning):
             marked = _marked(part) if mine and part.seal is None else None
@@ -135,6 +139,10 @@ def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bo
                     crossing.lose("order.approximated", part.at)
                 told.details.append(detail)
                 thoughts.append(part.text)
+            elif request and not mine and part.text:
+                if rest:
+                    crossing.lose("order.approximated", part.at)
+                unproved_thoughts.append(part)
         elif isinstance(part, Opaque) and part.dialect == NAME:
             (told.images if _IMAGES in part.at else told.details).append(part.value)
         elif isinstance(part, ToolCall):
@@ -147,7 +155,19 @@ def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bo
             rest.append(part)
         if told.images and rest and rest[-1] is part and not mine:
             crossing.lose("order.approximated", part.at)  # images stand behind all else
-    return told._replace(parts=tuple(rest), thought="".join(thoughts))
+    if unproved_thoughts and (told.details or not rest or _wants_proofs(crossing)):
+        # The field repeats the details where there are any, and a message of nothing else says nothing.
+        for part in unproved_thoughts:
+            crossing.lose("reasoning.dropped", part.at)
+        unproved_thoughts = []
+    said = "\n\n".join([part.text for part in unproved_thoughts])
+    return told._replace(parts=tuple(rest), thought="".join(thoughts), reasoning=said)
+
+
+def _wants_proofs(crossing: Crossing) -> bool:
+    """Whether the model may refuse a thought without its signature: Anthropic's do ("Invalid signature in thinking
+    block" through OpenRouter: linanwx/nagobot issue 21, 2026-03)."""
+    return any(word.startswith("anthropic") for word in crossing.profile.seal_formats)
 
 
 def _beside(media: Media, mine: bool) -> bool:
@@ -180,10 +200,10 @@ def _asked(part: Reasoning, index: int, crossing: Crossing, mine: bool) -> Any:
             crossing.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
         else:
             return Raw(seal.data)
-        if part.text:
+        if part.text and mine:
             crossing.lose("reasoning.dropped", part.at)
         return None
-    if part.text:
+    if part.text and mine:
         crossing.lose("reasoning.dropped", part.at)
     if seal is not None and seal.data:
         crossing.lose("seal.dropped", part.at)

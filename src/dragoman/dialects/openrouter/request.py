@@ -226,6 +226,8 @@ def told_turn(turn: Turn, crossing: Crossing, mine: bool) -> Turn:
     fields: dict[str, Any] = {}
     if told.details:
         fields["reasoning_details"] = jsontext.raw(told.details)
+    if told.reasoning:
+        fields["reasoning"] = jsontext.raw(told.reasoning)
     if told.images:
         fields["images"] = jsontext.raw(told.images)
     if fields:

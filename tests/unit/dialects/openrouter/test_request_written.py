@@ -55,22 +55,29 @@ def test_only_what_came_from_here_is_sent_back() -> None:
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
         "reasoning_details": [SIGNED],
     }
-    assert lost == [("reasoning.dropped", "/a"), ("seal.dropped", "/a"), ("seal.dropped", "/c")]
+    assert lost == [("seal.dropped", "/a"), ("seal.dropped", "/c"), ("reasoning.dropped", "/a")]
 
 
 def test_a_detail_of_another_family_is_not_sent() -> None:
     turn = Turn("assistant", (Reasoning("Need f", seal=own_seal(), at=("b",)), Text("a")))
     body, lost = write(Request((USER, turn), "m"), profile=Profile(seal_formats=("openai-", "unknown")))
-    assert "reasoning_details" not in body["messages"][1]
-    assert lost == [("seal.dropped", "/b"), ("reasoning.dropped", "/b")]
+    assert body["messages"][1] == {"role": "assistant", "content": "a", "reasoning": "Need f"}
+    assert lost == [("seal.dropped", "/b")]
 
 
 @pytest.mark.parametrize("data", ["x", "[1]", '{"type":"other"}', '{"type":"reasoning.text"'])
 def test_a_seal_that_is_no_detail_never_gets_into_the_body(data: str) -> None:
     turn = Turn("assistant", (Reasoning("t", seal=Seal(NAME, data), at=("b",)), Text("a")))
     body, lost = write(Request((USER, turn), "m"))
+    assert body["messages"][1] == {"role": "assistant", "content": "a", "reasoning": "t"}
+    assert lost == [("seal.dropped", "/b")]
+
+
+def test_words_without_a_signature_do_not_reach_claude() -> None:
+    turn = Turn("assistant", (Reasoning("t", at=("b",)), Text("a")))
+    body, lost = write(Request((USER, turn), "m"), profile=Profile(seal_formats=("anthropic-", "unknown")))
     assert body["messages"][1] == {"role": "assistant", "content": "a"}
-    assert lost == [("seal.dropped", "/b"), ("reasoning.dropped", "/b")]
+    assert lost == [("reasoning.dropped", "/b")]
 
 
 def test_media_stays_in_results_and_videos_and_documents_go() -> None:

@@ -1,0 +1,171 @@
+"""Anthropic's signatures cross between Anthropic and OpenRouter; Google's and OpenAI's go back to OpenRouter only."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman import MemoryVault, dialects
+from tests.seals.clients import Client
+
+Json = Any
+
+SIGNATURE = "EvABCmcIDxABGAIq"
+CLAUDE, ROUTED = "claude-sonnet-4-5-20250929", "anthropic/claude-sonnet-4.5"
+DETAIL = {
+    "type": "reasoning.text",
+    "text": "Hm.",
+    "signature": SIGNATURE,
+    "format": "anthropic-claude-v1",
+    "index": 0,
+}
+REDACTED = {"type": "reasoning.encrypted", "data": "cmVkYWN0ZWQ=", "format": "anthropic-claude-v1", "index": 1}
+CALL = {"id": "toolu_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+
+
+def _openrouter_answer(details: list[Json], model: str) -> Json:
+    message = {"role": "assistant", "content": None, "reasoning_details": details, "tool_calls": [CALL]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    return {"id": "gen-1", "object": "chat.completion", "created": 1, "model": model, "choices": [choice]}
+
+
+def _anthropic_answer() -> Json:
+    content = [
+        {"type": "thinking", "thinking": "Hm.", "signature": SIGNATURE},
+        {"type": "redacted_thinking", "data": "cmVkYWN0ZWQ="},
+        {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {}},
+    ]
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": CLAUDE}
+    return {**head, "content": content, "stop_reason": "tool_use", "stop_sequence": None, "usage": usage}
+
+
+def _next(client: str, upstream: str, model: str, answer: Json, to: str, to_model: str) -> dragoman.Translation:
+    """The next request of a client whose first answer came from `upstream`, sent to another one."""
+    person, vault = Client(client, model, whole=True), MemoryVault()
+    person.say("what is there?")
+    asked = dragoman.translate_request(
+        person.request(stream=False), source=client, target=upstream, model=model, vault=vault
+    )
+    told = dragoman.translate_response(answer, source=upstream, target=client, answers=asked, vault=vault)
+    person.hear(told.json())
+    return dragoman.translate_request(
+        person.request(stream=False), source=client, target=to, model=to_model, vault=vault
+    )
+
+
+CLIENTS = [name for name in dialects.names() if name != "ollama"]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_from_openrouter_to_anthropic(client: str) -> None:
+    answer = _openrouter_answer([DETAIL, REDACTED], ROUTED)
+    sent = _next(client, "openrouter", ROUTED, answer, "anthropic", CLAUDE)
+    blocks = sent.json()["messages"][1]["content"]
+    assert blocks[0] == {"type": "thinking", "thinking": "Hm.", "signature": SIGNATURE}
+    assert blocks[1] == {"type": "redacted_thinking", "data": "cmVkYWN0ZWQ="}
+    assert "seal.dropped" not in [loss.code for loss in sent.losses]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_from_anthropic_to_openrouter(client: str) -> None:
+    sent = _next(client, "anthropic", CLAUDE, _anthropic_answer(), "openrouter", ROUTED)
+    details = sent.json()["messages"][1]["reasoning_details"]
+    made = [{name: value for name, value in entry.items() if name != "index"} for entry in (DETAIL, REDACTED)]
+    assert [{name: value for name, value in entry.items() if name != "index"} for entry in details] == made
+    assert "seal.dropped" not in [loss.code for loss in sent.losses]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_another_claude_does_not_get_them(client: str) -> None:
+    answer = _openrouter_answer([DETAIL], ROUTED)
+    sent = _next(client, "openrouter", ROUTED, answer, "anthropic", "claude-opus-4-5")
+    assert SIGNATURE not in sent.body.decode() or client == "openrouter"  # whose own details do not name their model
+    back = _next(client, "anthropic", CLAUDE, _anthropic_answer(), "openrouter", "anthropic/claude-opus-4.5")
+    assert SIGNATURE not in back.body.decode() or client == "anthropic"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize(
+    ("form", "routed", "target", "model"),
+    [
+        ("google-gemini-v1", "google/gemini-3-pro-preview", "gemini", "gemini-3-pro-preview"),
+        ("openai-responses-v1", "openai/gpt-5.2", "openai-responses", "gpt-5.2"),
+    ],
+)
+def test_googles_and_openais_go_back_to_openrouter_only(
+    client: str, form: str, routed: str, target: str, model: str
+) -> None:
+    entry = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": form, "id": "r1", "index": 0}
+    answer = _openrouter_answer([entry], routed)
+    away = _next(client, "openrouter", routed, answer, target, model)
+    assert b"c2VhbGVk" not in away.body or client == target
+    home = _next(client, "openrouter", routed, answer, "openrouter", routed)
+    assert home.json()["messages"][1]["reasoning_details"] == [entry]
+
+
+def test_chat_clients_own_details_reach_openrouter_and_anthropic() -> None:
+    said = {"role": "assistant", "content": "So.", "reasoning_details": [DETAIL]}
+    messages = [{"role": "user", "content": "hi"}, said, {"role": "user", "content": "go on"}]
+    body = {"model": ROUTED, "messages": messages}
+    routed = dragoman.translate_request(body, source="openai-chat", target="openrouter")
+    assert routed.json()["messages"][1]["reasoning_details"] == [DETAIL]
+    sent = dragoman.translate_request(body, source="openai-chat", target="anthropic", model=CLAUDE)
+    assert sent.json()["messages"][1]["content"][0] == {"type": "thinking", "thinking": "Hm.", "signature": SIGNATURE}
+
+
+@pytest.mark.parametrize("source", ["anthropic", "openai-responses", "gemini"])
+def test_the_words_of_other_thoughts_reach_openrouter(source: str) -> None:
+    histories: dict[str, Json] = {
+        "anthropic": {
+            "model": CLAUDE,
+            "max_tokens": 9,
+            "messages": [
+                {"role": "user", "content": "hi"},
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "thinking", "thinking": "Hm.", "signature": SIGNATURE},
+                        {"type": "text", "text": "So."},
+                    ],
+                },
+                {"role": "user", "content": "go on"},
+            ],
+        },
+        "openai-responses": {
+            "model": "gpt-5",
+            "input": [
+                {"role": "user", "content": "hi"},
+                {
+                    "type": "reasoning",
+                    "id": "rs_1",
+                    "summary": [{"type": "summary_text", "text": "Hm."}],
+                    "encrypted_content": SIGNATURE,
+                },
+                {"role": "assistant", "content": "So."},
+                {"role": "user", "content": "go on"},
+            ],
+        },
+        "gemini": {
+            "contents": [
+                {"role": "user", "parts": [{"text": "hi"}]},
+                {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "So."}]},
+                {"role": "user", "parts": [{"text": "go on"}]},
+            ]
+        },
+    }
+    sent = dragoman.translate_request(
+        histories[source], source=source, target="openrouter", model="deepseek/deepseek-v4"
+    )
+    message = sent.json()["messages"][1]
+    assert message == {"role": "assistant", "reasoning": "Hm.", "content": "So."}
+    assert SIGNATURE not in json.dumps(sent.json())
+    assert "reasoning.dropped" not in [loss.code for loss in sent.losses]
+    claude = dragoman.translate_request(
+        histories[source], source=source, target="openrouter", model="anthropic/claude-opus-4.5"
+    )
+    assert "reasoning" not in claude.json()["messages"][1], "a thought without its signature may be refused"
+    assert "reasoning.dropped" in [loss.code for loss in claude.losses]
