@@ -292,6 +292,42 @@ def test_a_shell_and_an_editor_run_too() -> None:
     assert outcomes == ["OUTCOME_FAILED", "OUTCOME_OK"]
 
 
+SHELL: list[dict[str, Any]] = [
+    {
+        "id": "sh_1",
+        "type": "shell_call",
+        "status": "completed",
+        "action": {"commands": ["ls", "pwd"], "max_output_length": None, "timeout_ms": None},
+        "call_id": "call_1",
+        "environment": {"type": "container_reference", "container_id": "cntr_1"},
+    },
+    {
+        "id": "sho_1",
+        "type": "shell_call_output",
+        "status": "completed",
+        "call_id": "call_1",
+        "output": [{"outcome": {"type": "exit", "exit_code": 1}, "stdout": "a\n", "stderr": "No."}],
+    },
+]
+
+
+def test_a_shell_in_a_container_is_run_by_the_server() -> None:
+    done = dragoman.translate_response({**_answer(RESPONSES), "output": SHELL}, source=RESPONSES, target=MESSAGES)
+    assert check_response(MESSAGES, done.body) == []
+    use, result = done.json()["content"]
+    assert (use["name"], use["input"]) == ("bash_code_execution", {"command": "ls\npwd"})
+    assert (result["content"]["return_code"], result["content"]["stderr"]) == (1, "a\nNo.")
+    assert "hosted.dropped" not in codes(done)
+    told = to(GEMINI, _history(RESPONSES, {"output": SHELL}), RESPONSES).json()["contents"][1]["parts"]
+    assert told == [{"text": "[bash code was run]\nls\npwd\n[it failed]\na\nNo.\n[end of the result]"}]
+
+
+def test_a_shell_that_the_client_runs_is_no_run_of_the_server() -> None:
+    local = [{name: value for name, value in SHELL[0].items() if name != "environment"}]
+    done = dragoman.translate_response({**_answer(RESPONSES), "output": local}, source=RESPONSES, target=MESSAGES)
+    assert b"bash_code_execution" not in done.body
+
+
 def test_a_failed_call_of_an_mcp_server_says_so() -> None:
     item = {
         **ITEMS["mcp"],

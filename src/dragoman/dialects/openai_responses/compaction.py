@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Raw
+
 from ...canon.parts import Path, Reasoning, Seal
 from ...codec import jsontext
 from ...codec.hosted_calls import word
@@ -18,14 +20,9 @@ from . import wire
 KIND = "compaction"
 
 
-def is_compaction(item: wire.Item, crossing: Crossing) -> bool:
-    """Whether an item is a compaction on its way to another dialect."""
-    return crossing.target != wire.NAME and (item.type == KIND or jsontext.kind(item.strange) == KIND)
-
-
-def read_compaction(item: wire.Item, at: Path, crossing: Crossing) -> Reasoning | None:
+def read_compaction(item: Raw, at: Path, crossing: Crossing) -> Reasoning | None:
     """The thought that an item is to another dialect; None in a history, where no other upstream can read it."""
-    fields = jsontext.plain(item.strange or jsontext.raw(item))
+    fields = jsontext.plain(item)
     if at[:1] == ("input",):
         crossing.lose("state.dropped", at, "a compaction that only its upstream can read")
         return None

@@ -19,7 +19,7 @@ from ...codec.hosted_text import as_text, has_text
 from ...codec.seals import MARK_BYTES
 from ...crossing import Crossing
 from . import wire
-from .hosted_runs import MCP, RUN, read_mcp, read_run, write_mcp, write_run
+from .hosted_runs import MCP, RUN, SHELL, SHELL_OUTPUT, read_mcp, read_run, read_shell, write_mcp, write_run
 from .hosted_tool_search import read_tool_search, write_tool_search
 
 SEARCH = "web_search_call"
@@ -34,6 +34,8 @@ def read_hosted(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
         return read_run(value, at)
     if kind == MCP:
         return read_mcp(value, at)
+    if kind in (SHELL, SHELL_OUTPUT):
+        return (read_shell(kind, value, at) or Opaque(wire.NAME, kind, value, at=at),)
     return (read_tool_search(kind, value, at) or Opaque(wire.NAME, kind, value, at=at),)
 
 

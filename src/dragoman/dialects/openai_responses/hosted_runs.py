@@ -1,4 +1,5 @@
-"""Programs that Responses ran (`code_interpreter_call`) and tools of MCP servers that it called (`mcp_call`).
+"""Programs that Responses ran (`code_interpreter_call`, `shell_call` in a container), and tools of MCP servers that it
+called (`mcp_call`).
 
 Other dialects' uses are written for clients only. In a request they become text (`codec/hosted_text.py`): an item of a
 run names the container it ran in, which the server looks up, and every recorded `mcp_call` that a server took back had
@@ -21,6 +22,8 @@ from . import wire
 RUN = "code_interpreter_call"
 MCP = "mcp_call"
 LISTING = "mcp_list_tools"
+SHELL = "shell_call"
+SHELL_OUTPUT = "shell_call_output"
 _RUN_PREFIX = "ci_"
 _MCP_PREFIX = "mcp_"
 
@@ -84,6 +87,29 @@ def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
     family = "code_execution"
     call = HostedCall(wire.NAME, RUN, value, family, call_id, family, said, at=at)
     return call, HostedResult(wire.NAME, RUN, ELSEWHERE, family, call_id, (), tuple(parts), failed, at=at)
+
+
+def read_shell(kind: str, value: Raw, at: Path) -> Opaque | None:
+    """Commands that the server ran in a container, or what they wrote; None for commands that the client is to run."""
+    item = jsontext.plain(value)
+    family, call_id = "code_execution", word(item, "call_id")
+    if kind == SHELL:
+        action = item.get("action")
+        commands = action.get("commands") if isinstance(action, dict) else None
+        if word(item.get("environment"), "type") != "container_reference" or not isinstance(commands, list):
+            return None
+        code = "\n".join([one for one in commands if isinstance(one, str)])
+        said = arguments(code=code, language="bash")
+        return HostedCall(wire.NAME, kind, value, family, call_id, family, said, at=at)
+    parts: list[Part] = []
+    failed = False
+    for i, one in enumerate(objects(item.get("output"))):
+        parts += [
+            Text(word(one, name), at=(*at, "output", i, name)) for name in ("stdout", "stderr") if word(one, name)
+        ]
+        outcome = one.get("outcome")
+        failed = failed or word(outcome, "type") == "timeout" or (outcome or {}).get("exit_code") not in (0, None)
+    return HostedResult(wire.NAME, kind, value, family, call_id, (), tuple(parts), failed, at=at)
 
 
 def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:

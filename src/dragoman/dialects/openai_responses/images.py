@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Raw
+
 from ...canon.parts import Media, Path
 from ...codec import jsontext
 from ...crossing import Crossing
-from . import wire
 
 KIND = "image_generation_call"
 EVENTS = ("in_progress", "generating", "completed")
@@ -24,9 +25,9 @@ _BEGINNINGS = {"iVBOR": "png", "/9j/": "jpeg", "UklGR": "webp"}
 """How the base64 text of an image begins."""
 
 
-def read_image(item: wire.Item, at: Path, crossing: Crossing) -> Media | None:
+def read_image(item: Raw, at: Path, crossing: Crossing) -> Media | None:
     """The image in an item; None where the item only names one that its server holds."""
-    fields = jsontext.fields(item.strange)
+    fields = jsontext.fields(item)
     data = jsontext.plain(fields["result"]) if "result" in fields else None
     if not isinstance(data, str) or not data:
         return None

@@ -27,12 +27,11 @@ from ...memory import small_cache
 from . import wire
 from .client_tools import has_own_item, own_item, read_answer_call
 from .compaction import KIND as COMPACTION
-from .compaction import is_compaction, read_compaction, write_compaction
-from .hosted_calls import SEARCH, read_hosted, sent
-from .hosted_runs import LISTING
-from .images import KIND as IMAGE
-from .images import image_item, is_picture, read_image
+from .compaction import write_compaction
+from .hosted_calls import SEARCH, sent
+from .images import image_item, is_picture
 from .message import read_content, write_output_text
+from .other_items import read_other
 from .tools import IDS, NAMES, own_fields, with_fields
 
 MADE_HERE = "rs_" + MARK
@@ -71,38 +70,10 @@ def read_item(
         thought = _read_reasoning(item, at, crossing, unknown)
         if thought is not None:
             parts.append(thought)
-    elif (image := read_image_item(item, at, crossing)) is not None:
-        parts.append(image)
-    elif is_compaction(item, crossing):
-        compacted = read_compaction(item, at, crossing)
-        if compacted is not None:
-            parts.append(compacted)
     elif (call := read_answer_call(item, at, crossing)) is not None:
         parts.append(call)
-    elif not is_listing(item, at, crossing):
-        parts.extend(read_opaque(item, at))
-
-
-def read_image_item(item: wire.Item, at: Path, crossing: Crossing) -> Media | None:
-    """The image of an item that holds one, for another dialect."""
-    if crossing.target == wire.NAME or jsontext.kind(item.strange) != IMAGE:
-        return None
-    return read_image(item, at, crossing)
-
-
-def is_listing(item: wire.Item, at: Path, crossing: Crossing) -> bool:
-    """Whether an item lists the tools of an MCP server, which no other dialect does: reported, and of no use there."""
-    if crossing.target == wire.NAME or jsontext.kind(item.strange) != LISTING:
-        return False
-    crossing.lose("hosted.dropped", at, f"{LISTING}: the tools of an MCP server", "info")
-    return True
-
-
-def read_opaque(item: wire.Item, at: Path) -> tuple[Opaque, ...]:
-    """An item of another kind, whole; two parts where it is the call of a hosted tool and its result."""
-    value = item.strange or jsontext.raw(item)
-    kind = jsontext.kind(value) or ("item_reference" if item.role is None else "message")
-    return read_hosted(kind, value, at)
+    else:
+        parts.extend(read_other(item, at, crossing))
 
 
 def stray_fields(item: wire.Item, names: tuple[str, ...]) -> dict[str, Raw]:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Extra, Part, Path, Text, ToolCall, ToolResult
+from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
@@ -23,21 +23,12 @@ from ...crossing import Crossing
 from . import wire
 from .client_tools import KINDS as CLIENT_ITEMS
 from .client_tools import ClientItems
-from .compaction import is_compaction, read_compaction
 from .earlier import put_earlier
 from .history import History, instructions, say_json, some_input, write_own
 from .hosted import HOSTED
-from .items import (
-    is_listing,
-    item_extra,
-    message_extra,
-    read_call,
-    read_image_item,
-    read_item,
-    read_opaque,
-    stray_fields,
-)
+from .items import item_extra, message_extra, read_call, read_item, stray_fields
 from .message import read_content, write_input
+from .other_items import read_other
 from .search import NAME as SEARCH
 from .search import read_search
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
@@ -269,18 +260,9 @@ def _read_other(
     item: wire.Item, at: Path, said: list[Part], added: list[Tool | HostedTool], crossing: Crossing
 ) -> None:
     """Items only this dialect knows keep their place among the assistant's; other targets get what they can use."""
-    image = read_image_item(item, at, crossing)
-    if image is not None:
-        said.append(image)
-        return
-    if is_listing(item, at, crossing):
-        return
-    if is_compaction(item, crossing):
-        read_compaction(item, at, crossing)  # reports that no other upstream can read it
-        return
-    parts = read_opaque(item, at)
-    part = parts[0]
-    if crossing.target != wire.NAME:
+    parts = read_other(item, at, crossing)
+    part = parts[0] if parts else None
+    if crossing.target != wire.NAME and isinstance(part, Opaque):
         if part.kind == "item_reference":
             crossing.lose("state.dropped", at, "an item that only its server holds")
             return
