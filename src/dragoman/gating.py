@@ -12,6 +12,7 @@ from functools import lru_cache
 import msgspec
 
 from . import profiles
+from .canon.parts import Path
 from .codec import jsontext
 from .codec.hosted import aim, cross
 from .codec.jsonedit import edited
@@ -23,8 +24,16 @@ from .memory import remembered
 
 def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
     """The request as `model` takes it, and the crossing that knows what was lost."""
+    dropped: list[Path] = []
     if dialect.name in _TWO_SPELLINGS and b"_config" in document:
-        document = _one_spelling(document)
+        document = _one_spelling(document, dropped)
+    held, crossing = _held(document, dialect, model)
+    for at in dropped:
+        crossing.lose("field.dropped", at, "the same setting stands there in another spelling, with another value")
+    return held, crossing
+
+
+def _held(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
     profile = profiles.lookup(dialect.name, model)
     short = _shortened(document, dialect, profile)
     if short is not None and _takes(short, dialect.name, model, profile):
@@ -119,28 +128,47 @@ _CONFIGS = ("request", "generationConfig", "generation_config", "thinkingConfig"
 _SNAKE = re.compile(r"_([a-z])")
 
 
-def _one_spelling(document: bytes) -> bytes:
+def _one_spelling(document: bytes, dropped: list[Path]) -> bytes:
     """The document with one of two fields that differ in their spelling alone, `generationConfig` and
     `generation_config`: Google's servers read both, and the settings of either reach the model. The reader here reads
-    the first; what stands in the other alone is moved there."""
+    the first; what stands in the other alone is moved there. Which of two values a server takes is not known: the other
+    value is left out, and its place is added to `dropped`."""
     try:
-        return bytes(_merged(msgspec.Raw(document)))
+        return bytes(_merged(msgspec.Raw(document), (), dropped))
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return document  # the reader says what is wrong with it
 
 
-def _merged(value: msgspec.Raw) -> msgspec.Raw:
+def _merged(value: msgspec.Raw, at: Path, dropped: list[Path]) -> msgspec.Raw:
+    """An object in which no two fields differ in their spelling alone."""
     fields = jsontext.fields(value)
     changed = False
     for name in [name for name in fields if "_" in name]:
-        camel = _SNAKE.sub(lambda found: found[1].upper(), name)
+        camel = _camel(name)
         if camel in fields and camel != name:
             twin, changed = fields.pop(name), True
-            if jsontext.is_object(twin) and jsontext.is_object(fields[camel]):
-                fields[camel] = jsontext.raw({**jsontext.fields(twin), **jsontext.fields(fields[camel])})
+            fields[camel] = _joined(fields[camel], twin, (*at, name), dropped)
     for name in _CONFIGS:
         if name in fields and jsontext.is_object(fields[name]):
-            inner = _merged(fields[name])
+            inner = _merged(fields[name], (*at, name), dropped)
             changed = changed or inner is not fields[name]
             fields[name] = inner
     return jsontext.raw(fields) if changed else value
+
+
+def _joined(first: msgspec.Raw, twin: msgspec.Raw, at: Path, dropped: list[Path]) -> msgspec.Raw:
+    """The first of two values, with the settings that stand in the second alone. `at`: where the second stands."""
+    if not (jsontext.is_object(first) and jsontext.is_object(twin)):
+        if jsontext.plain(first) != jsontext.plain(twin):
+            dropped.append(at)
+        return first
+    fields = jsontext.fields(first)
+    spelled = {_camel(name): name for name in fields}
+    for name, value in jsontext.fields(twin).items():
+        known = spelled.get(_camel(name))
+        fields[known or name] = value if known is None else _joined(fields[known], value, (*at, name), dropped)
+    return jsontext.raw(fields)
+
+
+def _camel(name: str) -> str:
+    return _SNAKE.sub(lambda found: found[1].upper(), name) if "_" in name else name

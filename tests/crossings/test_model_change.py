@@ -306,6 +306,19 @@ def test_both_spellings_of_a_setting_are_held_to_the_model(dialect: str, config:
     assert [value for name, value in found.items() if name != "contents"] == [left]
 
 
+def test_two_values_of_one_setting_are_reported() -> None:
+    body = {
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        "generationConfig": {"temperature": 1, "topP": 0.5, "thinkingConfig": {"thinkingLevel": "high"}},
+        "generation_config": {"temperature": 0, "top_p": 0.5, "thinking_config": {"thinking_level": "low"}},
+    }
+    done = dragoman.translate_request(body, source="gemini", target="gemini", model="gemini-2.5-flash")
+    config = {"temperature": 1, "topP": 0.5, "thinkingConfig": {"thinkingBudget": 24576}}
+    assert done.json() == {"contents": body["contents"], "generationConfig": config}
+    dropped = [loss.path for loss in done.losses if loss.code == "field.dropped"]
+    assert dropped == ["/generation_config/temperature", "/generation_config/thinking_config/thinking_level"]
+
+
 def test_a_history_with_a_seal_of_another_upstream_is_held_to_the_model_too() -> None:
     thought = {"type": "thinking", "thinking": "t", "signature": seals.pack(Seal("gemini", "c2VhbA==", "", "gemini-3"))}
     body = {
