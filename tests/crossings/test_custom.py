@@ -167,3 +167,70 @@ def test_half_a_character_is_marked_as_such(client: str, target: str) -> None:
         stream = dragoman.StreamTranslator(source=target, target=client, answers=done)
         (call,) = calls_of(folded(stream.feed(body) + stream.close(), client))
         assert call.arguments.rstrip("y\n") == "x\ufffd"
+
+
+# grammars
+
+
+def _holds(done: dragoman.Translation, words: str) -> bool:
+    return words.encode() in done.body
+
+
+FLAT = {"type": "grammar", "syntax": "lark", "definition": "start: /THE-RULE/"}
+NESTED = {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: /THE-RULE/"}}
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-responses"])
+@pytest.mark.parametrize("shape", [FLAT, NESTED])
+@pytest.mark.parametrize("more", [{}, {"allowed_callers": ["programmatic"]}, {"defer_loading": True}])
+def test_a_grammar_of_responses_crosses_in_either_form(target: str, shape: Any, more: Any) -> None:
+    tool = {"type": "custom", "name": "p", "format": shape, **more}
+    done = dragoman.translate_tools([tool], source="openai-responses", target=target)
+    assert _holds(done, "THE-RULE")
+    assert not [path for _, path in lost(done) if path.startswith("/tools/0/format")]
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-chat"])
+@pytest.mark.parametrize("shape", [FLAT, NESTED])
+def test_a_grammar_of_chat_crosses_in_either_form(target: str, shape: Any) -> None:
+    tool = {"type": "custom", "custom": {"name": "p", "format": shape}}
+    done = dragoman.translate_tools([tool], source="openai-chat", target=target)
+    assert _holds(done, "THE-RULE")
+    assert not [path for _, path in lost(done) if path.startswith("/tools/0/custom/format")]
+
+
+@pytest.mark.parametrize("target", [name for name in DIALECTS if name != "openai-responses"])
+@pytest.mark.parametrize(
+    ("tool", "path"),
+    [
+        ({"type": "custom", "name": "p", "format": {"type": "regex", "definition": "THE-RULE"}}, "/tools/0/format"),
+        (
+            {"type": "function", "name": "p", "parameters": None, "format": FLAT, "allowed_callers": ["programmatic"]},
+            "/tools/0/format",
+        ),
+        (
+            {
+                "type": "namespace",
+                "name": "n",
+                "description": "N",
+                "format": FLAT,
+                "allowed_callers": ["programmatic"],
+                "tools": [{"type": "function", "name": "p", "parameters": None}],
+            },
+            "/tools/0/format",
+        ),
+        ({"type": "programmatic_tool_calling", "format": FLAT}, "/tools/0"),
+    ],
+)
+def test_a_grammar_without_a_place_is_reported(target: str, tool: Any, path: str) -> None:
+    done = dragoman.translate_tools([tool], source="openai-responses", target=target)
+    assert not _holds(done, "THE-RULE")
+    assert path in {where for _, where in lost(done)}
+
+
+@pytest.mark.parametrize("field", [{"strict": True}, {"defer_loading": True}, {"async": True}, {"later": 1}])
+def test_what_a_namespace_says_of_itself_is_reported(field: dict[str, Any]) -> None:
+    inner = {"type": "function", "name": "p", "parameters": None}
+    tool = {"type": "namespace", "name": "n", "description": "N", "tools": [inner], **field}
+    done = dragoman.translate_tools([tool], source="openai-responses", target="anthropic")
+    assert f"/tools/0/{next(iter(field))}" in {where for _, where in lost(done)}

@@ -37,6 +37,7 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
     for i, tool in enumerate(tools or ()):
         at: Path = ("tools", i)
         function = tool.function
+        grammar = _read_grammar(tool.custom, at, crossing, unknown) if tool.custom is not None else None
         extra = gather(crossing, at, unknown) if unknown else None
         cache = None
         if tool.cache_control:
@@ -58,9 +59,6 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
             )
         elif tool.custom is not None and tool.type == "custom":
             extra = misplaced(crossing, at, tool, ("function",), extra)
-            grammar = None
-            if tool.custom.format is not None and tool.custom.format.grammar is not None:
-                grammar = Grammar(tool.custom.format.grammar.syntax, tool.custom.format.grammar.definition)
             description = tool.custom.description or ""
             out.append(
                 Tool(tool.custom.name, description, custom=True, grammar=grammar, cache=cache, extra=extra, at=at)
@@ -69,6 +67,21 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
             value = tool.strange or jsontext.raw(restore(dict(jsontext.fields(jsontext.raw(tool))), extra, wire.NAME))
             out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at=at))
     return tuple(out)
+
+
+def _read_grammar(custom: wire.CustomDef, at: Path, crossing: Crossing, unknown: Unknown) -> Grammar | None:
+    """The grammar of a free-text tool, for other dialects also in the form that Responses has for it."""
+    if custom.format is None:
+        return None
+    if custom.format.grammar is not None:
+        return Grammar(custom.format.grammar.syntax, custom.format.grammar.definition)
+    fields = unknown.get((*at, "custom", "format"), {}) if crossing.target != wire.NAME else {}
+    definition = jsontext.plain(fields["definition"]) if "definition" in fields else None
+    syntax = jsontext.plain(fields["syntax"]) if "syntax" in fields else None
+    if not isinstance(definition, str) or not isinstance(syntax, str):
+        return None
+    del fields["definition"], fields["syntax"]
+    return Grammar(syntax, definition)
 
 
 def lifetime(mark: Raw) -> str:

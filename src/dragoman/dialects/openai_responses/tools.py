@@ -128,14 +128,13 @@ def _output_schema(tool: wire.ToolDef) -> str | None:
 
 
 def _read_custom(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unknown, namespace: str) -> Tool:
-    grammar = None
     shape = tool.format
     silent: dict[str, Raw] = {}
-    if shape is not None and shape.type == "grammar":
-        grammar = Grammar(shape.syntax, shape.definition)
-    elif shape is not None:
-        silent["format"] = jsontext.raw(shape)
     more = carried(tool, ("allowed_callers", "parameters", "output_schema")) or {}
+    grammar = _read_grammar(shape, at, crossing, unknown) if shape is not None else None
+    if shape is not None and grammar is None:
+        # Any text is what holds anyway; another form has no place elsewhere.
+        (silent if shape.type == "text" else more)["format"] = jsontext.raw(shape)
     if tool.async_:
         more["async"] = tool.async_
     if tool.strict is not UNSET:
@@ -155,6 +154,19 @@ def _read_custom(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unkn
     )
 
 
+def _read_grammar(shape: wire.CustomFormat, at: Path, crossing: Crossing, unknown: Unknown) -> Grammar | None:
+    """The grammar of a free-text tool, for other dialects also in the form that Chat has for it."""
+    if shape.type != "grammar":
+        return None
+    if not shape.definition and crossing.target != wire.NAME:
+        fields = unknown.get((*at, "format"), {})
+        nested = jsontext.plain(fields["grammar"]) if "grammar" in fields else None
+        if isinstance(nested, dict) and isinstance(nested.get("definition"), str):
+            del fields["grammar"]
+            return Grammar(str(nested.get("syntax") or ""), nested["definition"])
+    return Grammar(shape.syntax, shape.definition)
+
+
 def _is_plain(namespace: wire.ToolDef) -> bool:
     inner = namespace.tools or ()
     return bool(inner and namespace.name) and all(
@@ -169,6 +181,14 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, crossing: Crossing, unkno
         read = _read_function if tool.type == "function" else _read_custom
         out.append(read(tool, at + ("tools", j), crossing, unknown, namespace.name or ""))
     more = carried(namespace, ("parameters", "output_schema", "allowed_callers")) or {}
+    if namespace.async_:
+        more["async"] = namespace.async_
+    if namespace.format is not None:
+        more["format"] = jsontext.raw(namespace.format)
+    if namespace.strict is not UNSET:
+        more["strict"] = jsontext.raw(namespace.strict)
+    if namespace.defer_loading is not None:
+        more["defer_loading"] = jsontext.raw(namespace.defer_loading)
     if crossing.target in ("", wire.NAME):
         if namespace.description is not None:
             more["description"] = jsontext.raw(namespace.description)
