@@ -19,6 +19,7 @@ from ...canon.tools import Choice, HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.custom import wrap_input, wrap_tool
+from ...codec.effort import opens, wish
 from ...codec.ids import hashed
 from ...codec.seals import Origin, same_origin
 from ...codec.trim import trim
@@ -311,12 +312,17 @@ def _switch(out: dict[str, Any], host: Host, request: Request, crossing: Crossin
     """Hosts that turn thinking on and off by a field of their own."""
     effort = out.get("reasoning_effort")
     if effort is None:
+        if opens(request.settings) and crossing.profile.thinks:
+            for name, value in host.switch.get("on", {}).items():
+                out.setdefault(name, value)
+                crossing.suited = True
         return
     if effort == "none" and "off" in host.switch:
         fields = host.switch["off"]
     elif effort != "none" and "on" in host.switch and host.fields.get("reasoning_effort") is False:
         fields = host.switch["on"]
-        crossing.lose("effort.approximated", request.settings.at.get("effort", ()), f"{effort} is sent as on")
+        asked = wish(request.settings)
+        crossing.lose("effort.approximated", asked.at if asked is not None else (), f"{effort} is sent as on")
     else:
         return
     del out["reasoning_effort"]

@@ -91,12 +91,17 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Cro
         value = extras.pop(OPTIONS)
         if bytes(value) != b"null":
             tools += (HostedTool(wire.NAME, OPTIONS, value, (OPTIONS,)),)
+    settings = read_settings(request)
+    if unknown and crossing.target != wire.NAME and type(request) is wire.ChatRequest:
+        from .switches import read_switches  # what clients of some hosts send
+
+        settings = read_switches(settings, unknown)
     return Request(
         turns,
         request.model or "",
         tools,
         choice,
-        read_settings(request),
+        settings,
         request.stream,
         gather(crossing, (), unknown, extras),
     )

@@ -167,7 +167,7 @@ def _effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> str 
         return "none"
     if gate == "refused":
         crossing.lose("tool.refused", (), "send this model's tools through openai-responses")
-    if opens(settings) and crossing.host is not None and "on" in crossing.host.switch:
+    if crossing.host is not None and opens(settings) and crossing.profile.thinks and "on" in crossing.host.switch:
         return None
     return wanted(settings, crossing)
 

@@ -1,0 +1,106 @@
+"""Switches of Chat hosts for thinking: read from clients, written to hosts by their row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dragoman
+
+HI = [{"role": "user", "content": "hi"}]
+
+
+def _from_chat(target: str, model: str, **fields: Any) -> tuple[Any, list[tuple[str, str]]]:
+    body = {"model": "m", "messages": HI, "max_tokens": 9000, **fields}
+    done = dragoman.translate_request(body, source="openai-chat", target=target, model=model)
+    return done.json(), [(loss.code, loss.path) for loss in done.losses]
+
+
+OFF: list[dict[str, Any]] = [
+    {"thinking": {"type": "disabled"}},
+    {"enable_thinking": False},
+    {"chat_template_kwargs": {"enable_thinking": False}},
+    {"chat_template_kwargs": {"thinking": False}},
+    {"reasoning": {"enabled": False}},
+    {"reasoning": {"effort": "none"}},
+]
+ON: list[dict[str, Any]] = [
+    {"thinking": {"type": "enabled"}},
+    {"enable_thinking": True},
+    {"chat_template_kwargs": {"enable_thinking": True}},
+    {"reasoning": {"enabled": True}},
+]
+
+
+@pytest.mark.parametrize("fields", OFF)
+def test_thinking_is_turned_off_in_every_dialect(fields: Any) -> None:
+    assert _from_chat("anthropic", "claude-opus-4-6", **fields) == (
+        {"model": "claude-opus-4-6", "max_tokens": 9000, "messages": HI, "thinking": {"type": "disabled"}},
+        [],
+    )
+    sent, losses = _from_chat("gemini", "gemini-2.5-flash", **fields)
+    assert sent["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 0}
+    assert [code for code, _ in losses] == ["effort.approximated"]
+    assert _from_chat("openai-responses", "gpt-5.2", **fields)[0]["reasoning"] == {"effort": "none"}
+    assert _from_chat("ollama", "qwen3", **fields)[0]["think"] is False
+    sent, losses = _from_chat("openrouter", "qwen/qwen3", **fields)
+    assert (sent["reasoning"], losses) == ({"effort": "none"}, [])
+    assert not {"thinking", "enable_thinking", "chat_template_kwargs"} & set(sent)
+
+
+@pytest.mark.parametrize("fields", ON)
+def test_thinking_is_turned_on_in_every_dialect(fields: Any) -> None:
+    sent, losses = _from_chat("anthropic", "claude-opus-4-6", **fields)
+    assert (sent["thinking"], losses) == ({"type": "adaptive"}, [])
+    assert _from_chat("openrouter", "qwen/qwen3", **fields)[0]["reasoning"] == {"enabled": True}
+    assert _from_chat("ollama", "qwen3", **fields)[0]["think"] is True
+    assert _from_chat("openai-responses", "gpt-5.2", **fields)[0]["reasoning"] == {"effort": "medium"}
+
+
+def test_budgets_efforts_and_what_is_not_understood() -> None:
+    sent, losses = _from_chat("anthropic", "claude-sonnet-4-5", enable_thinking=True, thinking_budget=2000)
+    assert (sent["thinking"], losses) == ({"type": "enabled", "budget_tokens": 2000}, [])
+    sent, losses = _from_chat("anthropic", "claude-opus-4-6", reasoning={"effort": "low", "exclude": True})
+    assert sent["thinking"] == {"type": "adaptive", "display": "omitted"}
+    assert (sent["output_config"], losses) == ({"effort": "low"}, [])
+    thinking = {"type": "enabled", "clear_thinking": False}
+    sent, losses = _from_chat("anthropic", "claude-opus-4-6", thinking=thinking)
+    assert (sent["thinking"], losses) == ({"type": "adaptive"}, [("field.dropped", "/thinking/clear_thinking")])
+    _, losses = _from_chat("anthropic", "claude-opus-4-6", thinking={"clear_thinking": False}, enable_thinking="yes")
+    assert losses == [("field.dropped", "/thinking"), ("field.dropped", "/enable_thinking")]
+    _, losses = _from_chat("anthropic", "claude-opus-4-6", thinking={"type": []}, reasoning={"effort": {}, "x": 1})
+    assert losses == [("field.dropped", "/thinking"), ("field.dropped", "/reasoning")]
+    _, losses = _from_chat("anthropic", "claude-opus-4-6", enable_thinking=True, thinking={"type": "disabled"})
+    assert losses == [("field.dropped", "/thinking")]
+    sent, losses = _from_chat("anthropic", "claude-opus-4-6", thinking={"type": "enabled"}, reasoning_effort="high")
+    assert (sent["output_config"], losses) == ({"effort": "high"}, [])
+
+
+def test_within_chat_a_switch_passes_as_it_is() -> None:
+    body = b'{"model":"m", "messages":[{"role":"user","content":"hi"}], "enable_thinking":false}'
+    assert dragoman.translate_request(body, source="openai-chat", target="openai-chat").body == body
+
+
+HOSTS = [
+    ("deepseek", "deepseek-v4-flash", {"thinking": {"type": "disabled"}}, {"thinking": {"type": "enabled"}}),
+    ("zai", "glm-5", {"thinking": {"type": "disabled"}}, {"thinking": {"type": "enabled"}}),
+    ("dashscope", "qwen3-max", {"enable_thinking": False}, {"enable_thinking": True}),
+    (
+        "vllm",
+        "qwen3",
+        {"chat_template_kwargs": {"enable_thinking": False}},
+        {"chat_template_kwargs": {"enable_thinking": True}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("host", "model", "off", "on"), HOSTS)
+def test_hosts_get_their_own_switch(host: str, model: str, off: Any, on: Any) -> None:
+    for wish, fields in (({"type": "disabled"}, off), ({"type": "adaptive"}, on)):
+        body = {"model": "m", "max_tokens": 9, "messages": HI, "thinking": wish}
+        done = dragoman.translate_request(body, source="anthropic", target="openai-chat", model=model, host=host)
+        sent = done.json()
+        assert fields.items() <= sent.items()
+        assert "reasoning_effort" not in sent
+        assert done.losses == ()
