@@ -46,7 +46,7 @@ def test_every_text_that_looks_like_a_code_is_one() -> None:
     looks = {text for text in _mentioned() if CODE.fullmatch(text) and text.partition(".")[0] in families}
     # One wish of openai-responses happens to be spelled like a code, so are the kinds of OpenRouter's details, and two
     # fields of telemetry.
-    kinds = {"reasoning.text", "reasoning.summary", "reasoning.encrypted"}
+    kinds = {"reasoning.text", "reasoning.summary", "reasoning.encrypted", "reasoning.server_tool_call"}
     fields = {"event.name", "event.timestamp"}
     assert looks - set(CODES) == {"reasoning.encrypted_content", *kinds, *fields}
 

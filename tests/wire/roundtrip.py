@@ -17,6 +17,8 @@ import msgspec
 
 from dragoman import Loss
 from dragoman.canon import (
+    HostedCall,
+    HostedResult,
     Media,
     Opaque,
     Part,
@@ -31,6 +33,7 @@ from dragoman.canon import (
     ToolResult,
     pointer,
 )
+from dragoman.canon.parts import held_elsewhere
 from dragoman.codec.answer_ids import original
 from dragoman.codec.endings import GAP, failure
 from dragoman.codec.ids import from_chat_client
@@ -50,6 +53,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "seal.dummy": "seal",
         "part.dropped": "opaque text media reasoning call result",
         "hosted.dropped": "opaque",
+        "hosted.mapped": "opaque insert",
         "tool.hosted.as_function": "opaque insert",
         "media.dropped": "media insert media.detail result",
         "media.summarised": "media insert result",
@@ -301,6 +305,9 @@ def _atom(role: str, author: str, part: Part) -> Atom:
         more["cache"] = next((mark for mark in marks if mark is not None), None)
         places = [part.at, *[at for atom in inner for at in atom.ats]]
         return Atom("result", "tool", key, {**sides, **more}, places, [])
+    if isinstance(part, HostedResult) and held_elsewhere(part):
+        # It is a part of its call, or of the answer's metadata.
+        return Atom("opaque", role, f"{part.dialect} of {part.family}", sides, [part.at], [])
     if isinstance(part, Opaque):
         return Atom("opaque", role, f"{part.dialect} {_json(str(part.value, 'utf-8'))}", sides, [part.at], [])
     raise TypeError(type(part).__name__)
@@ -336,7 +343,7 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
     if excused:
         # What is gone for a reason no longer stands between two texts.
         gone_at = [(first[i].kind, at) for i in excused for at in first[i].ats]  # parts of streams have no place
-        first = _atoms([step for step in first_steps if (type(step[2]).__name__.lower(), step[2].at) not in gone_at])
+        first = _atoms([step for step in first_steps if (_kind(step[2]), step[2].at) not in gone_at])
         middle = {i: journey.middle[j] for i, j in _matches(first, journey.middle)}
     come_back = _matches(first, last)
     for i, j in come_back:
@@ -353,6 +360,10 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
     if len(new) > len(gone) + len(excused) and not journey.inserts():
         for j in new:
             yield f"a new {last[j].kind} by {last[j].role}: {last[j].key[:100]!r}"
+
+
+def _kind(part: Part) -> str:
+    return "opaque" if isinstance(part, Opaque) else type(part).__name__.lower()
 
 
 def _within(atom: Atom, new: list[Atom], journey: Journey) -> bool:
@@ -383,7 +394,7 @@ def _ordered(steps: list[Step]) -> list[Step]:
 
 def _rank(step: Step) -> int:
     part = step[2]
-    if isinstance(part, Reasoning | ToolResult):
+    if isinstance(part, Reasoning | ToolResult | HostedCall | HostedResult):
         return 0
     return 3 if isinstance(part, ToolCall) else 2 if isinstance(part, Media) else 1
 

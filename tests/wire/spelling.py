@@ -105,6 +105,9 @@ def gathered(dialect: str, answer: Response | Fault) -> Json:
     return tree
 
 
+_WHOLE = ("Opaque", "HostedCall", "HostedResult")
+
+
 def _gathered_parts(dialect: str, parts: list[Json]) -> None:
     for i, part in enumerate(parts):
         if part["is"] == "ToolCall":
@@ -112,7 +115,7 @@ def _gathered_parts(dialect: str, parts: list[Json]) -> None:
             part["arguments"] = part["arguments"] if part["custom"] else _decoded(part["arguments"])
             # An id that we made depends on the place, and a stream has other places.
             part["id"] = "made" if made(part["id"]) else part["id"]
-        if part["is"] == "Opaque":
+        if part["is"] in _WHOLE:
             part["value"] = _without_nulls(part["value"], set())
         if part["is"] == "Text" and not part["text"] and part["seal"] is None:
             # An empty text says nothing, and a stream has no place to say it.
@@ -121,7 +124,7 @@ def _gathered_parts(dialect: str, parts: list[Json]) -> None:
             # Encrypted anew in each event: done and completed never hold the same text.
             if part["seal"] is not None:
                 part["seal"]["data"] = "encrypted"
-            if part["is"] == "Opaque":
+            if part["is"] in _WHOLE:
                 _encrypted(part["value"])
         if (
             dialect in ("gemini", "code-assist")
@@ -135,8 +138,8 @@ def _gathered_parts(dialect: str, parts: list[Json]) -> None:
             parts[i - 1] = {"is": "gone"}
     parts[:] = [part for part in parts if part["is"] != "gone"]
     if dialect == "openrouter":
-        # In a whole answer thoughts stand in a list of their own.
-        parts.sort(key=lambda part: part["is"] != "Reasoning")
+        # In a whole answer thoughts stand in a list of their own, and uses of hosted tools among them.
+        parts.sort(key=lambda part: part["is"] not in ("Reasoning", "HostedCall", "HostedResult"))
 
 
 def _decoded(text: str) -> Json:

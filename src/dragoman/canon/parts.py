@@ -201,3 +201,8 @@ class HostedResult(Opaque, frozen=True, gc=False):
     is_error: bool = False
     tools: tuple[str, ...] = ()
     """The names of the tools that a search for tools found; `namespace__name` for one in a namespace."""
+
+
+def held_elsewhere(part: Part) -> bool:
+    """Whether a hosted call or result has no JSON of its own, so that there is nothing to write for it."""
+    return isinstance(part, HostedCall | HostedResult) and part.value == ELSEWHERE

@@ -32,7 +32,7 @@ from typing import Any
 import msgspec
 
 from ..canon.events import Event, Finish, PartEnd, PartStart
-from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part
+from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, held_elsewhere
 from ..canon.response import Alternative, Response
 from ..canon.turns import Turn
 from ..crossing import Crossing
@@ -90,10 +90,11 @@ def pages(result: HostedResult | None) -> list[Citation]:
 
 
 def drop(call: HostedCall, result: HostedResult | None, crossing: Crossing, why: str = "") -> tuple[Part, ...]:
-    """Report that a use does not cross."""
+    """Report that a use does not cross. What only the metadata of an answer told is nothing that the client misses."""
     for part in (call, result):
         if part is not None:
-            crossing.lose("hosted.dropped", part.at, f"{part.kind}: {why}" if why else part.kind)
+            words = f"{part.kind}: {why}" if why else part.kind
+            crossing.lose("hosted.dropped", part.at, words, "info" if held_elsewhere(call) else None)
     return ()
 
 

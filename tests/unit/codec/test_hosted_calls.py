@@ -152,6 +152,12 @@ def _answer(source: str, target: str, parts: list[Any]) -> tuple[Any, list[str]]
             "stop_reason": "end_turn",
             "usage": {"input_tokens": 1, "output_tokens": 1},
         }
+    elif source == "gemini":
+        content = {"role": "model", "parts": [{"text": "blue"}]}
+        body = {"candidates": [{"content": content, "finishReason": "STOP", **parts[0]}], "responseId": "r"}
+    elif source == "openrouter":
+        message = {"role": "assistant", "content": "blue", "reasoning_details": parts}
+        body = {"id": "gen-1", "model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
     else:
         body = {"id": "resp_1", "object": "response", "status": "completed", "model": "m", "output": parts}
     out = dragoman.translate_response(body, source=source, target=target, created=1)
@@ -258,3 +264,135 @@ def test_a_dialect_without_hosted_tools_reports_them() -> None:
         "warning: hosted.dropped at /content/0: server_tool_use",
         "warning: hosted.dropped at /content/1: web_search_tool_result",
     ]
+
+
+# searches that an answer's metadata tells of
+
+GROUNDED = {
+    "groundingMetadata": {
+        "webSearchQueries": ["sky", "blue"],
+        "groundingChunks": [
+            {"web": {"uri": "https://e.com/a", "title": "A"}},
+            {"web": {"uri": "https://e.com/b", "title": "B"}},
+        ],
+        "groundingSupports": [{"segment": {"endIndex": 4, "text": "blue"}, "groundingChunkIndices": [1]}],
+    },
+    "urlContextMetadata": {
+        "urlMetadata": [{"retrievedUrl": "https://e.com/c", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_ERROR"}]
+    },
+}
+
+
+def test_grounding_is_a_search_before_the_text() -> None:
+    out, lost = _answer("gemini", "openai-responses", [GROUNDED])
+    search, opened, message = out["output"]
+    assert search["action"] == {
+        "type": "search",
+        "query": "sky",
+        "queries": ["sky", "blue"],
+        "sources": [{"type": "url", "url": "https://e.com/a"}, {"type": "url", "url": "https://e.com/b"}],
+    }
+    assert opened["status"] == "failed" and opened["action"] == {"type": "open_page", "url": "https://e.com/c"}
+    (note,) = message["content"][0]["annotations"]
+    assert (note["url"], note["start_index"], note["end_index"]) == ("https://e.com/b", 0, 4)
+    assert all(line.startswith("info: hosted.mapped") for line in lost) and len(lost) == 3
+
+
+def test_a_search_becomes_grounding_with_its_citations() -> None:
+    cited = {
+        "type": "text",
+        "text": "blue",
+        "citations": [
+            {
+                "type": "web_search_result_location",
+                "url": "https://e.com/b",
+                "title": "B",
+                "cited_text": "",
+                "encrypted_index": "x",
+            }
+        ],
+    }
+    out, _ = _answer("anthropic", "gemini", [SEARCH, FOUND, cited])
+    (candidate,) = out["candidates"]
+    assert candidate["content"]["parts"] == [{"text": "blue"}]
+    grounding = candidate["groundingMetadata"]
+    assert grounding["webSearchQueries"] == ["sky"]
+    assert [chunk["web"]["uri"] for chunk in grounding["groundingChunks"]] == ["https://e.com/b", "https://e.com/a"]
+    assert grounding["groundingSupports"][0]["groundingChunkIndices"] == [0]
+
+
+def test_a_search_becomes_grounding_in_a_stream() -> None:
+    stream = dragoman.StreamTranslator(source="openai-responses", target="gemini", created=1)
+    lines = [
+        {"type": "response.created", "response": {"id": "r", "model": "m", "output": []}},
+        {"type": "response.output_item.done", "output_index": 0, "item": ITEM},
+        {"type": "response.completed", "response": {"id": "r", "model": "m", "status": "completed", "output": [ITEM]}},
+    ]
+    body = b"".join([b"data: %b\n\n" % json.dumps(line).encode() for line in lines])
+    out = stream.feed(body) + stream.close()
+    last = json.loads(out.strip().split(b"\r\n\r\n")[-1].removeprefix(b"data: "))
+    assert last["candidates"][0]["groundingMetadata"] == {
+        "webSearchQueries": ["sky", "blue"],
+        "groundingChunks": [{"web": {"uri": "https://e.com/a"}}],
+    }
+
+
+def test_grounding_of_a_stream_is_told_once_it_is_whole() -> None:
+    stream = dragoman.StreamTranslator(source="gemini", target="anthropic", created=1)
+    chunks = [
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": "blue"}]}, "index": 0}]},
+        {"candidates": [{"content": {"parts": [{"text": ""}]}, "finishReason": "STOP", "index": 0, **GROUNDED}]},
+    ]
+    body = b"".join([b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks])
+    out = (stream.feed(body) + stream.close()).decode()
+    kinds = [
+        json.loads(line[6:])["content_block"]["type"]
+        for line in out.splitlines()
+        if line.startswith('data: {"type":"content_block_start"')
+    ]
+    search = ["server_tool_use", "web_search_tool_result"]
+    assert kinds == ["text", *search, "server_tool_use", "web_fetch_tool_result"]
+
+
+# details of OpenRouter
+
+DETAIL = {
+    "type": "reasoning.server_tool_call",
+    "tool_name": "openrouter:web_search",
+    "arguments": '{"query":"sky"}',
+    "result": '{"results":[{"url":"https://e.com/a","title":"A","content":"words"}]}',
+    "tool_call_id": "call_1",
+}
+
+
+def test_a_server_tool_call_is_a_search() -> None:
+    out, lost = _answer("openrouter", "anthropic", [DETAIL])
+    use, found, _ = out["content"]
+    assert use["input"] == {"query": "sky"}
+    assert (found["content"][0]["url"], found["content"][0]["title"]) == ("https://e.com/a", "A")
+    assert lost[-1].endswith("the words of the pages have no place")
+
+
+def test_a_search_is_a_server_tool_call_and_known_again() -> None:
+    out, _ = _answer("anthropic", "openrouter", [SEARCH, FOUND, TEXT])
+    message = out["choices"][0]["message"]
+    (detail,) = message["reasoning_details"]
+    assert detail["tool_name"] == "web_search" and json.loads(detail["arguments"]) == {"query": "sky"}
+    assert json.loads(detail["result"]) == [{"url": "https://e.com/a", "title": "A"}]
+    body = {"model": "m", "messages": [{"role": "user", "content": "q"}, message, {"role": "user", "content": "more"}]}
+    home = dragoman.translate_request(body, source="openrouter", target="openrouter")
+    assert b"server_tool_call" not in home.body
+    assert "hosted.dropped" in [loss.code for loss in home.losses]
+    there = json.loads(dragoman.translate_request(body, source="openrouter", target="openai-responses").body)
+    assert [item["action"]["query"] for item in there["input"] if item.get("type") == "web_search_call"] == ["sky"]
+
+
+def test_the_words_of_a_cited_page_stay_with_kin() -> None:
+    note = {"type": "url_citation", "url_citation": {"url": "https://e.com/a", "title": "A", "content": "words"}}
+    message = {"role": "assistant", "content": "blue", "annotations": [note]}
+    body = {"id": "gen-1", "model": "m", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    out = dragoman.translate_response(body, source="openrouter", target="anthropic", created=1)
+    (cited,) = json.loads(out.body)["content"][0]["citations"]
+    assert cited["cited_text"] == "words"
+    back = json.loads(dragoman.translate_response(out.body, source="anthropic", target="openrouter", created=1).body)
+    assert back["choices"][0]["message"]["annotations"][0]["url_citation"]["content"] == "words"

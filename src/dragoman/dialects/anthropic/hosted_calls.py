@@ -65,8 +65,8 @@ def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
     block = jsontext.plain(value)
     name = word(block, "name")
     family = "mcp" if kind == "mcp_tool_use" else _FAMILIES.get(name, "")
-    said = jsontext.fields(value).get("input")
-    text = jsontext.text(said) if said is not None else ""
+    said = block.get("input")
+    text = jsontext.encode(said).decode() if isinstance(said, dict) else ""
     if family == "code_execution":
         text = read_program(name, text)
     elif family == "tool_search":
@@ -149,7 +149,7 @@ def _search_blocks(name: str, asked: dict[str, Any], content: Any, left: str) ->
 
 def _write_search(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> Written:
     asked = queries(call)
-    proof = pack(Seal(crossing.source, ""))  # says that no upstream of this dialect wrote it
+    proof = pack(Seal(call.dialect, ""))  # says that no upstream of this dialect wrote it
     found: Any = [
         {
             "type": "web_search_result",

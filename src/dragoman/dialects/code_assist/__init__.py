@@ -8,8 +8,8 @@ from typing import Any
 from ...dialect import Dialect, Endpoint
 from ...rule import Rule
 from ..gemini import DIALECT as GEMINI
-from ..gemini.code_execution import write_hosted
 from ..gemini.hosted import VERTEX
+from ..gemini.hosted_calls import write_hosted
 from .faults import is_answer, read_fault, write_fault
 from .request import read_request, with_project, write_request
 from .response import read_response, write_response, write_results

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
-from .code_execution import write_hosted
 from .faults import is_answer, read_fault, write_fault
 from .hosted import HOSTED
+from .hosted_calls import write_hosted
 from .plain import read_plain, write_plain
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results

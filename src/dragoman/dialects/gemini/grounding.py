@@ -127,8 +127,9 @@ _CARRIED: dict[str, Any] = {
 """The fields of which citations are made."""
 
 
-def report(candidate: Any, whole: str, at: Path, crossing: Crossing) -> None:
-    """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole."""
+def report(candidate: Any, whole: str, at: Path, crossing: Crossing, *, searched: bool) -> None:
+    """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole. `searched`:
+    the queries and the pages from the web are those of a hosted call and its result."""
     grounding, citation = METADATA
     if not whole:
         # Nothing was said that could be cited.
@@ -139,7 +140,7 @@ def report(candidate: Any, whole: str, at: Path, crossing: Crossing) -> None:
         supports = _list(value, "groundingSupports")
         used = [number for support in supports for number in _list(support, "groundingChunkIndices")]
         for i, chunk in enumerate(_list(value, "groundingChunks")):
-            if i not in used and isinstance(chunk, dict):
+            if i not in used and isinstance(chunk, dict) and not (searched and "web" in chunk):
                 # A source that supports nothing is no citation.
                 fields = {name: jsontext.raw(inner) for name, inner in chunk.items()}
                 crossing.keep((*at, grounding, "groundingChunks", i), fields)
@@ -149,6 +150,8 @@ def report(candidate: Any, whole: str, at: Path, crossing: Crossing) -> None:
             if isinstance(segment, dict) and _word(segment, "text") not in whole:
                 said = {"text": jsontext.raw(segment["text"])}
                 crossing.keep((*at, grounding, "groundingSupports", i, "segment"), said)
+        if searched:
+            value.pop("webSearchQueries")
         _report(value, _CARRIED[grounding], (*at, grounding), crossing)
     if candidate.citationMetadata:
         _report(peek(candidate.citationMetadata), _CARRIED[citation], (*at, citation), crossing)

@@ -18,6 +18,7 @@ from ...codec.seals import GOOGLE_DUMMY, MARK, origin, pack
 from ...crossing import Crossing
 from . import wire
 from .code_execution import read_code_part
+from .hosted_calls import is_metadata, read_hosted
 from .marks import FALSE, ID, NULL, TRUE, own, put_back, with_field
 from .media import STANDARD, read_blob, read_detail, read_file, write_media
 from .pairing import Ids
@@ -138,8 +139,8 @@ def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: li
         if name in wire.HOSTED_PARTS:
             extra = gather(ids.crossing, at, unknown) if unknown else None
             value = jsontext.raw(piece)
-            part_ = read_code_part(name, value, extra, at, ids.crossing)
-            out.append(part_ or Opaque(wire.NAME, name, value, extra=extra, at=at))
+            code = read_code_part(name, value, extra, at, ids.crossing)
+            out.append(code or read_hosted(name, value, extra, at))
         else:
             read_part(piece, at, ids, unknown, out)
 
@@ -257,6 +258,8 @@ def write_part(part: Part, crossing: Crossing, *, request: bool) -> Any:
     elif isinstance(part, Media):
         out = write_media(part, crossing)
     elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+        if is_metadata(part):
+            return None  # it stands beside the content
         if request and made_elsewhere(part):
             crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             return None

@@ -36,6 +36,10 @@ class Ids:
             return call.id, jsontext.raw(given) if given else NULL
         return (given, None) if given else (self.mint(at), NULL)
 
+    def of_search(self, answer: int) -> str:
+        """How the ids of searches begin that only the metadata of an answer tells of."""
+        return hashed(f"{self._seed}{answer}\x1fsearch", "") + "_"
+
     def mint(self, at: Path) -> str:
         if self.crossing.target not in wire.KIN:
             self.crossing.lose("call.id.invented", at)

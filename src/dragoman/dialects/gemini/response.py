@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import Extra, Part, Path, Text, ToolCall
+from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
@@ -22,6 +22,7 @@ from ...errors import WireError
 from . import wire
 from .grounding import METADATA, place, read_citations, report, write_grounding
 from .history import write_contents
+from .hosted_calls import FETCHED, GROUNDING, before_text, is_metadata, read_metadata, write_metadata
 from .marks import ABSENT, own, peek, put_back, with_field
 from .message import read_parts, write_part
 from .pairing import Ids
@@ -142,12 +143,17 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     content = candidate.content
     parts = read_parts(content, ("candidates", place_, "content"), ids, unknown) if content is not None else []
     fields: dict[str, Raw] = {}
+    uses = read_metadata(candidate.groundingMetadata, candidate.urlContextMetadata, parts, at, ids)
     if candidate.groundingMetadata or candidate.citationMetadata:
         whole = "".join([part.text for part in parts if isinstance(part, Text)])
         parts = _cited(candidate, parts, whole, crossing)
-        report(candidate, whole, at, crossing)
+        report(candidate, whole, at, crossing, searched=any(part.kind == GROUNDING for part in uses))
         fields |= carried(candidate, METADATA) or {}
     told = carried(candidate, wire.CANDIDATE_EXTRAS)
+    if uses:
+        parts = before_text(parts, uses)
+        if told and any(part.kind == FETCHED for part in uses):
+            fields[FETCHED] = told.pop(FETCHED)
     if unknown or told:
         fields |= (gather(crossing, at, unknown, told) or {}).get(crossing.source, {})
     if (candidate.index is None or content is None) and crossing.target in wire.KIN:
@@ -285,11 +291,13 @@ def _write_candidate(
     candidate: dict[str, Any] = {"content": {"parts": written, "role": "model"}}
     write_stop(stop, candidate, crossing, index)
     candidate["index"] = index
+    grounding = None
     if not cited and any(type(part) is Text and part.citations for part in parts):
         texts = [(part.text, part.citations, part.at) for part in parts if isinstance(part, Text)]
         grounding = write_grounding(texts, crossing)
-        if grounding is not None:
-            candidate["groundingMetadata"] = grounding
+    uses = [part for part in parts if isinstance(part, Opaque) and is_metadata(part)]
+    if grounding is not None or uses:
+        candidate |= write_metadata(grounding, uses)
     return candidate
 
 

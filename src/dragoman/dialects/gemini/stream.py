@@ -25,6 +25,7 @@ from ...errors import WireError
 from . import wire
 from .faults import fault_from
 from .grounding import METADATA, read_citations, report
+from .hosted_calls import FETCHED, GROUNDING, read_metadata
 from .marks import peek, with_field
 from .message import read_arguments, read_part, read_seal
 from .pairing import Ids
@@ -46,10 +47,12 @@ class _Answer:
         "candidate",
         "cited",
         "count",
+        "fetched",
         "index",
         "kind",
         "number",
         "pieces",
+        "searched",
         "seen",
         "told",
         "uncited",
@@ -66,6 +69,8 @@ class _Answer:
         self.seen: list[Part] = []
         self.candidate = wire.Candidate()  # the last word on everything but the content
         self.told: dict[str, Raw] = {}
+        self.searched = False  # the metadata's searches are hosted calls,
+        self.fetched = False  # and so are its fetches
         self.pieces: Pieces | None = None
         self.cited: set[Citation] = set()
         self.uncited = False
@@ -453,10 +458,20 @@ class StreamReader(FrameReader):
     def _read_usage(self) -> Usage | None:
         return read_usage(self._usage, self._crossing, self._unknown) if self._usage is not None else None
 
+    def _uses(self, answer: _Answer, at: Path, events: list[Event]) -> None:
+        """The searches and fetches that the metadata tells of, which is whole now."""
+        fetched = answer.told.get(FETCHED, wire.NONE)
+        found = read_metadata(answer.candidate.groundingMetadata, fetched, answer.seen, at, self._ids)
+        for part in found:
+            answer.searched = answer.searched or part.kind == GROUNDING
+            answer.fetched = answer.fetched or part.kind == FETCHED
+            self._whole(answer, part, events)
+
     def _stop(self, answer: _Answer, events: list[Event]) -> Stop:
         self._end(answer, events)
         candidate = answer.candidate
         at = ("candidates", answer.number)
+        self._uses(answer, at, events)
         stop = read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._crossing)
         if answer.pieces is None:
             return stop
@@ -469,10 +484,11 @@ class StreamReader(FrameReader):
         at = ("candidates", answer.number)
         candidate = answer.candidate
         fields = dict(answer.told)
-        if fields:
-            self._crossing.keep(at, answer.told)
+        kept = {name: value for name, value in fields.items() if name != FETCHED or not answer.fetched}
+        if kept:
+            self._crossing.keep(at, kept)
         if candidate.groundingMetadata or candidate.citationMetadata:
-            report(candidate, "".join(answer.words), at, self._crossing)
+            report(candidate, "".join(answer.words), at, self._crossing, searched=answer.searched)
             fields |= carried(candidate, METADATA) or {}
         return {wire.NAME: fields} if fields else None
 

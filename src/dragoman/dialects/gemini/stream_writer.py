@@ -19,6 +19,7 @@ from ...crossing import Crossing
 from . import wire
 from .faults import error_object
 from .grounding import METADATA, write_grounding
+from .hosted_calls import is_metadata, write_metadata
 from .marks import own, put_back
 from .message import write_part
 from .response import write_stop, write_time, write_usage
@@ -67,6 +68,7 @@ class StreamWriter:
         self._cut: set[int] = set()  # answers with a call that breaks off
         self._finished = False
         self._texts: dict[int, list[_Words]] = {}
+        self._uses: dict[int, list[Opaque]] = {}  # of hosted tools
         self._text: dict[int, _Words] = {}
         self._head: dict[str, Any] = {}
         self._extra: Extra | None = None
@@ -167,6 +169,8 @@ class StreamWriter:
             opened.before, opened.after = self._frame_around(answer, b'{"text":', b"}")
         elif isinstance(part, Reasoning):
             opened.before, opened.after = self._frame_around(answer, b'{"text":', b',"thought":true}')
+        elif isinstance(part, Opaque) and is_metadata(part):
+            self._uses.setdefault(answer, []).append(part)
         elif isinstance(part, Media | Opaque):
             written = write_part(part, self._crossing, request=False)
             if written is not None:
@@ -285,8 +289,9 @@ class StreamWriter:
         if found:
             return found
         texts = self._texts.get(answer, [])
-        if not any(citations for _, citations, _ in texts):
-            return {}
-        whole = [("".join(words), tuple(citations), at) for words, citations, at in texts]
-        grounding = write_grounding(whole, self._crossing)
-        return {} if grounding is None else {"groundingMetadata": grounding}
+        grounding = None
+        if any(citations for _, citations, _ in texts):
+            whole = [("".join(words), tuple(citations), at) for words, citations, at in texts]
+            grounding = write_grounding(whole, self._crossing)
+        uses = self._uses.get(answer, [])
+        return write_metadata(grounding, uses) if grounding is not None or uses else {}

@@ -190,7 +190,7 @@ def read_assistant(
     content = message.content
     notes = message.annotations
     if content and isinstance(content, str):
-        citations = read_annotations(notes, at + ("annotations",), unknown) if notes else ()
+        citations = read_annotations(notes, at + ("annotations",), crossing, unknown) if notes else ()
         parts.append(Text(content, citations=citations, at=at + ("content",)))
     else:
         if content:
@@ -260,13 +260,23 @@ def write_seal(seal: Seal, crossing: Crossing, *, request: bool) -> dict[str, An
     return None
 
 
-def read_annotations(notes: list[wire.Annotation], at: Path, unknown: Unknown) -> tuple[Citation, ...]:
-    """Citations of addresses; other annotations are noted like unknown fields."""
+_QUOTING = frozenset({wire.NAME, "openrouter", "anthropic"})
+"""Dialects whose citations hold words of the page."""
+
+
+def read_annotations(
+    notes: list[wire.Annotation], at: Path, crossing: Crossing, unknown: Unknown
+) -> tuple[Citation, ...]:
+    """Citations of addresses; other annotations are noted like unknown fields, and so are words without a place."""
     out = []
     for i, note_ in enumerate(notes):
         cited = note_.url_citation
         if cited is not None:
-            out.append(Citation(cited.url, cited.title or "", "", cited.start_index, cited.end_index))
+            quote = cited.content or ""
+            if quote and crossing.target not in _QUOTING:
+                unknown.setdefault((*at, i, "url_citation"), {})["content"] = jsontext.raw(quote)
+                quote = ""
+            out.append(Citation(cited.url, cited.title or "", quote, cited.start_index, cited.end_index))
         else:
             unknown.setdefault(at, {})[str(i)] = note_.strange or jsontext.raw(note_)
     return tuple(out)
@@ -557,10 +567,13 @@ def annotations_to(
         if not cited.url:
             crossing.lose("citation.dropped", at)
             continue
-        if cited.quote:
+        quoted = cited.quote and (crossing.target != wire.NAME or crossing.source == wire.NAME)  # kin have a place
+        if cited.quote and not quoted:
             crossing.lose("citation.approximated", at, "the quoted text has no place")
         start, end = cited.start or 0, length if cited.end is None else cited.end
         where = {"start_index": before + start, "end_index": before + end, "url": cited.url, "title": cited.title}
+        if quoted:
+            where["content"] = cited.quote
         out.append({"type": "url_citation", "url_citation": where})
     return out
 

@@ -422,7 +422,7 @@ class StreamReader(FrameReader):
     def _cite(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         at: Path = ("choices", answer.number, "delta", "annotations")
         unknown: Unknown = {}
-        citations = read_annotations(delta.annotations or [], at, unknown)
+        citations = read_annotations(delta.annotations or [], at, self._crossing, unknown)
         if unknown:
             self._note(at, unknown[at])
         if citations and answer.kind == "text":

@@ -120,6 +120,8 @@ class UrlCitation(Wire):
     title: str | None = None
     start_index: int | None = None
     end_index: int | None = None
+    content: str | None = None
+    """The words of the page, as OpenRouter and hosts like it give them."""
 
 
 class Annotation(Wire):

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.parts import ELSEWHERE, Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, plain_text
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, held_elsewhere, plain_text
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.endings import decoded_once
@@ -280,7 +280,7 @@ def write_items(
             message = None
             if made_elsewhere(part) and part.kind != SEARCH:
                 crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
-            elif part.value != ELSEWHERE:
+            elif not held_elsewhere(part):
                 items.append(sent(part))
         else:
             crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
@@ -450,7 +450,7 @@ def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, 
             if part.text or part.seal is not None or crossing.source == wire.NAME:
                 items.append(answer_reasoning(part, answer_id(response_id, len(items), MADE_HERE)))
         elif isinstance(part, Opaque) and part.dialect == wire.NAME:
-            if part.value != ELSEWHERE:
+            if not held_elsewhere(part):
                 items.append(part.value)
         else:
             crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
-from ...canon.parts import ELSEWHERE, Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall
+from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall, held_elsewhere
 from ...canon.response import Stop
 from ...codec import answer_ids, jsontext
 from ...codec.endings import cut_short, flawed
@@ -152,7 +152,7 @@ class StreamWriter:
             self._has_own_item = has_own_item(part, self._crossing)
             return out + self._close_message(False) + (b"" if self._has_own_item else self._begin_call(part))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
-            if part.value == ELSEWHERE:
+            if held_elsewhere(part):
                 self._index = -1
                 return out
             return out + self._close_message(False) + self._opaque(part)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...codec.hosted_text import write_as_text
 from ...dialect import Dialect, Endpoint, listed
 from ...rule import Rule
 from ..openai_chat import DIALECT as CHAT
@@ -13,6 +12,7 @@ from ..openai_chat.details import is_chat_entry
 from .faults import is_answer, read_fault, write_fault
 from .headers import attribution
 from .hosted import HOSTED
+from .hosted_calls import write_hosted
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream import StreamReader
@@ -107,7 +107,7 @@ DIALECT = Dialect(
     ends=CHAT.ends,
     logprobs=CHAT.logprobs,
     hosted=HOSTED,
-    write_hosted=write_as_text,
+    write_hosted=write_hosted,
     endpoint=Endpoint("/api/v1/chat/completions", "/api/v1/chat/completions"),
     rules=rules,
     # The details are a list of their own: where they stood among texts and calls is not told.

@@ -13,14 +13,16 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, held_elsewhere
 from ...codec import jsontext, seals
 from ...codec.custom import wrap_input
+from ...codec.hosted_calls import made_elsewhere
 from ...codec.ids import hashed, short_for_chat_client
 from ...codec.media import data_url, split_data_url
 from ...crossing import Crossing
 from ..openai_chat.details import ENCRYPTED, TEXT, Detail, listed, look, words
 from ..openai_chat.message import marked_field
+from .hosted_calls import DETAIL, read_hosted
 from .wire import CHAT, NAME, own
 
 _FORMAT = "unknown"
@@ -42,7 +44,7 @@ def unproved(detail: Detail) -> bool:
 
 
 def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
-    """The part, and the id of the call on which its seal belongs, if it is one that was packed for a call."""
+    """A thought, and the id of the call on which its seal belongs, if it is one that was packed for a call."""
     found = look(value)
     if found is None:
         return Opaque(NAME, jsontext.kind(value), value, at=at), ""
@@ -62,6 +64,9 @@ def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | Non
     parts: list[Part] = []
     for_calls: dict[str, Seal] = {}
     for i, value in enumerate(values):
+        if look(value) is None:
+            parts += read_hosted(value, (*at, "reasoning_details", i))
+            continue
         part, call_id = read_detail(value, (*at, "reasoning_details", i))
         if call_id and part.seal is not None:
             for_calls[call_id] = part.seal
@@ -144,6 +149,13 @@ def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bo
                     crossing.lose("order.approximated", part.at)
                 unproved_thoughts.append(part)
         elif isinstance(part, Opaque) and part.dialect == NAME:
+            if held_elsewhere(part):
+                continue
+            if request and made_elsewhere(part):
+                crossing.lose("hosted.dropped", part.at, f"{part.kind}: OpenRouter did not make it")
+                continue
+            if part.kind == DETAIL and rest and not mine:
+                crossing.lose("order.approximated", part.at)
             (told.images if _IMAGES in part.at else told.details).append(part.value)
         elif isinstance(part, ToolCall):
             rest.append(_call(part, told.details, crossing, request))

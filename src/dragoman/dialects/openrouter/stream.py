@@ -24,6 +24,7 @@ from ..openai_chat.stream import Answer
 from . import wire
 from .details import read_detail, read_image, unproved
 from .faults import fault_from
+from .hosted_calls import read_hosted
 from .response import cut_stop, read_response, was_cut
 
 
@@ -112,7 +113,8 @@ class StreamReader(DetailStreamReader):
         return read_detail(value, at)[0]
 
     def _odd_detail(self, answer: Answer, value: Raw, at: Path, events: list[Event]) -> None:
-        self._whole(answer, read_detail(value, at)[0], events)
+        for use in read_hosted(value, at):
+            self._whole(answer, use, events)
 
     def _odd_field(self, at: Path, fields: dict[str, Raw]) -> None:
         self._report(at, fields)

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
-from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall
+from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, held_elsewhere
 from ...canon.response import Stop
 from ...codec import jsontext, seals
 from ...codec.endings import cut_short
@@ -70,6 +70,8 @@ class StreamWriter(chat.StreamWriter):
         if isinstance(part, Media) and part.kind == "image" and (part.data or part.url):
             return self._opened(answer) + self._chunk(answer, _line({"images": [write_image(part, self._crossing)]}))
         if isinstance(part, Opaque) and part.dialect == wire.NAME:
+            if held_elsewhere(part):
+                return b""
             name = "images" if "images" in part.at else "reasoning_details"
             return self._opened(answer) + self._chunk(answer, _line({name: [part.value]}))
         out = b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from dragoman.canon.parts import Media, Opaque, Reasoning, Seal, Text, ToolCall, ToolResult
+from dragoman.canon.parts import HostedCall, HostedResult, Media, Opaque, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.codec import seals
 from tests.unit.dialects.openrouter.desk import ENCRYPTED, NAME, SIGNED, SUMMARY, again, asked, call, read
 
@@ -90,7 +90,7 @@ def test_details_that_nobody_knows_come_back_in_their_order() -> None:
         USER, {"role": "assistant", "content": "a", "reasoning_details": [{"type": "x", "y": 1}, SIGNED, tool]}
     )
     kinds = [type(part) for part in read(body)[0].turns[1].parts]
-    assert kinds == [Opaque, Reasoning, Opaque, Text]
+    assert kinds == [Opaque, Reasoning, HostedCall, HostedResult, Text]
     assert again(body) == body
 
 

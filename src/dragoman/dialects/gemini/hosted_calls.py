@@ -1,0 +1,156 @@
+"""Calls and results of the tools that Gemini runs itself.
+
+What a search found stands in the metadata of a candidate (`groundingMetadata`, `urlContextMetadata`), which no client
+sends back; Gemini 3 may show the same as parts (`toolCall`, `toolResponse`), which go back to Gemini only. For clients
+other dialects' searches and fetches are written as metadata. An upstream takes none of them: its own parts have seals.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import (
+    ELSEWHERE,
+    Citation,
+    Extra,
+    HostedCall,
+    HostedResult,
+    Opaque,
+    Part,
+    Path,
+    Text,
+    held_elsewhere,
+)
+from ...codec import jsontext
+from ...codec.hosted_calls import arguments, drop, mapped, members, objects, pages, queries, word
+from ...crossing import Crossing
+from . import wire
+from .code_execution import write_hosted as write_run
+from .marks import peek
+from .pairing import Ids
+
+GROUNDING, FETCHED = "groundingMetadata", "urlContextMetadata"
+_FAMILIES = {"GOOGLE_SEARCH_WEB": "web_search", "URL_CONTEXT": "web_fetch"}
+_SUCCESS, _ERROR = "URL_RETRIEVAL_STATUS_SUCCESS", "URL_RETRIEVAL_STATUS_ERROR"
+
+
+def read_hosted(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaque:
+    """A part of a tool that the upstream runs: a hosted call or result where other dialects have such a tool."""
+    if kind in ("toolCall", "toolResponse"):
+        inner = jsontext.plain(value).get(kind)
+        family = _FAMILIES.get(word(inner, "toolType") or word(inner, "tool_type"), "")
+        name = word(inner, "id")
+        if kind == "toolCall":
+            asked = inner.get("args") if isinstance(inner, dict) else None
+            said = asked if isinstance(asked, dict) else {}
+            text = arguments(queries=said.get("queries"), query=word(said, "query"), url=word(said, "url"))
+            return HostedCall(wire.NAME, kind, value, family, name, family, text, extra=extra, at=at)
+        return HostedResult(wire.NAME, kind, value, family, name, extra=extra, at=at)
+    return Opaque(wire.NAME, kind, value, extra=extra, at=at)
+
+
+def read_metadata(grounding: Raw, fetched: Raw, parts: list[Part], at: Path, ids: Ids) -> list[Opaque]:
+    """The searches and fetches that the metadata of a candidate tells of, for another dialect. `parts`: those of the
+    candidate, which may tell of its searches already."""
+    found: list[Opaque] = []
+    if not (grounding or fetched) or ids.crossing.target in wire.KIN:
+        return found
+    salt = ids.of_search(int(at[1]))
+    if grounding and not any(isinstance(part, HostedCall) and part.family == "web_search" for part in parts):
+        found += _read_search(peek(grounding), (*at, GROUNDING), salt)
+    if fetched:
+        found += _read_fetches(peek(fetched), (*at, FETCHED), salt, ids.crossing)
+    return found
+
+
+def _read_search(value: Any, at: Path, salt: str) -> list[Opaque]:
+    asked = value.get("webSearchQueries") if isinstance(value, dict) else None
+    asked = [one for one in asked if isinstance(one, str)] if isinstance(asked, list) else []
+    if not asked:
+        return []
+    web = [chunk.get("web") for chunk in objects(value.get("groundingChunks"))]
+    sources = tuple([Citation(word(page, "uri"), word(page, "title")) for page in objects(web)])
+    name = f"{salt}search"
+    said = arguments(query=asked[0], queries=asked if len(asked) > 1 else None)
+    call = HostedCall(
+        wire.NAME, GROUNDING, ELSEWHERE, "web_search", name, "web_search", said, at=(*at, "webSearchQueries")
+    )
+    return [
+        call,
+        HostedResult(wire.NAME, GROUNDING, ELSEWHERE, "web_search", name, sources, at=(*at, "groundingChunks")),
+    ]
+
+
+def _read_fetches(value: Any, at: Path, salt: str, crossing: Crossing) -> list[Opaque]:
+    listed = value.get("urlMetadata") if isinstance(value, dict) else None
+    if not isinstance(listed, list) or not any(word(page, "retrievedUrl") for page in listed):
+        return []
+    crossing.keep(at, {name: jsontext.raw(inner) for name, inner in value.items() if name != "urlMetadata"})
+    found: list[Opaque] = []
+    for i, page in enumerate(listed):
+        if word(page, "retrievedUrl"):
+            found += _read_fetch(page, (*at, "urlMetadata", i), f"{salt}fetch_{i}")
+        else:
+            crossing.keep((*at, "urlMetadata"), {str(i): jsontext.raw(page)})
+    return found
+
+
+def _read_fetch(page: Any, at: Path, name: str) -> list[Opaque]:
+    url = word(page, "retrievedUrl")
+    failed = word(page, "urlRetrievalStatus") not in ("", _SUCCESS)
+    call = HostedCall(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, "web_fetch", arguments(url=url), at=at)
+    result = HostedResult(wire.NAME, FETCHED, ELSEWHERE, "web_fetch", name, (Citation(url),), (), failed, at=at)
+    return [call, result]
+
+
+def before_text(parts: list[Part], found: list[Opaque]) -> list[Part]:
+    """The parts of an answer with what was searched in front of the words that were written with it."""
+    place = next((i for i, part in enumerate(parts) if isinstance(part, Text)), len(parts))
+    return [*parts[:place], *found, *parts[place:]]
+
+
+def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+    """The metadata for another dialect's use of a hosted tool."""
+    if call.family not in ("web_search", "web_fetch"):
+        return write_run(call, result, crossing, request)
+    if request:
+        return drop(call, result, crossing, "Gemini takes only parts of its own")
+    if call.family == "web_search":
+        chunks = [_chunk(page) for page in pages(result)]
+        value: dict[str, Any] = {"webSearchQueries": queries(call), "groundingChunks": chunks}
+        left = "the words of the pages have no place" if any(page.quote for page in pages(result)) else ""
+        mapped(call, result, crossing, GROUNDING, left, request=False)
+        return (Opaque(wire.NAME, GROUNDING, jsontext.raw(value), at=call.at),)
+    url = word(members(call.arguments), "url") or next((page.url for page in pages(result)), "")
+    failed = result is not None and result.is_error
+    page = {"retrievedUrl": url, "urlRetrievalStatus": _ERROR if failed else _SUCCESS}
+    left = "the content of the page has no place" if result is not None and result.parts else ""
+    mapped(call, result, crossing, FETCHED, left, request=False)
+    return (Opaque(wire.NAME, FETCHED, jsontext.raw({"urlMetadata": [page]}), at=call.at),)
+
+
+def _chunk(page: Citation) -> dict[str, Any]:
+    return {"web": {"uri": page.url, "title": page.title} if page.title else {"uri": page.url}}
+
+
+def is_metadata(part: Part) -> bool:
+    """Whether a part stands in the metadata of its candidate, not among the parts of the content."""
+    return isinstance(part, Opaque) and part.dialect == wire.NAME and part.kind in (GROUNDING, FETCHED)
+
+
+def write_metadata(grounding: dict[str, Any] | None, parts: list[Opaque]) -> dict[str, Any]:
+    """The metadata of a candidate: its citations, and what `write_hosted` made of other dialects' uses."""
+    out: dict[str, Any] = {}
+    for part in parts:
+        if held_elsewhere(part):
+            continue
+        for name, listed in jsontext.plain(part.value).items():
+            out.setdefault(part.kind, {}).setdefault(name, []).extend(listed)
+    if grounding is not None:
+        cited = {word(chunk.get("web"), "uri") for chunk in grounding["groundingChunks"]}
+        uses = out.get(GROUNDING, {})
+        more = [chunk for chunk in uses.get("groundingChunks", ()) if chunk["web"]["uri"] not in cited]
+        out[GROUNDING] = {**uses, **grounding, "groundingChunks": [*grounding["groundingChunks"], *more]}
+    return out
