@@ -152,6 +152,7 @@ _KINDS: Table = {
     "*:tool_result/is_error": unless(False, kind="result.error"),
     "*:hosted": hosted_item,
     "*:compaction/content": "hosted",
+    "*:compaction/encrypted_content": "seal",
 }
 
 

@@ -8,8 +8,6 @@ import msgspec
 import pytest
 
 import dragoman
-from dragoman.canon import Seal
-from dragoman.codec.seals import pack
 from tests.crossings.desk import DIALECTS, codes, lost, to
 from tests.judges.grammar import check_stream
 from tests.judges.official import check_response
@@ -132,9 +130,9 @@ def test_a_summary_that_nobody_else_can_read_is_lost_as_an_error(target: str) ->
     assert ("state.dropped", "error") in {(loss.code, loss.severity) for loss in done.losses if loss.path == "/input/1"}
 
 
-def test_what_a_client_puts_in_place_of_a_compaction_breaks_nothing() -> None:
-    seal = Seal(MESSAGES, "no JSON", "compaction", "claude-sonnet-5")
-    slot = pack(seal)
-    thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": slot}
-    done = to(MESSAGES, {"model": "m", "input": [thought, {"role": "user", "content": "b"}]}, RESPONSES)
-    assert b"no JSON" not in done.body
+def test_a_summary_in_words_alone_goes_home_too() -> None:
+    words = {"type": "compaction", "content": "They said hello."}
+    answer = {**ANSWERS[MESSAGES], "content": [words, {"type": "text", "text": "Hi."}]}
+    given = dragoman.translate_response(answer, source=MESSAGES, target=RESPONSES)
+    home = to(MESSAGES, _sent_back(RESPONSES, given.json()), RESPONSES)
+    assert home.json()["messages"][1]["content"][0] == words

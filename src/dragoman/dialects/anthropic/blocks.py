@@ -193,7 +193,7 @@ class BlockWriter:
         if part.cache is not None:
             self.crossing.lose("cache.dropped", part.at, "on a thought")
         if seal is not None and seal.dialect == wire.NAME and seal.kind == COMPACTION:
-            return write_compaction(seal, self.crossing)
+            return write_compaction(part, self.crossing)
         if seal is not None and seal.dialect == wire.NAME and seal.data:
             return restore(thought(part.text, seal.data, seal.kind), part.extra, wire.NAME)
         if seal is not None and seal.data:

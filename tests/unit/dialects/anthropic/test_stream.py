@@ -143,7 +143,6 @@ def test_blocks_of_hosted_tools_come_whole() -> None:
     )
     use = Raw(b'{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"q"}}')
     result = Raw(b'{"type":"web_search_tool_result","tool_use_id":"s","content":[]}')
-    compaction = '{"type":"compaction","content":"short"}'
     assert found == [
         PartStart(
             0,
@@ -154,7 +153,7 @@ def test_blocks_of_hosted_tools_come_whole() -> None:
         PartEnd(0),
         PartStart(1, HostedResult(MESSAGES, "web_search_tool_result", result, "web_search", "s", at=("content", 1))),
         PartEnd(1),
-        PartStart(2, Reasoning("", seal=Seal(MESSAGES, compaction, "compaction"), at=("content", 2))),
+        PartStart(2, Reasoning("", seal=Seal(MESSAGES, "words", "compaction"), at=("content", 2))),
         PartDelta(2, "short"),
         PartEnd(2),
         PartStart(3, Reasoning("", seal=Seal(MESSAGES, "blob", "redacted", "claude-x"), at=("content", 3))),
