@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dragoman
+from dragoman.detect import is_ambiguous
 from dragoman.dialects import get, names
 from dragoman.errors import WireError
+
+WIRE = Path(__file__).parents[3] / "shared" / "wire"
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "openai-chat": {
@@ -99,6 +104,66 @@ def test_reasons_are_said_in_words() -> None:
         "openai-chat",
         ("messages[]", "a message with role developer", "seed"),
     )
+
+
+USER = {"role": "user", "content": "hi"}
+
+
+@pytest.mark.parametrize(
+    ("document", "dialect", "clear"),
+    [
+        ({"messages": [USER]}, "openai-chat", False),
+        ({"model": "gpt-5", "messages": [USER]}, "openai-chat", True),
+        ({"model": "gpt-5", "messages": [USER], "max_tokens": 9}, "openai-chat", True),
+        ({"model": "o3", "messages": [USER], "max_tokens": 9}, "openai-chat", True),
+        ({"model": "unheard-of", "messages": [USER], "max_tokens": 9}, "openai-chat", False),
+        ({"model": "claude-sonnet-4-5", "messages": [USER], "max_tokens": 9}, "anthropic", True),
+        ({"model": "claude-sonnet-4-5", "messages": [USER]}, "anthropic", False),
+        ({"model": "us.anthropic.claude-opus-4-1", "messages": [USER], "max_tokens": 9}, "anthropic", True),
+        ({"model": "llama3", "messages": [USER]}, "ollama", False),
+        ({"model": "llama3", "messages": [USER], "max_tokens": 9}, "openai-chat", False),
+        ({"model": "qwen3:4b", "messages": [USER], "options": {}}, "ollama", True),
+        ({"model": "anthropic/claude-sonnet-4.5", "messages": [USER]}, "openrouter", False),
+        ({"model": "google/gemini-2.0-flash-exp:free", "messages": [USER]}, "openrouter", True),
+        ({"model": "Qwen/Qwen3.5-9B", "messages": [USER]}, "openai-chat", False),
+        ({"model": "deepseek-chat", "messages": [USER], "thinking": {"type": "disabled"}}, "openai-chat", False),
+        (
+            {"error": {"message": "no", "type": "invalid_request_error", "param": None, "code": None}},
+            "openai-chat",
+            False,
+        ),
+    ],
+    ids=str,
+)
+def test_little_evidence_is_weighed(document: dict[str, Any], dialect: str, clear: bool) -> None:
+    """Messages alone are openai-chat's; the model's name, or a setting, may speak for another dialect."""
+    found, reasons = dragoman.detect(document)
+    assert found == dialect
+    assert is_ambiguous(reasons) is not clear
+
+
+# Right answers over all recordings, with how many there are: (requests, answers, streams). Faults count as answers.
+RECORDED = {
+    "anthropic": ((353, 355), (264, 264), (130, 130)),
+    "gemini": ((470, 470), (411, 411), (154, 154)),
+    "ollama": ((27, 27), (22, 22), (18, 18)),
+    "openai-chat": ((415, 459), (323, 346), (121, 123)),
+    "openai-responses": ((235, 235), (179, 196), (67, 67)),
+    "openrouter": ((193, 193), (120, 124), (75, 76)),
+}
+
+
+@pytest.mark.parametrize("dialect", RECORDED)
+def test_recordings_are_known(dialect: str) -> None:
+    path = WIRE / f"{dialect}.jsonl"
+    if not path.exists():
+        pytest.skip("the recordings are not here")
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for name, (right, all_of_them) in zip(("request", "response", "stream"), RECORDED[dialect], strict=True):
+        bodies = [record[name] for record in records if record.get(name) is not None]
+        found = [dragoman.detect(body if isinstance(body, str) else json.dumps(body))[0] for body in bodies]
+        assert len(bodies) == all_of_them
+        assert found.count(dialect) >= right
 
 
 def test_a_json_array_of_chunks_is_known_by_the_first() -> None:

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from ..canon.losses import Loss, Severity
-from ..detect import detect
+from ..detect import detect, is_ambiguous
 from ..dialects import names
 from ..errors import DragomanError, FaultError, LossError, RepairError
 from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
@@ -158,6 +158,8 @@ def _detected(body: bytes) -> str:
     if not dialect:
         fail("cannot tell which dialect this is; say it with --from", 2)
     click.echo(f"reading as {dialect}: {', '.join(reasons)}", err=True)
+    if is_ambiguous(reasons):
+        click.echo(f"warning: the dialect is ambiguous; say --from {dialect}, or --from another dialect", err=True)
     return dialect
 
 

@@ -66,9 +66,8 @@ def test_losses_can_be_json_or_silent() -> None:
 def test_the_source_is_found_by_looking() -> None:
     done = run("--to", "gemini", "--losses", "none", body={**CHAT, "seed": 1})
     assert done.exit_code == 0
-    assert (
-        done.stderr == "reading as openai-chat: messages[], the first message is a system message, logit_bias, seed\n"
-    )
+    reasons = "messages[], the first message is a system message, a model of the family gpt, logit_bias, seed"
+    assert done.stderr == f"reading as openai-chat: {reasons}\n"
 
 
 def test_strict_writes_nothing_when_too_much_is_lost() -> None:
@@ -259,3 +258,18 @@ def test_a_request_is_made_to_suit_its_host() -> None:
     assert (sent["max_tokens"], "max_completion_tokens" in sent, "store" in sent) == (9, False, False)
     assert "/logit_bias" in done.stderr
     assert json.loads(run("--from", "openai-chat", "--to", "openai-chat", body=body).stdout) == body
+
+
+def test_an_ambiguous_dialect_is_read_with_a_warning() -> None:
+    body = {"messages": [{"role": "user", "content": "hi"}]}
+    done = run("--to", "anthropic", "--losses", "none", "--model", "m", body=body)
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["messages"] == [{"role": "user", "content": "hi"}]
+    said, warning = done.stderr.splitlines()
+    assert said == "reading as openai-chat: messages[], ambiguous: anthropic and ollama would fit as well"
+    assert warning == "warning: the dialect is ambiguous; say --from openai-chat, or --from another dialect"
+
+
+def test_a_clear_dialect_is_read_without_a_warning() -> None:
+    done = run("--to", "anthropic", "--losses", "none", body=CHAT)
+    assert "warning" not in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,17 +28,25 @@ _EVENTS = frozenset(
 )
 
 
+_CLAUDE = re.compile(r"(?:[a-z]+\.)?(?:anthropic\.)?claude\b").match
+
+
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     messages = document.get("messages")
     if isinstance(messages, list):
-        found.append((2, "messages[]"))
+        found.append((1, "messages[]"))
         found.extend(_in_messages(messages))
+        model = document.get("model")
+        if isinstance(model, str) and _CLAUDE(model):
+            # Messages refuses a request without max_tokens; hosts that speak Chat take one.
+            found.append((4 if "max_tokens" in document else 2, "a model of the family claude"))
         if "system" in document:
             found.append((5, "system beside messages"))
         for key in _SETTINGS:
             if key in document:
-                found.append((1 if key == "max_tokens" else 3, key))
+                light = key == "max_tokens" or (key == "thinking" and not _is_claudes(document[key]))
+                found.append((1 if light else 3, key))
     tools = document.get("tools")
     if isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools):
         found.append((6, "tools[].input_schema"))
@@ -54,6 +63,13 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     if kind == "error" and isinstance(document.get("error"), dict):
         found.append((6, "type error, error{}"))
     return found
+
+
+def _is_claudes(thinking: Any) -> bool:
+    """Whether a switch for thinking is one that DeepSeek and z.ai do not have on Chat."""
+    if not isinstance(thinking, dict):
+        return False
+    return "budget_tokens" in thinking or "display" in thinking or thinking.get("type") == "adaptive"
 
 
 def _in_messages(messages: list[Any]) -> list[tuple[int, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,9 @@ from .stream import StreamReader, StreamWriter
 from .stream_end import StreamEnd
 from .tools import read_tools, write_tools
 from .wire import NAME
+
+_TAGGED = re.compile(r"(?:[a-z][a-z0-9._-]*:[a-z0-9][a-z0-9._-]*|llama[0-9][0-9.]*)$").match
+"""`qwen3:4b`, `llama3`: a name with its tag, or Meta's models without a dash."""
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
@@ -53,6 +57,9 @@ def _request_evidence(document: Mapping[str, Any], messages: list[dict[str, Any]
     for key, weight in (("tool_name", 5), ("images", 4), ("thinking", 4)):
         if any(key in message for message in messages):
             found.append((weight, f"messages[].{key}"))
+    model = document.get("model")
+    if isinstance(model, str) and _TAGGED(model):
+        found.append((2, "a model's name as Ollama's library spells it"))
     if isinstance(document.get("options"), dict):
         found.append((5, "options{}"))
     for key in ("keep_alive", "think", "format"):

@@ -56,6 +56,9 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
             found.append((2, key))
     if document.get("object") == "response":
         found.append((9, "object response"))
+    error = document.get("error")
+    if isinstance(error, dict) and "message" in error and "param" in error and "choices" not in document:
+        found.append((1, "error{} with a message and a param"))
     event = document.get("type")
     if isinstance(event, str) and event.startswith("response."):
         found.append((9, f"event {event}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,13 @@ __all__ = ["DIALECT", "attribution"]
 _FIELDS = ("provider", "plugins", "models", "transforms", "route", "top_a", "include_reasoning", "deferred_tools")
 
 
+_SLUG = re.compile(
+    r"(?:anthropic|openai|google|x-ai|deepseek|mistralai|minimax|moonshotai|qwen|meta-llama|z-ai|openrouter|amazon"
+    r"|cohere|nvidia|perplexity|microsoft)/(?!gpt-oss)[a-z0-9._:-]+$"
+).match
+_VARIANT = re.compile(r".*:(?:free|nitro|floor|online|exacto|thinking|extended)$").match
+
+
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
     """Chat's reasons, and those that only OpenRouter gives."""
     found: list[tuple[int, str]] = []
@@ -36,6 +44,9 @@ def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:
         if isinstance(document.get("usage"), dict):
             found.append((4, "usage{} in a request"))
         found.extend(_in_messages(document["messages"]))
+        model = document.get("model")
+        if isinstance(model, str) and _SLUG(model):
+            found.append((4 if _VARIANT(model) else 1, "a model's name as OpenRouter spells it"))
     for tool in listed(document, "tools"):
         kind = tool.get("type") if isinstance(tool, dict) else None
         if isinstance(kind, str) and kind.startswith("openrouter:"):

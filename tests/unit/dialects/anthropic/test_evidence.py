@@ -12,8 +12,8 @@ from dragoman.dialects.anthropic import DIALECT
 @pytest.mark.parametrize(
     ("document", "least"),
     [
-        ({"max_tokens": 1, "messages": [{"role": "user", "content": "hi"}], "system": "s"}, 8),
-        ({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]}, 8),
+        ({"max_tokens": 1, "messages": [{"role": "user", "content": "hi"}], "system": "s"}, 7),
+        ({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]}, 7),
         ({"tools": [{"name": "f", "input_schema": {}}], "tool_choice": {"type": "any"}}, 9),
         ({"type": "message", "role": "assistant", "content": [], "stop_reason": "end_turn"}, 14),
         ({"type": "content_block_delta", "index": 0, "delta": {}}, 9),
