@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -249,3 +250,21 @@ def test_a_mark_without_a_seal_is_no_loss_of_one(target: str, origin: str) -> No
         out = b"".join([writer.send(event) for event in unfold(Response(parts, Stop("stop"), "r", "m", 1))])
         assert b"Yes." in out
         assert "seal.dropped" not in [loss.code for loss in crossing.losses.all()], source
+
+
+IMAGE = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}, "thoughtSignature": "c2VhbC1vbi1pbWFnZQ=="}
+
+
+@pytest.mark.parametrize("target", [name for name in CLIENTS if name not in ("gemini", "code-assist")])
+def test_a_seal_on_a_picture_is_never_lost_in_silence(target: str) -> None:
+    parts = [{"text": "Here."}, IMAGE]
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+    answer = {"candidates": [candidate], "modelVersion": "gemini-3-pro-image", "responseId": "r"}
+    whole = dragoman.translate_response(answer, source="gemini", target=target)
+    stream = dragoman.StreamTranslator(source="gemini", target=target)
+    stream.feed(b"data: " + json.dumps(answer).encode() + b"\n\n")
+    stream.close()
+    turns = [{"role": "user", "parts": [{"text": "draw"}]}, {"role": "model", "parts": parts}]
+    asked = dragoman.translate_request({"contents": turns}, source="gemini", target=target, model="m")
+    for losses in (whole.losses, stream.losses, asked.losses):
+        assert [loss.code for loss in losses].count("seal.dropped") == 1

@@ -232,6 +232,11 @@ class Told:
         else:
             self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
 
+    def without_seal(self, part: Part) -> Part:
+        """A part on which no client's dialect has a slot for a seal, such as a picture."""
+        self._crossing.lose("seal.dropped", part.at)
+        return msgspec.structs.replace(part, seal=None)
+
     def finish(self) -> list[Part]:
         """The answer ends: what is still waiting goes on last parts, and the vault gets its records."""
         plan, records = self.plan, [record for record in self._waiting if record.data]
@@ -348,6 +353,8 @@ def _carried(parts: tuple[Part, ...], told: Told) -> tuple[Part, ...]:
             records, shown = told.text(part)
         elif type(part) is Reasoning:
             shown = _thought(part, told)
+        elif part.seal is not None and told.plan.way != "left":
+            shown = told.without_seal(part)
         if records:
             _before(records, out, part)
         if shown is not None:

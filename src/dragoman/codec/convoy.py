@@ -131,6 +131,8 @@ class Convoy:
                 self._open[event.index] = _Open(part, answer, told, held)
             if held:
                 return
+        elif part.seal is not None and type(part) is not Reasoning and plan.way != "left":
+            event = PartStart(event.index, told.without_seal(part), answer)
         elif type(part) is Reasoning and plan.way != "left":
             self._open[event.index] = _Open(part, answer, told, False)
             if part.seal is not None:

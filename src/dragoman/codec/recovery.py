@@ -312,8 +312,9 @@ def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossi
         shared = for_upstream(seal, part.text, port.origin, port.asked)
         if shared is not seal:
             part, seal = msgspec.structs.replace(part, seal=shared), shared
-    if seal.dialect != port.origin.dialect or (not port.skip and same_origin(seal, port.origin)):
-        return [part]  # a foreign one is the writer's to refuse
+    foreign = seal.dialect != port.origin.dialect and type(part) in (Reasoning, Text, ToolCall)
+    if foreign or (not port.skip and same_origin(seal, port.origin)):
+        return [part]  # a foreign one is the writer's to refuse, where writers look for seals
     if seal.data:
         crossing.lose("seal.dropped", part.at, _SKIPPED if port.skip else _ELSEWHERE)
     return [msgspec.structs.replace(part, seal=None)]

@@ -23,7 +23,7 @@ from dragoman.codec.vault import MemoryVault
 from dragoman.crossing import Crossing
 
 ASKED = (Turn("user", (Text("q"),)),)
-WAYS = ("thoughts", "parts", "id", "vault")
+WAYS = ("thoughts", "parts", "id", "vault", "list")
 ORIGIN = Origin("up", "m-1")
 MINE = Seal("up", "c2VhbA==")
 
@@ -217,9 +217,12 @@ def test_results_get_the_ids_of_their_calls() -> None:
     assert out.turns[0].parts == (ToolResult("c1", (Text("20"),)), ToolResult("c2"))
 
 
-def test_other_parts_pass() -> None:
+def test_other_parts_pass_without_their_seal() -> None:
     image = Media("image", "image/png", "AAAA", seal=MINE)
-    assert _carried((image, ToolCall("c1", "f", seal=s("c1"))), _plan("vault"))[0] == image
+    crossing = Crossing("up", "client")
+    response = Response((image, ToolCall("c1", "f", seal=s("c1"))), Stop("tool_calls"))
+    assert carry(response, _plan("vault"), crossing).parts[0] == Media("image", "image/png", "AAAA")
+    assert "seal.dropped" in [loss.code for loss in crossing.losses.all()]
 
 
 def test_nothing_is_done_where_no_seal_is() -> None:

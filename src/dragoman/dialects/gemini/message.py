@@ -303,9 +303,14 @@ def _write_text(part: Text, crossing: Crossing, request: bool) -> dict[str, Any]
 
 
 def _write_thought(part: Reasoning, crossing: Crossing, request: bool) -> dict[str, Any] | None:
-    """A thought goes back to the upstream only if it is its own; a client sees every thought."""
+    """A thought goes back to the upstream if it is its own, or if it has no seal; a client sees every thought.
+
+    Unsigned thoughts were taken by gemini-2.5-flash (`gemini-42bffb2dcb2d`). Models that demand seals in the open turn
+    get none: an open step must stay as it was signed, and a thought that is left out there and sent once the turn is
+    over would change the bytes that the upstream has cached.
+    """
     mine = part.seal.dialect == wire.NAME if part.seal is not None else crossing.source == wire.NAME
-    if request and not mine:
+    if request and not mine and not (part.seal is None and part.text and not crossing.profile.seals):
         if part.text:
             crossing.lose("reasoning.dropped", part.at)
         if part.seal is not None and part.seal.data:

@@ -218,9 +218,10 @@ class _Suit:
         return msgspec.structs.replace(part, cache=None, extra={wire.NAME: left} if left else None)
 
     def _thought(self, thought: Reasoning) -> Reasoning | None:
-        """Thoughts go back to the host that thought them, in the field it has for them, and to no other."""
+        """A thought in the field that the host has for thoughts: its own, and one without a seal or mark, which says of
+        nobody that he thought it. The thoughts of other upstreams go to no host."""
         host, seal, field = self._host, thought.seal, marked_field(thought)
-        mine = (self._own or host.demanded) if seal is None else same_origin(seal, self._origin)
+        mine = seal is None or same_origin(seal, self._origin)
         if seal is not None and is_entry(seal) and mine and not self._refused(f"messages[].{FIELD}"):
             return thought
         if not host.echo or not mine:

@@ -127,7 +127,7 @@ def test_thoughts_and_seals_go_back_to_their_origin_only() -> None:
         turn("user", "a"),
         turn(
             "assistant",
-            Reasoning("not ours", at=("m", 0)),
+            Reasoning("nobody's", at=("m", 0)),
             Reasoning("theirs", seal=other, at=("m", 1)),
             Reasoning("", seal=other, at=("m", 2)),
             Reasoning("ours", seal=mine),
@@ -139,6 +139,7 @@ def test_thoughts_and_seals_go_back_to_their_origin_only() -> None:
         turn("tool", result("c1", "x", seal=mine), at=("t",)),
     )
     assert written[1]["parts"] == [
+        {"text": "nobody's", "thought": True},
         {"text": "ours", "thought": True, "thoughtSignature": "c2ln"},
         {"text": "", "thoughtSignature": "c2ln"},
         {"text": "b"},
@@ -146,7 +147,6 @@ def test_thoughts_and_seals_go_back_to_their_origin_only() -> None:
     ]
     assert written[2]["parts"][0]["thoughtSignature"] == "c2ln"
     assert lost == [
-        ("reasoning.dropped", "/m/0"),
         ("reasoning.dropped", "/m/1"),
         ("seal.dropped", "/m/1"),
         ("seal.dropped", "/m/2"),
