@@ -258,7 +258,7 @@ def renamed_parameters(calls: Iterable[tuple[Path, str, Any]], schemas: Mapping[
 _PROPERTIES, _LEVELS, _ENUMS, _CHARS = 5000, 10, 1000, 120_000
 _LONG_ENUM, _LONG_ENUM_CHARS = 250, 15_000
 _DEEPER = ("properties", "items", "additionalProperties")
-_KNOWN = STRICT.keywords or frozenset()
+_KNOWN = STRICT.root_keywords or frozenset()
 _COMPOSED = frozenset({"oneOf", "allOf", "not", "if", "then", "else", "patternProperties", "dependentRequired"})
 
 

@@ -28,6 +28,7 @@ def test_a_schema_that_obeys_the_subset_stays_as_it_is() -> None:
     form = _form(schema)
     assert json.loads(form.schema) == schema
     assert (form.changes, form.absent, form.obstacle) == ((), None, "")
+    assert not list(strict_subset(schema, ()))
 
 
 def test_an_object_that_lists_its_properties_is_closed_and_annotations_go() -> None:
