@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from .chat import figure, other_figures, word
+from .chat import figure, other_figures, strict, word
 from .fields import (
     Facts,
     Json,
@@ -76,7 +76,7 @@ def _tool(value: Json, path: Path, facts: Facts) -> None:
     facts.put("tool.description", value.get("description"), (*path, "description"))
     schema("tool.schema")(value["input_schema"], (*path, "input_schema"), facts)
     if value.get("strict"):
-        facts.put("tool.strict", True, (*path, "strict"))
+        strict(facts, (*path, "strict"))
     for key, inner in value.items():
         if key == "cache_control":
             facts.leaves("cache", inner, (*path, key))

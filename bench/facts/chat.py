@@ -90,21 +90,21 @@ def usage(value: Json, path: Path, facts: Facts) -> None:
     figure(facts, "usage.cache_write", asked.get("cache_write_tokens"), at)
     at = (*path, "completion_tokens_details", "reasoning_tokens")
     figure(facts, "usage.reasoning", answered.get("reasoning_tokens"), at)
-    for key in ("cached_tokens", "prompt_cache_hit_tokens"):
+    for key in _CACHED:
         figure(facts, "usage.cached", value.get(key), (*path, key))
     for key, inner in value.items():
         if key not in _FIGURES:
             other_figures(facts, inner, (*path, key))
 
 
+_CACHED = ("cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
 _FIGURES = (
     "prompt_tokens",
     "completion_tokens",
     "total_tokens",
     "prompt_tokens_details",
     "completion_tokens_details",
-    "cached_tokens",
-    "prompt_cache_hit_tokens",
+    *_CACHED,
     "prompt_cache_miss_tokens",  # what the cache did not have: the rest of the prompt
 )
 
@@ -143,10 +143,16 @@ def function(value: Json, path: Path, facts: Facts) -> None:
     facts.put("tool.description", value.get("description"), (*path, "description"))
     schema("tool.schema")(value.get("parameters", {}), (*path, "parameters"), facts)
     if value.get("strict"):
-        facts.put("tool.strict", True, (*path, "strict"))
+        strict(facts, (*path, "strict"))
     for key, inner in value.items():
         if key not in ("name", "description", "parameters", "strict"):
             facts.leaves("tool.option", inner or None, (*path, key))
+
+
+def strict(facts: Facts, path: Path) -> None:
+    """A tool whose arguments must fit its schema. Gemini says so for all tools at once, in its mode VALIDATED."""
+    facts.put("tool.strict", True, path)
+    facts.implied.add(("choice", "validated"))
 
 
 _MESSAGE: Table = {
@@ -235,6 +241,7 @@ REQUEST = Reader(
         "top_logprobs": unless(0, kind="setting.top_logprobs"),
         "parallel_tool_calls": unless(True, kind="setting.parallel"),
         "include_reasoning": shown,
+        "reasoning/exclude": unless(False, kind="setting.thoughts"),
         "reasoning_effort": "setting.effort",
         "reasoning/effort": "setting.effort",
         "reasoning/max_tokens": "setting.budget",
@@ -259,12 +266,18 @@ REQUEST = Reader(
 )
 
 
+_LIMITS = ("max_output_tokens", "max_tokens", "length", "MAX_TOKENS")
+
+
 class _Answer(Reader):
     def read(self, document: Json, base: Path = ()) -> Facts:
         # What the calls are decides what the reason means, so it is read after them.
         for entry in document.get("choices") or ():
             if isinstance(entry, dict) and "finish_reason" in entry:
-                entry["finish_reason"] = entry.pop("finish_reason")
+                reason = entry.pop("finish_reason")
+                # OpenRouter says tool_calls of an answer that its host cut at the limit.
+                cut = reason == "tool_calls" and entry.get("native_finish_reason") in _LIMITS
+                entry["finish_reason"] = "length" if cut else reason
         return super().read(document, base)
 
 
@@ -315,6 +328,8 @@ def fold(frames: list[Json]) -> Json:
                 entry["message"] = entry.pop("delta") or {}
             else:
                 entry.pop("message", None)  # the whole answer again, as some hosts send it at the end
+        if answer.get("id"):
+            frame.pop("id", None)  # the first one counts
         _merge(answer, frame)
     return answer
 

@@ -65,6 +65,8 @@ def _choice(value: Json, path: Path, facts: Facts) -> None:
     words = {"ANY": "required", "NONE": "none", "VALIDATED": "validated"}
     names = held.get("allowedFunctionNames") or ()
     mode = str(held.get("mode", "")).upper()
+    if mode in ("VALIDATED", "ANY"):  # both hold calls to the schemas of their tools
+        facts.implied.add(("tool.strict", "true"))
     if not (mode == "ANY" and len(names) == 1):
         facts.put("choice", words.get(mode), (*path, "mode"))
     for name in names:
@@ -374,6 +376,6 @@ def _gather(held: dict[str, Any], more: dict[str, Any]) -> None:
             key = "citations"  # its old name
         if isinstance(value, list):
             known = held.setdefault(key, [])
-            known += [item for item in value if item not in known]
+            known += [item for item in value if item not in known or key.endswith("Candidates")]
         else:
             held[key] = value

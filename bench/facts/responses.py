@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .chat import figure, other_figures, word
+from .chat import figure, other_figures, strict, word
 from .fields import (
     Facts,
     Json,
@@ -56,7 +56,7 @@ def _tool(value: Json, path: Path, facts: Facts) -> None:
     facts.put("tool.description", value.get("description"), (*path, "description"))
     schema("tool.schema")(value.get("parameters") or {}, (*path, "parameters"), facts)
     if value.get("strict"):
-        facts.put("tool.strict", True, (*path, "strict"))
+        strict(facts, (*path, "strict"))
     facts.put("tool.grammar", (value.get("format") or {}).get("definition"), (*path, "format", "definition"))
     for i, inner in enumerate(value.get("tools") or ()):
         _tool(inner, (*path, "tools", str(i)), facts)
@@ -98,7 +98,7 @@ def _finish(document: Json, facts: Facts) -> None:
         reason = reasons.get(details.get("reason"), details.get("reason"))
         facts.put("finish", reason, ("incomplete_details", "reason"))
     elif status == "completed":
-        calls = ("function_call", "custom_tool_call")
+        calls = ("function_call", "custom_tool_call", "local_shell_call", "apply_patch_call")
         called = any(isinstance(item, dict) and item.get("type") in calls for item in output)
         refused = any(fact.kind == "refusal" for fact in facts)
         facts.put("finish", "tool_calls" if called else "content_filter" if refused else "stop", ("status",))
@@ -183,6 +183,7 @@ REQUEST = Reader(
         "parallel_tool_calls": unless(True, kind="setting.parallel"),
         "reasoning/effort": "setting.effort",
         "reasoning/summary": shown,
+        "reasoning/context": unless("all_turns", "auto", kind="other"),  # thoughts of all turns go along anyway
         "text/verbosity": "setting.verbosity",
         "text/format": _format,
         "top_logprobs": "setting.top_logprobs",

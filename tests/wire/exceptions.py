@@ -25,6 +25,7 @@ _SEVERAL = "several streams in one file: the SDK glues them together, we end wit
 _FALLBACK = "the SDK takes the model of a fallback in mid-stream; the start of our stream has been told by then"
 _NO_ROLE = "a recorded mistake: the only turn has a role nobody knows, refused by its upstream as well"
 _GO = "the host sends objects of empty texts for what is absent; they are not written again, nor what we put in them"
+_LATE = "Azure's first chunk has no id and no model; the SDK takes the empty ones, we those of the next chunk"
 _CITED = "citations come in several chunks; the reference keeps the last of them, we keep all"
 _LAST_WORD = (
     "citations come in several chunks; kin get the last metadata as it is in a whole answer, all of it in a stream"
@@ -42,6 +43,8 @@ EXCEPTIONS: tuple[Known, ...] = (
         "fold openai-chat",
         "the SDK forgets the usage when another chunk without it follows; ours keeps it",
     ),
+    Known("openai-chat-21390e41965c", "fold openai-chat", _LATE),
+    Known("openai-chat-d2eeca90532c", "fold openai-chat", _LATE),
     Known("openai-responses-a3f226c970d4", "fold openai-responses", _TERMINAL),
     Known("openai-responses-c9b7d8cca6f9", "fold openai-responses", _TERMINAL),
     Known("openai-responses-ede309692d6b", "fold openai-responses", _TERMINAL),

@@ -130,7 +130,7 @@ _CARRIED: dict[str, Any] = {
 def report(candidate: Any, whole: str, at: Path, crossing: Crossing, *, searched: bool) -> None:
     """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole. `searched`:
     the queries and the pages from the web are those of a hosted call and its result."""
-    grounding, citation = METADATA
+    grounding, _ = METADATA
     if not whole:
         # Nothing was said that could be cited.
         crossing.keep(at, carried(candidate, METADATA) or {})
@@ -154,7 +154,13 @@ def report(candidate: Any, whole: str, at: Path, crossing: Crossing, *, searched
             value.pop("webSearchQueries")
         _report(value, _CARRIED[grounding], (*at, grounding), crossing)
     if candidate.citationMetadata:
-        _report(peek(candidate.citationMetadata), _CARRIED[citation], (*at, citation), crossing)
+        report_citations(candidate.citationMetadata, at, crossing)
+
+
+def report_citations(metadata: Raw, at: Path, crossing: Crossing) -> None:
+    """Note what of `citationMetadata` is in no citation."""
+    _, name = METADATA
+    _report(peek(metadata), _CARRIED[name], (*at, name), crossing)
 
 
 def _report(value: Any, carried: Any, at: Path, crossing: Crossing) -> None:

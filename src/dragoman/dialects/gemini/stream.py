@@ -24,7 +24,7 @@ from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
 from .faults import fault_from
-from .grounding import METADATA, read_citations, report
+from .grounding import METADATA, read_citations, report, report_citations
 from .hosted_calls import FETCHED, GROUNDING, read_metadata
 from .marks import peek, with_field
 from .message import read_arguments, read_part, read_seal
@@ -280,7 +280,11 @@ class StreamReader(FrameReader):
         if candidate.groundingMetadata or candidate.citationMetadata:
             answer.uncited = True
             answer.candidate.groundingMetadata = candidate.groundingMetadata or answer.candidate.groundingMetadata
-            answer.candidate.citationMetadata = candidate.citationMetadata or answer.candidate.citationMetadata
+            if candidate.citationMetadata:
+                if answer.candidate.citationMetadata:
+                    # Each chunk has citations of its own.
+                    report_citations(answer.candidate.citationMetadata, ("candidates", number), self._crossing)
+                answer.candidate.citationMetadata = candidate.citationMetadata
         content = candidate.content
         if content is not None and content.parts is not None:
             parts = content.parts if isinstance(content.parts, list) else [content.parts]

@@ -132,9 +132,10 @@ class StreamReader(FrameReader):
             self._over = True
             events.append(self._fault({key: jsontext.plain(value) for key, value in unknown.get((), {}).items()}))
             return False
-        if not self._started:
+        if not self._started and (chunk.choices or chunk.id or chunk.usage is not None):
             self._start(chunk, events)
-        elif chunk.timings is not None or chunk.x_groq is not None:
+        elif chunk.timings is not None or chunk.x_groq is not None or chunk.usage is not None or not self._started:
+            # Azure's first chunk has the filter's verdict on the prompt only: the next one has the id and the model.
             self._note((), _sent(chunk, _CHUNK_EXTRAS))
         if chunk.usage is None and chunk.choices and chunk.choices[-1].usage is not None:
             chunk.usage = chunk.choices[-1].usage
@@ -455,8 +456,8 @@ class StreamReader(FrameReader):
             events.append(Finish(stop, self._usage if last else None, answer.number, last))
 
     def _note(self, at: Path, fields: dict[str, Any]) -> None:
-        """Keep each field once: a stream repeats them in every chunk."""
-        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
+        """Keep each field once: a stream repeats them in every chunk. Some hosts send a field empty at first."""
+        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept and not _empty(value)}
         if fresh:
             self._kept.update([(at, name) for name in fresh])
             self._put_aside(at, fresh)
@@ -476,6 +477,10 @@ _FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_cont
 def _broken_off(answer: Answer) -> bool:
     calls = [answer.call, *[held for held in answer.waiting if isinstance(held, Call)]]
     return any(call is not None and not call.part.custom and not call.whole() for call in calls)
+
+
+def _empty(value: Raw) -> bool:
+    return bytes(value) in (b"null", b"{}", b"[]", b'""')
 
 
 def _sent(value: Any, names: tuple[str, ...]) -> dict[str, Raw]:

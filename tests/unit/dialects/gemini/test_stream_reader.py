@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+import dragoman
 from dragoman.canon import (
     Citation,
     Fault,
@@ -415,3 +416,17 @@ def test_arguments_of_a_call_in_pieces_that_are_no_object_are_a_loss() -> None:
     events, lost = events_of(sse(chunk(piece)))
     assert ("arguments.invalid", "/candidates/0/content/parts/0") in lost
     assert isinstance(events[-1], Fault)
+
+
+def test_what_is_in_no_citation_is_reported_of_every_chunk() -> None:
+    def cited(**more: object) -> bytes:
+        citation = {"endIndex": 2, "uri": "https://example.com", **more}
+        part = {"content": {"role": "model", "parts": [{"text": "Hi"}]}, "citationMetadata": {"citations": [citation]}}
+        return b"data: " + msgspec.json.encode({"candidates": [part]}) + b"\n\n"
+
+    end = b'data: {"candidates": [{"content": {"parts": [{"text": "."}]}, "finishReason": "STOP"}]}\n\n'
+    stream = dragoman.StreamTranslator(source="gemini", target="anthropic")
+    stream.feed(cited(publicationDate={"year": 2014}) + cited(license="mit") + end)
+    stream.close()
+    lost = {loss.path.rpartition("/")[2] for loss in stream.losses if loss.code == "field.dropped"}
+    assert lost == {"publicationDate", "license"}

@@ -626,3 +626,30 @@ def test_the_pieces_of_a_detail_are_one_thought() -> None:
     (seal,) = [event.seal for event in events if isinstance(event, PartDelta) and event.seal is not None]
     assert (seal.dialect, seal.kind) == ("openai-chat", "reasoning.text")
     assert json.loads(seal.data) == {**entry, "text": "I see", "signature": "c2ln"}
+
+
+def test_the_id_and_the_model_of_a_late_chunk_are_those_of_the_answer() -> None:
+    """Azure's first chunk has the verdict of its filter on the prompt, and neither an id nor a model."""
+    verdict = {"prompt_index": 0, "content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}
+    first = {"id": "", "object": "", "created": 0, "model": "", "choices": [], "prompt_filter_results": [verdict]}
+    found = _events(first, chunk({"content": "Hi"}), chunk(finish="stop"))
+    assert found[0] == START
+    _, losses = events_of(sse(first, chunk({"content": "Hi"}), chunk(finish="stop")))
+    assert losses == [("field.dropped", "/prompt_filter_results")]
+
+
+def test_a_field_that_is_empty_at_first_is_noted_when_it_is_there() -> None:
+    empty, full = chunk({"content": "Hi", "token_id": None}), chunk({"content": "!", "token_id": 7}, "stop")
+    _, losses = events_of(sse(empty, full))
+    assert losses == [("field.dropped", "/choices/0/delta/token_id")]
+
+
+def test_fields_of_the_last_chunk_are_noted() -> None:
+    """Groq names the tier beside the usage."""
+    last = {
+        **USAGE,
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        "service_tier": "on_demand",
+    }
+    _, losses = events_of(sse(chunk({"content": "Hi"}, "stop"), last))
+    assert losses == [("field.dropped", "/service_tier")]
