@@ -33,6 +33,13 @@ class Stop(Struct, frozen=True, gc=False):
     at: Path = ()
 
 
+class Tier(Struct, frozen=True, gc=False):
+    """The service tier that gave an answer: standard, flex, priority, batch or scale; and where the source says so."""
+
+    word: str
+    at: Path = ()
+
+
 class Usage(Struct, frozen=True, gc=False):
     """Tokens. `input` counts cached tokens in, `output` counts thinking in, whatever the source's habit."""
 
@@ -44,6 +51,7 @@ class Usage(Struct, frozen=True, gc=False):
     extra: Extra | None = None
     total: int | None = None
     """The source's own total, where it is not the sum of `input` and `output`."""
+    tier: Tier | None = None
 
 
 class Alternative(Struct, frozen=True, gc=False):
@@ -99,6 +107,8 @@ class Plain(Struct, gc=False):
     cache_write: int | None = None
     reasoning: int | None = None
     created: int | None = None
+    tier: str | None = None
+    """The service tier, in the canon's word."""
     parsed: bool = False
     """The arguments came as JSON objects, whose numbers nobody has looked at; else as text that may be anything before
     `codec.plain.plain_calls`."""

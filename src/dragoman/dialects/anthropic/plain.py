@@ -9,7 +9,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
-from ...codec import jsontext
+from ...codec import jsontext, service_tiers
 from ...codec.answer_ids import MESSAGES, in_form
 from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled, decodable
 from .blocks import DIRECT
@@ -106,7 +106,7 @@ class _Figures(Struct, gc=False):
     output_tokens_details: _OutputDetails | UnsetType
     cache_creation: None = None
     server_tool_use: None = None
-    service_tier: None = None
+    service_tier: str | None = None
     inference_geo: None = None
 
 
@@ -172,6 +172,7 @@ def read_plain(body: bytes) -> Plain | None:
         written,
         details.thinking_tokens if details is not None else None,
         None,
+        usage.service_tier,
         True,
     )
 
@@ -190,7 +191,12 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     if fresh < 0:
         return None
     details = UNSET if thought is None else _OutputDetails(thought)
-    usage = _Figures(fresh, written, read, plain.output, details)
+    tier = None
+    if plain.tier is not None:
+        tier = service_tiers.MESSAGES.get(plain.tier)
+        if tier is None:
+            return None
+    usage = _Figures(fresh, written, read, plain.output, details, service_tier=tier)
     shown = in_form(plain.id, MESSAGES)
     answer = _Written(shown, "message", "assistant", model or plain.model, content, _WORDS[plain.stop], usage)
     return jsontext.encode(answer)

@@ -12,7 +12,7 @@ from ...canon.parts import Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import answer_ids, jsontext
+from ...codec import answer_ids, jsontext, service_tiers
 from ...codec.admit import Unknown
 from ...codec.endings import FAILED, failure, first_only, with_failure
 from ...codec.extras import NULL, carried, gather, restore
@@ -95,7 +95,10 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], crossing: Crossing, unkno
     if prompt is not None:
         prompt += (read or 0) + (written or 0)
     extra = None
+    tier = service_tiers.read(usage.service_tier) if usage.service_tier and crossing.target != wire.NAME else None
     more = carried(usage, wire.USAGE_EXTRAS)
+    if tier is not None and more is not None:
+        del more["service_tier"]
     if more or unknown:
         more = more or {}
         quiet = {name: more.pop(name) for name in list(more) if _says_nothing(bytes(more[name]))}
@@ -104,9 +107,9 @@ def read_usage(usage: wire.Usage, at: tuple[str, ...], crossing: Crossing, unkno
             for name, value in quiet.items():
                 extra = marked(extra, name, value)
     details = usage.output_tokens_details
-    return Usage(
-        prompt, usage.output_tokens, read, written, details.thinking_tokens if details is not None else None, extra
-    )
+    thought = details.thinking_tokens if details is not None else None
+    found = Usage(prompt, usage.output_tokens, read, written, thought, extra)
+    return found if tier is None else service_tiers.with_tier(found, tier, (*at, "service_tier"))
 
 
 def _says_nothing(value: bytes) -> bool:
@@ -193,6 +196,9 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         out["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
     if not own:
         out |= _UNCOUNTED
+        tier = service_tiers.write(usage, service_tiers.MESSAGES, crossing)
+        if tier is not None:
+            out["service_tier"] = tier
     return out if usage.extra is None else restore(out, usage.extra, wire.NAME)
 
 

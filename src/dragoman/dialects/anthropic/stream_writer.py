@@ -328,6 +328,11 @@ class StreamWriter:
         extra: dict[str, Any] = dict(own_fields(event.extra)) if not event.answer else {}
         if "container" in extra:
             delta["container"] = extra.pop("container")
+        if figures.get("service_tier") and not self._own:
+            told = self._usage.tier if self._usage is not None else None
+            ended = event.usage.tier if event.usage is not None else None
+            if ended is not None and told != ended:
+                self._crossing.lose("tier.dropped", ended.at, "it is known after the beginning, where it has its place")
         figures = {name: value for name, value in figures.items() if name in wire.DELTA_USAGE}
         extra |= {"delta": delta, "usage": figures}
         return out + _framed("message_delta", extra) + _framed("message_stop", {})

@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from ...canon.parts import Seal
 from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
-from ...codec import jsontext
+from ...codec import jsontext, service_tiers
 from ...codec.answer_ids import original
 from ...codec.extras import NULL
 from ...codec.model_names import bare
@@ -74,6 +74,7 @@ class _Cost(Struct, gc=False):
     thoughtsTokenCount: int | UnsetType
     cachedContentTokenCount: int | UnsetType
     totalTokenCount: int
+    serviceTier: str | UnsetType
 
 
 class _Written(Struct, gc=False):
@@ -137,6 +138,7 @@ def read_plain(body: bytes) -> Plain | None:
     if cut if calls else not text:
         return None
     thought = usage.thoughtsTokenCount
+    tier = service_tiers.read(usage.serviceTier)
     return Plain(
         answer.responseId,
         bare(answer.modelVersion),
@@ -149,6 +151,7 @@ def read_plain(body: bytes) -> Plain | None:
         None,
         thought,
         read_time(answer.createTime) if answer.createTime is not None else None,
+        tier,
         True,
         _KINDS[
             candidate.safetyRatings is None,
@@ -160,7 +163,7 @@ def read_plain(body: bytes) -> Plain | None:
             usage.responseTokenCount is None,
             usage.responseTokensDetails is None,
             usage.trafficType is None,
-            usage.serviceTier is None,
+            usage.serviceTier is None or tier is not None,
         ],
         seals,
     )
@@ -176,12 +179,16 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         parts += [_Part(NULL, _Call(call_id, call.name, Raw(call.arguments))) for call_id, call in plain.calls.items()]
     thought, read = plain.reasoning, plain.cache_read
     said = plain.output - (thought or 0)
+    tier = UNSET if plain.tier is None else service_tiers.GEMINI.get(plain.tier)
+    if tier is None:
+        return None
     usage = _Cost(
         plain.input,
         said if said > 0 else 0,
         UNSET if thought is None else thought,
         UNSET if read is None else read,
         plain.input + plain.output,
+        tier,
     )
     time = _written_time(plain.created) if plain.created is not None else None
     candidate = _Candidate(_Content(parts, "model"), _WORDS[plain.stop], 0)

@@ -11,7 +11,7 @@ from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import jsontext
+from ...codec import jsontext, service_tiers
 from ...codec.admit import Admitted, Unknown
 from ...codec.answer_ids import original
 from ...codec.endings import finer, in_order
@@ -242,6 +242,9 @@ def read_usage(usage: wire.UsageMetadata, crossing: Crossing, unknown: Unknown) 
     used = usage.toolUsePromptTokenCount
     total_in = prompt if used is None else (prompt or 0) + used
     total_out = candidates if thoughts is None else (candidates or 0) + thoughts
+    tier = service_tiers.read(usage.serviceTier) if usage.serviceTier and crossing.target not in wire.KIN else None
+    if tier is not None:
+        usage.serviceTier = wire.NONE
     more = carried(usage, wire.USAGE_EXTRAS)
     if used is not None:
         more = {**(more or {}), "toolUsePromptTokenCount": jsontext.raw(used)}
@@ -251,7 +254,8 @@ def read_usage(usage: wire.UsageMetadata, crossing: Crossing, unknown: Unknown) 
     if total is None or candidates is None:
         absent = [name for name in ("totalTokenCount", "candidatesTokenCount") if getattr(usage, name) is None]
         extra = with_field(extra, ABSENT, jsontext.raw(absent))
-    return Usage(total_in, total_out, usage.cachedContentTokenCount, None, thoughts, extra, None if sums_up else total)
+    found = Usage(total_in, total_out, usage.cachedContentTokenCount, None, thoughts, extra, None if sums_up else total)
+    return found if tier is None else service_tiers.with_tier(found, tier, ("usageMetadata", "serviceTier"))
 
 
 def write_response(response: Response, crossing: Crossing) -> bytes:
@@ -342,6 +346,9 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
         out["totalTokenCount"] = usage.total
     elif usage.input is not None or usage.output is not None:
         out["totalTokenCount"] = (usage.input or 0) + (usage.output or 0)
+    tier = service_tiers.write(usage, service_tiers.GEMINI, crossing)
+    if tier is not None:
+        out["serviceTier"] = tier
     return out if usage.extra is None else put_back(out, usage.extra)
 
 

@@ -123,6 +123,8 @@ def write_end(stop: Stop, usage: Usage | None, out: dict[str, Any], crossing: Cr
         out["eval_count"] = usage.output
     if usage.total is not None:
         crossing.lose("usage.dropped", crossing.ends.usage, f"the total, {usage.total}, which is not the sum")
+    if usage.tier is not None:
+        crossing.lose("tier.dropped", usage.tier.at, usage.tier.word)
     if usage.cache_read or usage.cache_write or usage.reasoning:
         crossing.lose("usage.dropped", crossing.ends.usage, "cached and thinking tokens are not told apart")
 

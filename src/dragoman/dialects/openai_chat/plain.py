@@ -9,7 +9,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ...canon.request import Request
 from ...canon.response import Plain, PlainCall
-from ...codec import jsontext
+from ...codec import jsontext, service_tiers
 from ...codec.answer_ids import CHAT, in_form
 from ...codec.extras import NULL
 from ...codec.ids import short_for_chat_client
@@ -126,6 +126,7 @@ class _Written(Struct, gc=False):
     model: str
     choices: tuple[_Chosen]
     usage: _Cost
+    service_tier: str | UnsetType
 
 
 _decode = msgspec.json.Decoder(_Answer).decode
@@ -155,6 +156,7 @@ def read_plain(body: bytes) -> Plain | None:
     thought = (usage.completion_tokens_details or _NOTHING_TOLD).reasoning_tokens
     if usage.total_tokens != prompt + output or (thought is not None and thought > output):
         return None
+    tier = service_tiers.read(answer.service_tier)
     return Plain(
         answer.id,
         answer.model,
@@ -167,9 +169,10 @@ def read_plain(body: bytes) -> Plain | None:
         asked.cache_write_tokens,
         thought,
         answer.created,
+        tier,
         False,
         _KINDS[
-            answer.service_tier is None,
+            answer.service_tier is None or tier is not None,
             answer.system_fingerprint is None,
             answer.prompt_filter_results is None,
             answer.timings is None,
@@ -208,4 +211,7 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
     choice = _Chosen(0, _Told("assistant", plain.text or None, told, None, details), None, plain.stop)
     created = created if plain.created is None else plain.created
     shown_id = in_form(plain.id, CHAT)
-    return jsontext.encode(_Written(shown_id, "chat.completion", created, model or plain.model, (choice,), usage))
+    tier = UNSET if plain.tier is None else service_tiers.OPENAI.get(plain.tier)
+    if tier is None:
+        return None
+    return jsontext.encode(_Written(shown_id, "chat.completion", created, model or plain.model, (choice,), usage, tier))

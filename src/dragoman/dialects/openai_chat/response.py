@@ -10,8 +10,8 @@ from msgspec import Raw, Struct
 
 from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
-from ...canon.response import Alternative, Response, Stop, StopReason, Usage
-from ...codec import answer_ids, jsontext
+from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usage
+from ...codec import answer_ids, jsontext, service_tiers
 from ...codec.admit import Admitted, Unknown
 from ...codec.endings import FAILED, GAP, failure, finer, in_order, with_failure
 from ...codec.extras import NULL, Fields, carried, gather, restore
@@ -76,6 +76,10 @@ def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Re
     answers = in_order(answers, [choice.index for choice in answer.choices])
     first = answers[0] if answers else Alternative((), Stop("unknown"))
     usage = read_usage(answer.usage, crossing, unknown) if answer.usage is not None else None
+    if answer.service_tier and usage is not None and crossing.target not in wire.KIN:
+        tier = service_tiers.read(answer.service_tier)
+        if tier is not None:
+            usage, answer.service_tier = service_tiers.with_tier(usage, tier, TIER_AT), wire.NONE
     extra = carried(answer, wire.COMPLETION_EXTRAS)
     whole = gather(crossing, (), unknown, extra) if unknown or extra else None
     if first.extra is not None:
@@ -191,12 +195,15 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
         output += thought
     if total == (usage.prompt_tokens or 0) + (output or 0):
         total = None
+    tier: Tier | None = None
     read, written = (prompt.cached_tokens, prompt.cache_write_tokens) if prompt is not None else (None, None)
     if unknown and crossing.target != wire.NAME:
         said = unknown.get(("usage",), {})
         read = _other_word(said, _CACHE_READ, read)
         written = _other_word(said, _CACHE_WRITE, written)
         thought = _other_word(said, _THOUGHT, thought)
+        if crossing.target not in wire.KIN and "service_tier" in said:  # Mistral
+            tier = _tier_in(said)
         said.pop("prompt_cache_miss_tokens", None)  # all the others
     extra = gather(crossing, ("usage",), unknown, more or None) if unknown or more else None
     if own is not None:
@@ -209,8 +216,19 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
         thought,
         extra,
         total,
+        tier,
     )
 
+
+def _tier_in(said: dict[str, Raw]) -> Tier | None:
+    word = service_tiers.read(said["service_tier"])
+    if word is None:
+        return None
+    del said["service_tier"]
+    return Tier(word, ("usage", *TIER_AT))
+
+
+TIER_AT: Path = ("service_tier",)
 
 _CACHE_READ = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens", "num_cached_tokens")
 _CACHE_WRITE = ("cache_creation_input_tokens",)
@@ -262,6 +280,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     }
     if response.usage is not None:
         out["usage"] = write_usage(response.usage, crossing)
+        tier = service_tiers.write(response.usage, service_tiers.OPENAI, crossing)
+        if tier is not None:
+            out["service_tier"] = tier
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
     if crossing.source != crossing.target:

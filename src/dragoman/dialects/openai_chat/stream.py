@@ -16,7 +16,7 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from ...canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Response, Usage
-from ...codec import jsontext
+from ...codec import jsontext, service_tiers
 from ...codec.admit import Door, Unknown
 from ...codec.endings import told_whole
 from ...codec.extras import Fields, carried
@@ -31,7 +31,7 @@ from .audio import becomes_words, spoken_words
 from .calls import Call, begins
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
-from .response import read_response, read_stop, read_usage
+from .response import TIER_AT, read_response, read_stop, read_usage
 
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
 _beside_calls = attrgetter(
@@ -78,6 +78,7 @@ class StreamReader(FrameReader):
         self._over = False
         self._id = ""
         self._usage: Usage | None = None
+        self._tier: str | None = None
         self._kept: set[tuple[Path, str]] = set()
         self._field = ""  # in which the host thinks
 
@@ -156,7 +157,12 @@ class StreamReader(FrameReader):
         self._started = True
         self._id = chunk.id or ""
         events.append(Start(self._id, chunk.model or "", chunk.created))
-        self._note((), _sent(chunk, _CHUNK_EXTRAS))
+        sent = _sent(chunk, _CHUNK_EXTRAS)
+        if self._crossing.target not in wire.KIN:
+            self._tier = service_tiers.read(chunk.service_tier)
+            if self._tier is not None:
+                self._kept.add(((), "service_tier"))
+        self._note((), sent)
 
     def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
         return read_usage(chunk.usage, self._crossing, unknown)
@@ -447,6 +453,10 @@ class StreamReader(FrameReader):
         if any(isinstance(held, Call) and not held.part.name for answer in answers for held in answer.waiting):
             events.append(Fault("upstream_bad", "the upstream's stream has a call without a name", 502))
             return
+        if self._tier is not None and self._usage is not None:
+            self._usage = service_tiers.with_tier(self._usage, self._tier, TIER_AT)
+        elif self._tier is not None:
+            self._crossing.lose("tier.dropped", TIER_AT, self._tier)
         for answer in answers:
             self._release(answer, events, all_of_them=True)
         for answer in answers:

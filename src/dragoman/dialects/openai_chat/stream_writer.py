@@ -6,7 +6,7 @@ from typing import Any
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
-from ...codec import answer_ids, jsontext
+from ...codec import answer_ids, jsontext, service_tiers
 from ...codec.endings import GAP, cut_short, failure, flawed
 from ...codec.ids import to_chat_client
 from ...codec.media import missing
@@ -210,7 +210,9 @@ class StreamWriter:
         stop = called(own_word(stop, self._crossing), bool(self._calls.get(event.answer)), self._crossing, event.answer)
         word = write_stop(stop, event.answer in self._refused, self._crossing, event.answer)
         out = self._opened(event.answer) + self._failed(failure(stop, wire.NAME), event.answer)
-        out += self._chunk(event.answer, b"{}", jsontext.encode(word))
+        last = self._chunk(event.answer, b"{}", jsontext.encode(word))
+        tier = service_tiers.write(event.usage, service_tiers.OPENAI, self._crossing)
+        out += last if tier is None else last[:-3] + b',"service_tier":"%b"}\n\n' % tier.encode()
         if not event.last:
             return out
         if event.usage is not None and self._usage_wanted:

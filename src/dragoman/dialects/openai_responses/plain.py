@@ -10,6 +10,7 @@ from msgspec import Raw, Struct
 
 from ...canon.request import Request
 from ...canon.response import Named, Plain, PlainCall
+from ...codec import service_tiers
 from ...codec.answer_ids import RESPONSES, in_form
 from ...codec.ids import hashed
 from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled
@@ -161,6 +162,9 @@ def read_plain(body: bytes) -> Plain | None:
     if not (text or calls) or usage.total_tokens != prompt + output:
         return None
     asked = usage.input_tokens_details or _NOTHING_ASKED
+    tier = service_tiers.read(answer.service_tier)
+    if tier is not None:
+        answer.service_tier = wire.NONE
     return Plain(
         answer.id,
         answer.model,
@@ -173,6 +177,7 @@ def read_plain(body: bytes) -> Plain | None:
         asked.cache_write_tokens,
         (usage.output_tokens_details or _NOTHING_TOLD).reasoning_tokens,
         int(answer.created_at) if answer.created_at is not None else None,
+        tier,
         False,
         _kept(answer),
     )
@@ -185,6 +190,8 @@ def _kept(answer: Any) -> Named:
 
 def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
     status = "incomplete" if plain.stop == "length" else "completed"
+    if plain.tier is not None and plain.tier != "standard":  # which every answer is filled up with
+        return None
     shown = in_form(plain.id, RESPONSES)
     stem = hashed(shown, "")
     output: list[Any] = []

@@ -14,7 +14,7 @@ from ...canon.parts import Extra, Part, Path, Text, ToolCall
 from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import answer_ids, jsontext
+from ...codec import answer_ids, jsontext, service_tiers
 from ...codec.admit import Unknown
 from ...codec.endings import first_only
 from ...codec.extras import NULL, carried, gather, restore
@@ -65,7 +65,7 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     parts: list[Part] = []
     for i, item in enumerate(answer.output or ()):
         read_item(item, ("output", i), parts, crossing, unknown, answer.id or "")
-    usage = read_usage(answer.usage, crossing, unknown) if answer.usage is not None else None
+    usage = read_figures(answer, crossing, unknown)
     return Response(
         tuple(parts),
         read_stop(answer, parts, crossing),
@@ -117,6 +117,21 @@ def read_stop(answer: wire.Answer, parts: list[Part], crossing: Crossing) -> Sto
         return Stop("error", detail=message if isinstance(message, str) else "")
     extra = crossing.keep((), {"status": jsontext.raw(status)})
     return Stop("error" if status == "cancelled" else "unknown", detail=status, extra=extra, at=_STATUS)
+
+
+def read_figures(answer: wire.Answer, crossing: Crossing, unknown: Unknown) -> Usage | None:
+    """The usage of an answer and, for another dialect, the service tier, which is then taken out of the answer."""
+    if answer.usage is None:
+        return None
+    usage = read_usage(answer.usage, crossing, unknown)
+    tier = service_tiers.read(answer.service_tier) if answer.service_tier and crossing.target != wire.NAME else None
+    if tier is None:
+        return usage
+    answer.service_tier = wire.NONE
+    return service_tiers.with_tier(usage, tier, _TIER_AT)
+
+
+_TIER_AT: Path = ("service_tier",)
 
 
 def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage:
@@ -193,6 +208,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         out["usage"] = write_usage(response.usage, crossing) if response.usage is not None else None
     else:
         out["usage"] = counted(response.usage, crossing)
+        write_tier(response.usage, out, crossing)
     out |= end
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
@@ -422,6 +438,13 @@ def counted(usage: Usage | None, crossing: Crossing) -> dict[str, Any]:
 
 
 _NOTHING_COUNTED = Usage(0, 0)
+
+
+def write_tier(usage: Usage | None, out: dict[str, Any], crossing: Crossing) -> None:
+    """The service tier, unless it is the one that an answer is filled up with."""
+    tier = service_tiers.write(usage, service_tiers.OPENAI, crossing)
+    if tier is not None and tier != _DEFAULTS["service_tier"]:
+        out["service_tier"] = tier
 
 
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:

@@ -32,7 +32,7 @@ from .hosted_runs import STREAM_EVENTS
 from .images import EVENTS as IMAGE_EVENTS
 from .images import KIND as IMAGE
 from .items import read_item
-from .response import answer_extra, read_response, read_stop, read_usage
+from .response import answer_extra, read_figures, read_response, read_stop
 from .telling import ANNOTATION, DONE, PART_DONE, Item, Teller
 
 
@@ -345,7 +345,7 @@ class StreamReader(FrameReader):
                 self._teller.tell(parts, events)
         self._drop_items(unknown)
         stop = read_stop(answer, self._teller.seen, self._crossing)
-        usage = read_usage(answer.usage, self._crossing, unknown) if answer.usage is not None else None
+        usage = read_figures(answer, self._crossing, unknown)
         events.append(Finish(stop, usage, extra=answer_extra(answer, self._crossing, unknown)))
 
     def _drop_items(self, unknown: Unknown) -> None:

@@ -30,7 +30,7 @@ from .images import KIND as IMAGE
 from .images import image_item, is_picture
 from .items import MADE_HERE, answer_call, answer_id, answer_message, answer_part, answer_reasoning, call_prefix
 from .message import write_citations
-from .response import counted, filled, head, write_stop
+from .response import counted, filled, head, write_stop, write_tier
 from .tools import own_fields, with_fields
 
 _encode = jsontext.encode
@@ -452,6 +452,7 @@ class StreamWriter:
         response: dict[str, Any] = {**self._head, "output": self._items}
         if event.usage is not None or self._crossing.source != wire.NAME:
             response["usage"] = counted(event.usage, self._crossing)
+            write_tier(event.usage, response, self._crossing)
         response |= end
         if event.extra is not None:
             restore(response, event.extra, wire.NAME)

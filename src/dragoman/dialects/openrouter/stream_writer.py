@@ -10,7 +10,7 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, held_elsewhere
 from ...canon.response import Stop
-from ...codec import jsontext, seals
+from ...codec import jsontext, seals, service_tiers
 from ...codec.endings import cut_short
 from ...crossing import Crossing
 from ..openai_chat import stream_writer as chat
@@ -145,7 +145,9 @@ class StreamWriter(chat.StreamWriter):
         out = self._failed(words, event.answer) + super()._finish(Finish(stop, None, event.answer, False, event.extra))
         if usage is not None and event.last:
             figures = _line(write_usage(usage, self._crossing))
-            out = out[: -len(_END)] + b'],"usage":' + figures + b"}\n\n"
+            tier = service_tiers.write(usage, service_tiers.OPENAI, self._crossing)
+            end = b"}\n\n" if tier is None else b',"service_tier":"%b"}\n\n' % tier.encode()
+            out = out[: -len(_END)] + b'],"usage":' + figures + end
         return out + b"data: [DONE]\n\n" if event.last else out
 
     def _fault(self, fault: Fault) -> bytes:

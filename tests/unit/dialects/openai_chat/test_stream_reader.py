@@ -577,7 +577,7 @@ def test_fields_only_this_dialect_knows_are_losses_said_once() -> None:
     last = chunk({}, "stop", timings={"a": 2})
     last["choices"][0]["stop_reason"] = "###"
     _, lost = events_of(sse(first, first, last))
-    assert {code for code, _ in lost} == {"field.dropped"}
+    assert {code for code, _ in lost} == {"field.dropped", "tier.dropped"}
     assert sorted(path for _, path in lost) == [
         "/choices/0/content_filter_offsets",
         "/choices/0/content_filter_results",
