@@ -230,7 +230,7 @@ def _prepared(
         from .codec.hosted_calls import cross_turns  # few histories have uses of hosted tools
 
         crossing.offered = sent.tools
-        hosted = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, *writer.kin)), crossing)
+        hosted = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, writer.origin)), crossing)
         if hosted is not sent.turns:
             sent = msgspec.structs.replace(sent, turns=hosted)
             crossing.forget()

@@ -176,7 +176,7 @@ class StreamTranslator:
             return None
         from .codec.hosted_calls import HostedEvents  # few streams have uses of hosted tools
 
-        return HostedEvents(write, frozenset((self._to.name, *self._to.kin)), self._crossing)
+        return HostedEvents(write, frozenset((self._to.name, self._to.origin)), self._crossing)
 
     def _written(self, event: Event) -> bytes:
         """What an event is for the client. Nearly all are a few words more of what goes on, with nothing to be done."""

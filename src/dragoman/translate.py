@@ -203,7 +203,7 @@ def _cross_response(
     if writer.write_hosted is not None and _has_hosted(response):
         from .codec.hosted_calls import cross_answer  # few answers have uses of hosted tools
 
-        response = cross_answer(response, writer.write_hosted, frozenset((writer.name, *writer.kin)), crossing)
+        response = cross_answer(response, writer.write_hosted, frozenset((writer.name, writer.origin)), crossing)
     if answers is not None and answers.stand_ins:
         for part in (*response.parts, *[part for other in response.alternatives for part in other.parts]):
             report_stand_in(part, answers.stand_ins, crossing)

@@ -158,7 +158,7 @@ def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target
             continue
         writer = get(target)
         if writer.write_hosted is not None:
-            told = cross_answer(told, writer.write_hosted, frozenset((target, *writer.kin)), under)
+            told = cross_answer(told, writer.write_hosted, frozenset((target, writer.origin)), under)
         carried = carry(told, plan, under) if plan is not None else told
         whole = answer(target, get(target).write_response(carried, under))
         assert isinstance(streamed, Response), case.id

@@ -6,7 +6,7 @@ A reader makes a HostedCall and a HostedResult of every use, also where its wire
 value is then `ELSEWHERE`). Their `family` says what kind of tool it is, in the words of `codec/hosted.py`. A dialect
 that can write uses of other dialects offers `Dialect.write_hosted`: it gets a call with its result and gives the parts
 of its own dialect to write (plain `Opaque` parts, which every writer writes as they are), or none, after it has
-reported a loss. Calls and results of the target's own dialect, and of its kin, do not come here. Where a dialect has no
+reported a loss. Calls and results of the target's own dialect do not come here. Where a dialect has no
 `write_hosted`, its writer reports the parts as dropped.
 
 Members of `HostedCall.arguments`, and fields of the `HostedResult`, by family:

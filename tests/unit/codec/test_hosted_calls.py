@@ -396,3 +396,86 @@ def test_the_words_of_a_cited_page_stay_with_kin() -> None:
     assert cited["cited_text"] == "words"
     back = json.loads(dragoman.translate_response(out.body, source="anthropic", target="openrouter", created=1).body)
     assert back["choices"][0]["message"]["annotations"][0]["url_citation"]["content"] == "words"
+
+
+# fields of Chat hosts
+
+PAGES = [{"title": "A", "url": "https://e.com/a", "snippet": "words", "date": "2025-01-01"}]
+SEARCHED = {"citations": ["https://e.com/a", "https://e.com/b"], "search_results": PAGES}
+
+
+def _chat_answer(target: str) -> tuple[Any, list[str]]:
+    message = {"role": "assistant", "content": "blue[1], grey[2][9]"}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    body = {"id": "c", "object": "chat.completion", "created": 1, "model": "sonar", "choices": [choice], **SEARCHED}
+    out = dragoman.translate_response(body, source="openai-chat", target=target, created=1)
+    return json.loads(out.body), [str(loss) for loss in out.losses]
+
+
+def test_search_results_of_a_chat_host_are_a_search_and_citations() -> None:
+    out, lost = _chat_answer("openai-responses")
+    search, message = out["output"]
+    assert search["action"] == {
+        "type": "search",
+        "sources": [{"type": "url", "url": "https://e.com/a"}, {"type": "url", "url": "https://e.com/b"}],
+    }
+    notes = message["content"][0]["annotations"]
+    assert [(note["url"], note["start_index"], note["end_index"]) for note in notes] == [
+        ("https://e.com/a", 4, 7),
+        ("https://e.com/b", 13, 16),
+    ]
+    assert not [line for line in lost if line.startswith("warning")]
+    out, _ = _chat_answer("anthropic")
+    use, found, text = out["content"]
+    assert use["input"] == {} and [page["title"] for page in found["content"]] == ["A", ""]
+    assert [cited["cited_text"] for cited in text["citations"]] == ["words", ""]
+    out, lost = _chat_answer("openrouter")
+    assert out["choices"][0]["message"]["annotations"][0]["url_citation"]["content"] == "words"
+    assert "search_results" not in out and not [line for line in lost if line.startswith("warning")]
+
+
+def test_search_results_in_a_stream() -> None:
+    chunks: list[Any] = [
+        {"id": "c", "model": "sonar", "created": 1, "choices": [{"index": 0, "delta": {"content": piece}}], **SEARCHED}
+        for piece in ("blue[", "1]", ", grey")
+    ]
+    chunks.append({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], **SEARCHED})
+    body = b"".join([b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks]) + b"data: [DONE]\n\n"
+    stream = dragoman.StreamTranslator(source="openai-chat", target="openai-responses", created=1)
+    out = stream.feed(body) + stream.close()
+    response = json.loads(out.strip().split(b"data: ")[-1])["response"]
+    search, message = response["output"]
+    assert len(search["action"]["sources"]) == 2
+    (note,) = message["content"][0]["annotations"]
+    assert (note["start_index"], note["end_index"]) == (4, 7)
+
+
+def test_search_results_that_come_late_are_told_at_the_end() -> None:
+    chunks: list[Any] = [
+        {"id": "c", "model": "sonar", "created": 1, "choices": [{"index": 0, "delta": {"content": "blue"}}]},
+        {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], **SEARCHED},
+    ]
+    body = b"".join([b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks]) + b"data: [DONE]\n\n"
+    stream = dragoman.StreamTranslator(source="openai-chat", target="openai-responses", created=1)
+    out = stream.feed(body) + stream.close()
+    response = json.loads(out.strip().split(b"data: ")[-1])["response"]
+    assert [item["type"] for item in response["output"]] == ["message", "web_search_call"]
+
+
+def test_chat_clients_get_the_pages_of_a_search() -> None:
+    out, lost = _answer("anthropic", "openai-chat", [SEARCH, FOUND, TEXT])
+    assert out["search_results"] == [{"title": "A", "url": "https://e.com/a"}]
+    assert out["choices"][0]["message"]["content"] == "blue"
+    assert all(line.startswith("info") for line in lost)
+    stream = dragoman.StreamTranslator(source="openai-responses", target="openai-chat", created=1)
+    lines = [
+        {"type": "response.created", "response": {"id": "r", "model": "m", "output": []}},
+        {"type": "response.output_item.done", "output_index": 0, "item": ITEM},
+        {"type": "response.completed", "response": {"id": "r", "model": "m", "status": "completed", "output": [ITEM]}},
+    ]
+    body = b"".join([b"data: %b\n\n" % json.dumps(line).encode() for line in lines])
+    told = (stream.feed(body) + stream.close()).decode()
+    chunks = [json.loads(line[6:]) for line in told.splitlines() if line.startswith("data: {")]
+    assert [chunk["search_results"] for chunk in chunks if "search_results" in chunk] == [
+        [{"title": "", "url": "https://e.com/a"}]
+    ]

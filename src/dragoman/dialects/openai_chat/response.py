@@ -22,6 +22,7 @@ from .audio import becomes_words, is_heard, spoken_parts
 from .details import FIELD
 from .message import read_assistant, read_legacy, write_assistant, write_plain
 from .results import write_results_messages
+from .search_results import RESULTS, take_search, with_search, written_search
 from .tools import IDS
 
 _MESSAGE_EXTRAS = Fields("audio", "reasoning_details")
@@ -75,6 +76,10 @@ def read_admitted(admitted: Admitted[wire.Completion], crossing: Crossing) -> Re
     answers = [_read_choice(choice, i, answer.id or "", crossing, unknown) for i, choice in enumerate(answer.choices)]
     answers = in_order(answers, [choice.index for choice in answer.choices])
     first = answers[0] if answers else Alternative((), Stop("unknown"))
+    search = take_search(unknown[()], crossing) if () in unknown and answers else None
+    if search is not None:
+        parts = with_search(list(first.parts), search, answer.id or "")
+        first = msgspec.structs.replace(first, parts=tuple(parts))
     usage = read_usage(answer.usage, crossing, unknown) if answer.usage is not None else None
     if answer.service_tier and usage is not None and crossing.target not in wire.KIN:
         tier = service_tiers.read(answer.service_tier)
@@ -283,6 +288,9 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         tier = service_tiers.write(response.usage, service_tiers.OPENAI, crossing)
         if tier is not None:
             out["service_tier"] = tier
+    found = written_search(response.parts) if message is None else None
+    if found:
+        out[RESULTS] = found
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
     if crossing.source != crossing.target:

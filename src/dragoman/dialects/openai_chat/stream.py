@@ -32,6 +32,7 @@ from .calls import Call, begins
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
 from .response import TIER_AT, read_response, read_stop, read_usage
+from .search_results import Search, take_search
 
 _CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
 _beside_calls = attrgetter(
@@ -81,6 +82,9 @@ class StreamReader(FrameReader):
         self._tier: str | None = None
         self._kept: set[tuple[Path, str]] = set()
         self._field = ""  # in which the host thinks
+        self._search: Search | None = None  # that the host ran,
+        self._late: Search | None = None  # and that is to be told at the end
+        self._words_cited: list[str] = []  # the text in which its pages may be cited
 
     def close(self) -> list[Event]:
         events: list[Event] = []
@@ -145,6 +149,8 @@ class StreamReader(FrameReader):
         if chunk.usage is not None:
             self._usage = self._figures(chunk, unknown or {})
         if unknown:
+            if () in unknown:
+                self._find_search(unknown[()], events)
             for at, fields in unknown.items():
                 self._note(at, fields)
         plain = False
@@ -164,6 +170,24 @@ class StreamReader(FrameReader):
                 self._kept.add(((), "service_tier"))
         self._note((), sent)
 
+    def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
+        """A search that the chunk tells of, as hosts do in every chunk: its parts come before the first words."""
+        search = take_search(fields, self._crossing)
+        if search is None:
+            return
+        if self._search is None:
+            answer = self._answer(0)
+            if answer.kind or answer.waiting:
+                self._late = search  # its place is behind what has begun
+            else:
+                self._tell_search(answer, search, events)
+        self._search = search
+
+    def _tell_search(self, answer: Answer, search: Search, events: list[Event]) -> None:
+        for part in search.parts(self._id):
+            self._begin(answer, "whole", part, events)
+            self._end(answer, events)
+
     def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
         return read_usage(chunk.usage, self._crossing, unknown)
 
@@ -174,6 +198,8 @@ class StreamReader(FrameReader):
         for answer in self._answers.values():
             if answer.call is not None and answer.index == self.going_on:
                 answer.call.pieces.extend(said)
+            elif self._search is not None and answer.kind == "text" and answer.index == self.going_on:
+                self._words_cited += said
 
     def _choice(self, choice: wire.ChunkChoice, events: list[Event]) -> bool:
         """True when it was one more piece of the open part, and nothing else."""
@@ -280,6 +306,8 @@ class StreamReader(FrameReader):
             self._cite(answer, delta, events)
 
     def _words(self, answer: Answer, kind: str, text: str, events: list[Event]) -> None:
+        if self._search is not None and kind == "text" and not answer.number:
+            self._words_cited.append(text)
         if answer.kind == kind:
             events.append(PartDelta(answer.index, text))
             return
@@ -422,6 +450,11 @@ class StreamReader(FrameReader):
 
     def _end(self, answer: Answer, events: list[Event]) -> None:
         if answer.kind:
+            if self._words_cited and answer.kind == "text" and not answer.number and self._search is not None:
+                cited = self._search.citations("".join(self._words_cited))
+                self._words_cited = []
+                if cited:
+                    events.append(PartDelta(answer.index, "", None, cited))
             events.append(PartEnd(answer.index))
             answer.kind = ""
             answer.call = None
@@ -461,6 +494,8 @@ class StreamReader(FrameReader):
             self._release(answer, events, all_of_them=True)
         for answer in answers:
             self._end(answer, events)
+            if self._late is not None and not answer.number:
+                self._tell_search(answer, self._late, events)
             stop = read_stop(answer.word, answer.seen, ("choices", answer.number), self._crossing)
             last = answer is answers[-1]
             events.append(Finish(stop, self._usage if last else None, answer.number, last))

@@ -77,7 +77,9 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     left = ""
     if call.family == "web_search":
         asked = queries(call)
-        action: dict[str, Any] = {"type": "search", "query": asked[0] if asked else "", "queries": asked}
+        action: dict[str, Any] = {"type": "search"}
+        if asked:
+            action |= {"query": asked[0], "queries": asked}
         if found:
             action["sources"] = [{"type": "url", "url": page.url} for page in found]
         if any(page.title or page.quote for page in found):

@@ -1,0 +1,117 @@
+"""Searches in answers of Chat hosts: the fields `search_results` and `citations` beside `choices`.
+
+Perplexity fills both in every chunk (recorded 2025: `openai-chat-8a94592424d1`): `citations` has addresses, and `[2]`
+in the text stands for the second of them. For other dialects they are a hosted call with its result, and citations of
+the text. No host says what was searched for. Searches of other dialects are written for clients as `search_results`. In
+a request no host takes either field.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Text
+from ...codec import jsontext
+from ...codec.hosted_calls import mapped, objects, pages, queries, word
+from ...codec.hosted_text import write_as_text
+from ...codec.ids import hashed
+from ...crossing import Crossing
+from . import wire
+
+RESULTS, ADDRESSES = "search_results", "citations"
+_NUMBER = re.compile(r"\[(\d{1,3})\]")
+
+
+class Search:
+    """What an answer's fields tell of a search."""
+
+    __slots__ = ("_cited", "_sources", "_told")
+
+    def __init__(self, results: Raw | None, addresses: Raw | None) -> None:
+        found = jsontext.plain(results) if results is not None else None
+        listed = jsontext.plain(addresses) if addresses is not None else None
+        self._sources = [
+            Citation(word(page, "url"), word(page, "title"), word(page, "snippet")) for page in objects(found)
+        ]
+        known = {page.url: page for page in self._sources}
+        urls = [url for url in listed if isinstance(url, str)] if isinstance(listed, list) else []
+        self._cited = [known.get(url, Citation(url)) for url in urls] or self._sources
+        self._sources += [page for page in self._cited if page.url not in known]
+        self._told = bool(self._sources)
+
+    def __bool__(self) -> bool:
+        return self._told
+
+    def parts(self, answer_id: str) -> tuple[Opaque, Opaque]:
+        """The search as a hosted call with its result."""
+        name = hashed(f"{answer_id}\x1fsearch", "search_")
+        call = HostedCall(wire.NAME, ADDRESSES, ELSEWHERE, "web_search", name, "web_search", "{}", at=(ADDRESSES,))
+        sources = tuple(self._sources)
+        return call, HostedResult(wire.NAME, RESULTS, ELSEWHERE, "web_search", name, sources, at=(RESULTS,))
+
+    def citations(self, text: str) -> tuple[Citation, ...]:
+        """The citations of a text: a page for each number in brackets."""
+        found: list[Citation] = []
+        for match in _NUMBER.finditer(text):
+            number = int(match[1]) - 1
+            if 0 <= number < len(self._cited):
+                page = self._cited[number]
+                found.append(Citation(page.url, page.title, page.quote, match.start(), match.end()))
+        return tuple(found)
+
+
+def take_search(fields: dict[str, Raw], crossing: Crossing) -> Search | None:
+    """The search that an answer's fields tell of, taken out of them; None where they tell of none. Within this dialect
+    the fields stay."""
+    if crossing.target == wire.NAME or not (RESULTS in fields or ADDRESSES in fields):
+        return None
+    search = Search(fields.get(RESULTS), fields.get(ADDRESSES))
+    if not search:
+        return None
+    fields.pop(RESULTS, None)
+    fields.pop(ADDRESSES, None)
+    return search
+
+
+def with_search(parts: list[Part], search: Search, answer_id: str) -> list[Part]:
+    """The parts of an answer, its search in front of the first text, each text with its citations."""
+    cited = [
+        msgspec.structs.replace(part, citations=(*part.citations, *search.citations(part.text)))
+        if type(part) is Text and not part.refusal
+        else part
+        for part in parts
+    ]
+    place = next((i for i, part in enumerate(cited) if isinstance(part, Text)), len(cited))
+    return [*cited[:place], *search.parts(answer_id), *cited[place:]]
+
+
+def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+    """The pages of another dialect's search, for a client."""
+    found = pages(result)
+    if request or call.family != "web_search" or not found:
+        return write_as_text(call, result, crossing, request)
+    if queries(call):
+        crossing.lose("hosted.mapped", call.at, "the queries have no place")
+    mapped(call, result, crossing, RESULTS, request=False)
+    listed = [_page(page) for page in found]
+    return (Opaque(wire.NAME, RESULTS, jsontext.raw(listed), at=call.at),)
+
+
+def _page(page: Citation) -> dict[str, Any]:
+    said = {"title": page.title, "url": page.url, "snippet": page.quote}
+    return {name: value for name, value in said.items() if value or name != "snippet"}
+
+
+def is_search(part: Part) -> bool:
+    """Whether a part stands beside `choices`, not in a message."""
+    return isinstance(part, Opaque) and part.dialect == wire.NAME and part.kind in (RESULTS, ADDRESSES)
+
+
+def written_search(parts: tuple[Part, ...]) -> list[Any]:
+    """The value of `search_results` for the parts that `write_hosted` made; empty for none."""
+    made = [part for part in parts if isinstance(part, Opaque) and is_search(part) and part.value != ELSEWHERE]
+    return [page for part in made for page in jsontext.plain(part.value)]
