@@ -82,7 +82,8 @@ def rules() -> str:
     out = ["# Rules", "", "What `dragoman lint` checks. `dragoman rule ID` shows one of these.", ""]
     for name, (rule, spoken) in sorted(all_rules().items()):
         lines = [line.strip() for line in rule.text.strip().splitlines()]
-        about = f"*{rule.severity}; {', '.join(spoken)}; looks at: {', '.join(rule.kinds)}.*"
+        asked = f"; only with the rule set `{rule.rule_set}`" if rule.rule_set else ""
+        about = f"*{rule.severity}; {', '.join(spoken)}; looks at: {', '.join(rule.kinds)}{asked}.*"
         out += [f"## {name}", "", about, "", *lines, ""]
     return "\n".join(out)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,16 +18,19 @@ def lint(
     model: str | None = None,
     headers: Mapping[str, str] | None = None,
     request: Body | None = None,
+    rule_sets: Collection[str] = (),
 ) -> list[Finding]:
     """What breaks a rule of the dialect, in the order of the document.
 
     A stream is given as its bytes, or as the list of its decoded frames. `model` is needed where the document does not
-    name it, `headers` are those of the request; `request` is what a response or a stream answers. Bytes that are no
-    document at all raise WireError.
+    name it, `headers` are those of the request; `request` is what a response or a stream answers. `rule_sets` names
+    rules that are off by default (`seeds`). Bytes that are no document at all raise WireError.
     """
     from . import linting
 
-    return linting.lint(body, dialect=dialect, kind=kind, model=model, headers=headers, request=request)
+    return linting.lint(
+        body, dialect=dialect, kind=kind, model=model, headers=headers, request=request, rule_sets=rule_sets
+    )
 
 
 def lint_conversation(
@@ -36,6 +39,7 @@ def lint_conversation(
     dialect: str,
     model: str | None = None,
     headers: Mapping[str, str] | None = None,
+    rule_sets: Collection[str] = (),
 ) -> list[Finding]:
     """What breaks a rule in a conversation: its requests, responses and streams in order, each with its kind.
 
@@ -43,4 +47,4 @@ def lint_conversation(
     """
     from . import linting
 
-    return linting.lint_conversation(documents, dialect=dialect, model=model, headers=headers)
+    return linting.lint_conversation(documents, dialect=dialect, model=model, headers=headers, rule_sets=rule_sets)

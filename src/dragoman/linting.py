@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -53,14 +53,25 @@ _GENERAL = rules_of(globals())
 
 @lru_cache(maxsize=64)
 def rules_for(dialect: str) -> tuple[Rule, ...]:
-    """Every rule for documents of a dialect: the general ones, its own, and those of the seeds."""
+    """Every rule for documents of a dialect: the general ones, its own, and those of the seeds, rule sets included."""
     if dialect == MCP:
         from . import mcprules
 
         return mcprules.RULES
-    from . import seedrules  # only a linter needs them
+    from . import seed_declarations, seedrules  # only a linter needs them
 
-    return (*_GENERAL, *get(dialect).rules(), *seedrules.RULES.get(dialect, ()))
+    return (*_GENERAL, *get(dialect).rules(), *seedrules.RULES.get(dialect, ()), *seed_declarations.RULES)
+
+
+RULE_SETS = ("seeds",)
+"""Rules that a caller has to ask for."""
+
+
+def _checked_sets(rule_sets: Iterable[str]) -> frozenset[str]:
+    for name in rule_sets:
+        if name not in RULE_SETS:
+            raise ConfigError("rule set", str(name), RULE_SETS)
+    return frozenset(rule_sets)
 
 
 def linted() -> tuple[str, ...]:
@@ -85,17 +96,19 @@ def lint(
     model: str | None = None,
     headers: Mapping[str, str] | None = None,
     request: Body | None = None,
+    rule_sets: Collection[str] = (),
 ) -> list[Finding]:
     """What breaks a rule of the dialect, in the order of the document.
 
     A stream is given as its bytes, or as the list of its decoded frames. `model` is needed where the document does not
-    name it, `headers` are those of the request; `request` is what a response or a stream answers. Bytes that are no
-    document at all raise WireError.
+    name it, `headers` are those of the request; `request` is what a response or a stream answers. `rule_sets` names
+    rules that are off by default (`seeds`). Bytes that are no document at all raise WireError.
     """
+    sets = _checked_sets(rule_sets)
     subject = _subject(body, dialect, kind, model, headers)
     if request is not None:
         subject.request = _document(request, dialect, "request")
-    return [found for _, found in _findings(subject, dialect)]
+    return [found for _, found in _findings(subject, dialect, sets)]
 
 
 def lint_conversation(
@@ -104,11 +117,13 @@ def lint_conversation(
     dialect: str,
     model: str | None = None,
     headers: Mapping[str, str] | None = None,
+    rule_sets: Collection[str] = (),
 ) -> list[Finding]:
     """What breaks a rule in a conversation: its requests, responses and streams in order, each with its kind.
 
     Here rules can also see what a request leaves out of the response before it. Paths begin with the document's number.
     """
+    sets = _checked_sets(rule_sets)
     out: list[Finding] = []
     request: Any = None
     response: Any = None
@@ -118,7 +133,7 @@ def lint_conversation(
             subject.before, request = response, subject.document
         else:
             subject.request = request
-        found = _findings(subject, dialect)
+        found = _findings(subject, dialect, sets)
         out += [msgspec.structs.replace(one, path=pointer((number, *path))) for path, one in found]
         sound = not any(one.severity == "error" for _, one in found)
         response = subject.document if kind == "response" else None
@@ -149,11 +164,11 @@ def _subject(body: Body, dialect: str, kind: Kind, model: str | None, headers: M
     return Subject(document, kind, asked, profiles.lookup(dialect, asked), lowered)
 
 
-def _findings(subject: Subject, dialect: str) -> list[tuple[Path, Finding]]:
+def _findings(subject: Subject, dialect: str, sets: frozenset[str]) -> list[tuple[Path, Finding]]:
     found: list[tuple[tuple[int, ...], Path, Finding]] = []
     places: dict[int, dict[str, int]] = {}
     for one in rules_for(dialect):
-        if subject.kind in one.kinds:
+        if subject.kind in one.kinds and (not one.rule_set or one.rule_set in sets):
             for breach in one.check(subject):
                 severity = breach.severity or one.severity
                 finding = Finding(one.id, severity, pointer(breach.at), breach.message, breach.fix)

@@ -66,6 +66,8 @@ class Rule(Struct, frozen=True):
     severity: Level
     kinds: tuple[Kind, ...]
     check: Check
+    rule_set: str = ""
+    """The rule set that a caller has to ask for; "": the rule always holds."""
 
     @property
     def text(self) -> str:
@@ -73,9 +75,9 @@ class Rule(Struct, frozen=True):
         return self.check.__doc__ or ""
 
 
-def rule(id: str, severity: Level, *kinds: Kind) -> Callable[[Check], Rule]:
-    """Make a rule of a check; without `kinds` it looks at requests."""
-    return lambda check: Rule(id, severity, kinds or ("request",), check)
+def rule(id: str, severity: Level, *kinds: Kind, rule_set: str = "") -> Callable[[Check], Rule]:
+    """Make a rule of a check; without `kinds` it looks at requests. A rule of a `rule_set` is off by default."""
+    return lambda check: Rule(id, severity, kinds or ("request",), check, rule_set)
 
 
 def rules_of(module: Mapping[str, Any]) -> tuple[Rule, ...]:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from dragoman import Finding, lint, lint_conversation
-from dragoman.linting import all_rules
+from dragoman.linting import RULE_SETS, all_rules
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RULES = all_rules()
@@ -49,12 +49,20 @@ def found(rule: str, case: Case, dialect: str) -> list[Finding]:
     if case.before is not None:
         ask: tuple[Any, Any] = ("request", {"model": "any"})
         documents = [ask, ("response", case.before), ("request", case.document)]
-        everything = lint_conversation(documents, dialect=dialect, model=case.model, headers=case.headers)
+        everything = lint_conversation(
+            documents, dialect=dialect, model=case.model, headers=case.headers, rule_sets=RULE_SETS
+        )
         own = [msgspec.structs.replace(one, path=one.path[2:]) for one in everything if one.path.startswith("/2")]
     else:
         kind: Any = case.kind
         own = lint(
-            case.document, dialect=dialect, kind=kind, model=case.model, headers=case.headers, request=case.request
+            case.document,
+            dialect=dialect,
+            kind=kind,
+            model=case.model,
+            headers=case.headers,
+            request=case.request,
+            rule_sets=RULE_SETS,
         )
     return [one for one in own if one.rule == rule]
 

@@ -161,3 +161,23 @@ def test_mcp_is_linted_without_being_a_dialect() -> None:
         lint(b"data: {}\n\n", dialect="mcp", kind="stream")
     with pytest.raises(WireError):
         lint(b"[", dialect="mcp")
+
+
+DECLARED = [{"name": "read_file", "input_schema": {"type": "object", "properties": {"file_path": {"type": "string"}}}}]
+
+
+def test_a_rule_set_is_off_unless_it_is_asked_for() -> None:
+    assert lint(DECLARED, dialect="anthropic", kind="tools") == []
+    (found,) = lint(DECLARED, dialect="anthropic", kind="tools", rule_sets=("seeds",))
+    assert (found.rule, found.severity, found.fix) == ("SEED-041", "warning", "call it absolute_path")
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}], "tools": DECLARED}
+    documents: list[Any] = [("request", body)]
+    assert [one.path for one in lint_conversation(documents, dialect="anthropic", rule_sets=["seeds"])] == [
+        "/0/tools/0/input_schema/properties/file_path"
+    ]
+    assert lint_conversation(documents, dialect="anthropic") == []
+
+
+def test_a_rule_set_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ConfigError, match="unknown rule set 'seed'; valid: seeds"):
+        lint(DECLARED, dialect="anthropic", kind="tools", rule_sets=("seed",))

@@ -13,7 +13,7 @@ from .. import lint as library
 from ..detect import detect
 from ..dialects import get
 from ..errors import WireError
-from ..linting import MCP, linted
+from ..linting import MCP, RULE_SETS, linted
 from ..repair import repair
 from ..rule import Finding, Kind
 from .lines import lines_of
@@ -32,6 +32,7 @@ class Job(Struct):
     kind: Kind | None
     model: str | None
     fix: bool
+    rule_sets: tuple[str, ...] = ()
     found: list[Found] = []
     documents: int = 0
     repaired: int = 0
@@ -50,10 +51,23 @@ class Job(Struct):
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="How to report."
 )
+@click.option(
+    "--rule-set",
+    "rule_sets",
+    multiple=True,
+    type=click.Choice(list(RULE_SETS)),
+    help="Rules that are off by default. seeds: declarations of the seeds' tools have the seeds' parameter names.",
+)
 @click.option("--fix", is_flag=True, help="Repair the history of requests in place; - is repaired to standard output.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def lint(
-    dialect: str | None, kind: Kind | None, model: str | None, form: str, fix: bool, files: tuple[str, ...]
+    dialect: str | None,
+    kind: Kind | None,
+    model: str | None,
+    form: str,
+    rule_sets: tuple[str, ...],
+    fix: bool,
+    files: tuple[str, ...],
 ) -> None:
     """Check FILE... against the rules of its dialect; - is standard input, .jsonl holds a document per line.
 
@@ -63,7 +77,7 @@ def lint(
         fail(f"unknown dialect {dialect!r}; there are: {', '.join(linted())}", 2)
     if dialect == MCP and kind == "stream":
         fail("documents of mcp are requests, responses or tools", 2)
-    job = Job(dialect, kind, model, fix)
+    job = Job(dialect, kind, model, fix, rule_sets)
     for file in files:
         _file(job, file)
     click.echo(FORMATS[form](job.found, job.documents), err=fix and "-" in files)
@@ -103,7 +117,7 @@ def _document(job: Job, file: str, line: int, body: bytes) -> bytes:
     try:
         if job.fix and kind == "request" and dialect != MCP:
             body = _mended(job, body, dialect)
-        findings = library(body, dialect=dialect, kind=kind, model=job.model)
+        findings = library(body, dialect=dialect, kind=kind, model=job.model, rule_sets=job.rule_sets)
     except WireError as error:
         findings = [Finding(UNREADABLE, "error", error.path, str(error))]
     rows = {} if line or kind == "stream" else lines_of(body, {one.path for one in findings})

@@ -231,3 +231,12 @@ def test_mcp_has_no_streams() -> None:
 def test_odd_documents_give_no_traceback(body: bytes) -> None:
     done = run("-", stdin=body)
     assert done.exit_code in (1, 2) and isinstance(done.exception, SystemExit)
+
+
+def test_a_rule_set_is_asked_for_by_its_name() -> None:
+    schema = {"type": "object", "properties": {"file_path": {"type": "string"}}}
+    body = msgspec.json.encode([{"name": "read_file", "input_schema": schema}])
+    arguments = ("--dialect", "anthropic", "--kind", "tools")
+    assert run(*arguments, "-", stdin=body).exit_code == 0
+    done = run(*arguments, "--rule-set", "seeds", "-", stdin=body)
+    assert done.exit_code == 1 and "SEED-041" in done.stdout

@@ -108,6 +108,49 @@ def tools_are_flat(subject: Subject) -> Iterator[Breach]:
                 yield Breach((*at, key), f"the {key} object is the shape of Chat Completions", "lift its fields up")
 
 
+_TOOL_TYPES = frozenset(
+    {
+        "function",
+        "custom",
+        "namespace",
+        "tool_search",
+        "programmatic_tool_calling",
+        "mcp",
+        "web_search",
+        "web_search_2025_08_26",
+        "web_search_preview",
+        "web_search_preview_2025_03_11",
+        "file_search",
+        "code_interpreter",
+        "image_generation",
+        "computer",
+        "computer_use_preview",
+        "shell",
+        "local_shell",
+        "apply_patch",
+    }
+)
+
+
+@rule("OAR-024", "warning", "request", "tools")
+def tool_types_are_known(subject: Subject) -> Iterator[Breach]:
+    """The `type` of a tool is one that OpenAI has.
+
+    Why: the server refuses any other ("Invalid value: 'x'. Supported values are: 'function', ..."). Some compatible
+    hosts have types of their own.
+
+    Good: `{"type": "web_search"}`
+
+    Bad: `{"type": "google_search"}`
+
+    Source: protocols/openai-responses.md section 4 [T]; OpenAI's specification, schema Tool, November 2026.
+    """
+    for _, at, tool in tools(subject):
+        kind = word(tool, "type")
+        if kind and kind not in _TOOL_TYPES:
+            yield Breach((*at, "type"), f"{quoted(kind)} is no type of tool that OpenAI has", "declare a function")
+
+
 @rule("OAR-003", "error", "request", "tools")
 def names_are_legal_and_unique(subject: Subject) -> Iterator[Breach]:
     """Names of tools and schemas match `^[a-zA-Z0-9_-]{1,64}$`; tool names are unique in their namespace.
