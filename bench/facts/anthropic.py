@@ -13,7 +13,9 @@ from .fields import (
     Reader,
     Table,
     arguments,
+    budget,
     decoded,
+    effort,
     format_schema,
     hosted,
     hosted_item,
@@ -53,14 +55,12 @@ def _choice(value: Json, path: Path, facts: Facts) -> None:
 def _thinking(value: Json, path: Path, facts: Facts) -> None:
     if not isinstance(value, dict):
         return
-    facts.put("setting.budget", value.get("budget_tokens"), (*path, "budget_tokens"))
+    budget(value.get("budget_tokens"), (*path, "budget_tokens"), facts)
     shown(value.get("display"), (*path, "display"), facts)
     if value.get("type") in ("enabled", "adaptive") and value.get("display") != "omitted":
         facts.implied.add(("setting.thoughts", "shown"))
-    if value.get("type") == "disabled":
-        facts.put("setting.effort", "none", (*path, "type"))
-    elif value.get("type") == "adaptive":
-        facts.put("setting.thinking", "on", (*path, "type"))
+    if value.get("budget_tokens") is None:
+        effort(value.get("type"), (*path, "type"), facts)
 
 
 def _format(value: Json, path: Path, facts: Facts) -> None:
@@ -170,13 +170,13 @@ REQUEST = Reader(
         "system/*/type": "-",
         "model": model,
         "max_tokens": "setting.limit",
-        "temperature": "setting.temperature",
-        "top_p": "setting.top_p",
+        "temperature": unless(1, kind="setting.temperature"),
+        "top_p": unless(1, kind="setting.top_p"),
         "top_k": "setting.top_k",
         "stop_sequences": "setting.stop",
         "stream": "-",
         "thinking": _thinking,
-        "output_config/effort": "setting.effort",
+        "output_config/effort": effort,
         "output_config/format": _format,
         "output_format": _format,
         "metadata/user_id": "setting.user",

@@ -172,6 +172,8 @@ def _covers(loss: Loss, path: Path, fact: Fact, at: Path) -> bool:
         return True  # there is one in a document, and the path names the field that it was made of
     if path in ((), ("request",), ("response",)):
         return kinds is not None  # a loss of the whole document reports what it concerns, and nothing else
+    if loss.code.startswith("citation.") and path[-1] in ("content", "text"):
+        path = path[:-1]  # the text that is cited: its citations stand beside it
     return at[: len(path)] == path
 
 

@@ -308,6 +308,26 @@ def shown(value: Json, path: Path, facts: Facts) -> None:
         facts.put("setting.thoughts", "shown", path)
 
 
+def effort(value: Json, path: Path, facts: Facts) -> None:
+    """How much the model shall think, or whether at all: a word, or a switch."""
+    word = "none" if value in (False, "disabled") else str(value).lower()
+    if value in (True, "enabled", "adaptive"):
+        facts.put("setting.thinking", "on", path)
+    elif value is not None:
+        facts.put("setting.effort", word, path)
+    if word != "none":
+        facts.implied.add(("setting.thinking", "on"))
+
+
+def budget(value: Json, path: Path, facts: Facts) -> None:
+    """How many tokens the model may think. 0 is an effort of none, -1 leaves it to the model."""
+    if value == 0:
+        effort("none", path, facts)
+    elif value is not None:
+        facts.implied.add(("setting.thinking", "on"))
+        facts.put("setting.budget", value if value != -1 else None, path)
+
+
 def model(value: Json, path: Path, facts: Facts) -> None:
     """The name of the model, without the folder in which Google lists it."""
     facts.put("model", str(value).removeprefix("models/") if value else None, path)

@@ -12,7 +12,9 @@ from .fields import (
     Reader,
     Table,
     arguments,
+    budget,
     camel,
+    effort,
     format_schema,
     hosted_item,
     hosted_name,
@@ -71,17 +73,6 @@ def _choice(value: Json, path: Path, facts: Facts) -> None:
         facts.put("choice", words.get(mode), (*path, "mode"))
     for name in names:
         facts.put("choice.tool", name, path)
-
-
-def _level(value: Json, path: Path, facts: Facts) -> None:
-    facts.put("setting.effort", str(value).lower(), path)
-
-
-def _budget(value: Json, path: Path, facts: Facts) -> None:
-    if value == 0:
-        facts.put("setting.effort", "none", path)
-    elif value != -1:
-        facts.put("setting.budget", value, path)
 
 
 def _mime(value: Json, path: Path, facts: Facts) -> None:
@@ -204,8 +195,8 @@ def _parts(prefix: str) -> dict[str, Any]:
 
 
 _CONFIG: Table = {
-    "temperature": "setting.temperature",
-    "topP": "setting.top_p",
+    "temperature": unless(1, kind="setting.temperature"),
+    "topP": unless(1, kind="setting.top_p"),
     "topK": "setting.top_k",
     "seed": "setting.seed",
     "stopSequences": "setting.stop",
@@ -219,8 +210,8 @@ _CONFIG: Table = {
     "responseSchema": format_schema,
     "responseJsonSchema": format_schema,
     "responseModalities/*": unless("TEXT", kind="setting.modalities"),
-    "thinkingConfig/thinkingLevel": _level,
-    "thinkingConfig/thinkingBudget": _budget,
+    "thinkingConfig/thinkingLevel": effort,
+    "thinkingConfig/thinkingBudget": budget,
     "thinkingConfig/includeThoughts": shown,
 }
 

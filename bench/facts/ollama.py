@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .chat import figure, tool
-from .fields import Facts, Json, Path, Reader, Table, arguments, format_schema, media, model, result
+from .fields import Facts, Json, Path, Reader, Table, arguments, effort, format_schema, media, model, result, unless
 
 _MESSAGE: Table = {
     "role": "-",
@@ -29,12 +29,8 @@ def _format(value: Json, path: Path, facts: Facts) -> None:
 
 
 def _think(value: Json, path: Path, facts: Facts) -> None:
-    if value is False:
-        facts.put("setting.effort", "none", path)
-    elif isinstance(value, str):
-        facts.put("setting.effort", value, path)
-        facts.implied.add(("setting.thoughts", "shown"))
-    elif value is True:
+    effort(value, path, facts)
+    if value is not False:
         facts.implied.add(("setting.thoughts", "shown"))
 
 
@@ -56,8 +52,8 @@ REQUEST = Reader(
         "stream": "-",
         "format": _format,
         "think": _think,
-        "options/temperature": "setting.temperature",
-        "options/top_p": "setting.top_p",
+        "options/temperature": unless(1, kind="setting.temperature"),
+        "options/top_p": unless(1, kind="setting.top_p"),
         "options/top_k": "setting.top_k",
         "options/min_p": "setting.min_p",
         "options/seed": "setting.seed",

@@ -12,6 +12,7 @@ from .fields import (
     Reader,
     Table,
     arguments,
+    effort,
     format_schema,
     hosted,
     hosted_item,
@@ -177,11 +178,11 @@ REQUEST = Reader(
     {
         "instructions": "text",
         "model": model,
-        "temperature": "setting.temperature",
-        "top_p": "setting.top_p",
+        "temperature": unless(1, kind="setting.temperature"),
+        "top_p": unless(1, kind="setting.top_p"),
         "max_output_tokens": "setting.limit",
         "parallel_tool_calls": unless(True, kind="setting.parallel"),
-        "reasoning/effort": "setting.effort",
+        "reasoning/effort": effort,
         "reasoning/summary": shown,
         "reasoning/context": unless("all_turns", "auto", kind="other"),  # thoughts of all turns go along anyway
         "text/verbosity": "setting.verbosity",
