@@ -10,7 +10,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Tool, ToolCall, ToolResult
-from tests.crossings.desk import DIALECTS, answer, calls_of, codes, lost, read, read_answer, streamed, to
+from tests.crossings.desk import DIALECTS, answer, calls_of, codes, folded, lost, read, read_answer, streamed, to
 
 SOURCE = "openai-responses"
 OTHERS = [name for name in DIALECTS if name != SOURCE]
@@ -159,3 +159,37 @@ def test_arguments_that_break_off_are_no_whole_call() -> None:
 def test_a_forced_tool_is_forced_as_the_function(name: str) -> None:
     done = to("openai-chat", {**_asked(name), "tool_choice": {"type": name}}, SOURCE)
     assert done.json()["tool_choice"] == {"type": "function", "function": {"name": name}}
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_the_pieces_of_a_streamed_item_are_no_loss(target: str) -> None:
+    began = {**PATCH_CALL, "status": "in_progress", "operation": {**PATCH_CALL["operation"], "diff": ""}}
+    response = {"object": "response", "id": "resp_1", "model": "gpt-5.5", "created_at": 1, "output": []}
+    where = {"output_index": 0, "item_id": "apc_1"}
+    diff = PATCH_CALL["operation"]["diff"]
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {**response, "status": "in_progress"}},
+        {"type": "response.output_item.added", "output_index": 0, "item": began},
+        {"type": "response.apply_patch_call_operation_diff.delta", **where, "delta": diff},
+        {"type": "response.apply_patch_call_operation_diff.done", **where, "diff": diff},
+        {"type": "response.output_item.done", "output_index": 0, "item": PATCH_CALL},
+        {"type": "response.completed", "response": {**response, "status": "completed", "output": [PATCH_CALL]}},
+    ]
+    stream = dragoman.StreamTranslator(source=SOURCE, target=target)
+    out = b""
+    for number, event in enumerate(events):
+        data = json.dumps({**event, "sequence_number": number})
+        out += stream.feed(f"event: {event['type']}\ndata: {data}\n\n".encode())
+    out += stream.close()
+    (call,) = calls_of(folded(out, target))
+    assert (call.name, call.input) == ("apply_patch", PATCH_CALL["operation"])
+    assert "event.dropped" not in {loss.code for loss in stream.losses}
+
+
+def test_the_output_of_a_container_is_no_result_of_the_clients() -> None:
+    container = {"type": "container_reference", "container_id": "cntr_1"}
+    output = {"type": "shell_call_output", "id": "sho_1", "call_id": "call_1", "output": WROTE, "status": "completed"}
+    items = [{**SHELL_CALL, "environment": container}, output]
+    body = {"object": "response", "id": "resp_1", "model": "gpt-5.5", "status": "completed", "output": items}
+    back = dragoman.translate_response(body, source=SOURCE, target="openai-chat")
+    assert not {"tool.hosted.as_function", "result.structured.as_text"} & codes(back)

@@ -120,6 +120,16 @@ _BY_CALL = {tool.call: tool for tool in _TOOLS}
 _BY_OUTPUT = {tool.output: tool for tool in _TOOLS}
 KINDS = frozenset((*_BY_CALL, *_BY_OUTPUT))
 """The types of their items."""
+PROGRESS = (
+    "response.apply_patch_call_operation_diff.delta",
+    "response.apply_patch_call_operation_diff.done",
+    "response.shell_call_command.added",
+    "response.shell_call_command.delta",
+    "response.shell_call_command.done",
+    "response.shell_call_output_content.delta",
+    "response.shell_call_output_content.done",
+)
+"""Events of a stream that tell an item in pieces. The item itself comes whole behind them."""
 
 
 def _is_local(value: Any) -> bool:
@@ -206,7 +216,7 @@ class ClientItems:
 
 def read_answer_call(item: wire.Item, at: Path, crossing: Crossing) -> ToolCall | None:
     """The call that an item of an answer is, for another dialect; None for any other item."""
-    if crossing.target == wire.NAME:
+    if crossing.target == wire.NAME or (jsontext.kind(item.strange) if item.strange else item.type) not in _BY_CALL:
         return None
     found = ClientItems(crossing).read(item, at)
     return found if type(found) is ToolCall else None

@@ -27,6 +27,7 @@ from ...codec.sse import Splitter
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
+from .client_tools import PROGRESS
 from .faults import fault_from
 from .hosted_runs import STREAM_EVENTS
 from .images import EVENTS as IMAGE_EVENTS
@@ -76,6 +77,7 @@ _SILENT = frozenset(
         "response.reasoning_summary_part.done",
         *[f"response.{IMAGE}.{state}" for state in IMAGE_EVENTS],
         *STREAM_EVENTS,
+        *PROGRESS,
         # How far a search is: its item comes whole.
         "response.web_search_call.in_progress",
         "response.web_search_call.searching",
