@@ -23,7 +23,7 @@ from .conversation import Conversation, History
 from .gist import NOTHING, gist, survey
 from .ids import hashed
 from .seals import BUNDLE, HERE, Origin, Record, same_origin
-from .shared_seals import for_upstream, record_for_upstream
+from .shared_seals import for_upstream, left_over, record_for_upstream
 from .vault import AMBIGUOUS, Vault
 
 _ELSEWHERE = "it belongs to another upstream"
@@ -311,6 +311,8 @@ def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossi
     if type(part) is Reasoning and not port.skip:
         shared = for_upstream(seal, part.text, port.origin, port.asked)
         if shared is not seal:
+            for name in left_over(seal):
+                crossing.lose("field.dropped", (*part.at, name), severity="info")
             part, seal = msgspec.structs.replace(part, seal=shared), shared
     foreign = seal.dialect != port.origin.dialect and type(part) in (Reasoning, Text, ToolCall)
     if foreign or (not port.skip and same_origin(seal, port.origin)):

@@ -31,6 +31,8 @@ class _Entry(Struct):
 
 
 _entry = msgspec.json.Decoder(_Entry).decode
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_CROSSED = frozenset({*_Entry.__struct_fields__, "index"})
 _encode = msgspec.json.Encoder().encode
 
 
@@ -45,6 +47,13 @@ def for_upstream(seal: Seal, text: str, upstream: Origin, asked: str = "") -> Se
     elif upstream.dialect == _OPENROUTER and seal.dialect == _ANTHROPIC:
         found = _as_entry(seal, text)
     return seal if found is None else msgspec.structs.replace(found, model=upstream.model)
+
+
+def left_over(seal: Seal) -> list[str]:
+    """The fields of an entry for which a thinking block has no place."""
+    if seal.dialect not in _LISTS:
+        return []
+    return [name for name, value in _fields(seal.data).items() if name not in _CROSSED and bytes(value) != b"null"]
 
 
 def record_for_upstream(record: Record, upstream: Origin) -> Record:

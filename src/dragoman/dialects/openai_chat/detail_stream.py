@@ -15,7 +15,7 @@ from ...canon.parts import Part, Path, Reasoning, Seal
 from ...codec import jsontext
 from ...crossing import Crossing
 from . import wire
-from .details import ENCRYPTED, FIELD, SUMMARY, Detail, is_proof, listed, look, words
+from .details import ENCRYPTED, FIELD, SUMMARY, Detail, is_proof, listed, look, says_more, words
 from .stream import Answer, StreamReader
 
 _KIND = "detail"
@@ -108,16 +108,18 @@ class DetailStreamReader(StreamReader):
 
     def _end(self, answer: Answer, events: list[Event]) -> None:
         if answer.kind == _KIND:
-            seal = self._detail_seal(self._details.pop(answer.number))
+            seal = self._detail_seal(answer, self._details.pop(answer.number))
             if seal is not None:
                 events.append(PartDelta(answer.index, "", seal))
         super()._end(answer, events)
 
-    def _detail_seal(self, detail: GrowingDetail) -> Seal | None:
+    def _detail_seal(self, answer: Answer, detail: GrowingDetail) -> Seal | None:
         """The seal of a thought: the whole entry, if it proves anything."""
         whole = detail.whole()
         found = look(whole)
         if found is None or not is_proof(found):
+            if says_more(whole):
+                self._odd_field(("choices", answer.number, "delta"), {FIELD: whole})
             return self._thought_origin()
         return Seal(wire.NAME, jsontext.text(whole), found.type)
 

@@ -64,9 +64,18 @@ def words(detail: Detail) -> str:
     return (detail.summary if detail.type == SUMMARY else detail.text if detail.type == TEXT else "") or ""
 
 
+_SAYING = frozenset({"type", "text", "summary", "format", "index", "signature", "data"})
+
+
 def is_proof(detail: Detail) -> bool:
-    """Whether an entry holds a signature or encrypted reasoning."""
-    return bool(detail.signature or detail.data)
+    """Whether a host wants an entry back whole: it holds a signature or encrypted reasoning, or is in a format of the
+    host's own (MiniMax asks for its list, whose entries have words alone: its guide on tool use, 2026-03)."""
+    return bool(detail.signature or detail.data) or detail.format not in (None, "", _FORMAT)
+
+
+def says_more(value: Raw) -> bool:
+    """Whether an entry that proves nothing says more than its words."""
+    return not jsontext.fields(value).keys() <= _SAYING
 
 
 def written_entry(packed: str, index: int) -> dict[str, Any]:
@@ -129,7 +138,7 @@ def take_own(message: wire.Message, at: Path) -> list[Part]:
     said = "".join(map(words, known))
     thought = message.reasoning_content or message.reasoning or ""
     if not any(map(is_proof, known)):
-        if said == thought:
+        if said == thought and not any(map(says_more, values)):
             message.reasoning_details = wire.NONE
         return []
     if said and thought and said != thought:

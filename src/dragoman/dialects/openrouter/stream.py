@@ -97,7 +97,7 @@ class StreamReader(DetailStreamReader):
     def _thought_origin(self) -> Seal | None:
         return None  # the details have the seals
 
-    def _detail_seal(self, detail: GrowingDetail) -> Seal | None:
+    def _detail_seal(self, answer: Answer, detail: GrowingDetail) -> Seal | None:
         """The whole detail; or the seal of another origin that stands packed in it."""
         whole = detail.whole()
         found = look(whole)
