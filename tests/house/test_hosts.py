@@ -18,6 +18,7 @@ DECLARED = {row.names[0]: row for row in hosts.rows() if row.names}
 PLACES = {
     "messages[]": {"name", "refusal", "annotations", "audio", "reasoning_details"},
     "tools[]": {"custom", "strict"},
+    "tool_calls[]": {"extra_content"},
     "content[]": {"image_url", "input_audio", "file", "video_url", "cache_control", "prompt_cache_breakpoint"},
     "response_format": {"json_schema", "json_schema.strict"},
     "tool_choice": {"allowed_tools"},

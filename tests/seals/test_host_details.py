@@ -105,6 +105,21 @@ def test_words_that_are_said_twice_are_no_loss() -> None:
     assert [loss for loss in told.losses if loss.code == "field.dropped"] == []
 
 
+def test_entries_in_a_format_of_the_hosts_own_go_back_whole() -> None:
+    entry = {"type": "reasoning.text", "id": "r-1", "format": "MiniMax-response-v1", "index": 0, "text": "Hm."}
+    message = {"role": "assistant", "content": "So.", "reasoning_content": "Hm.", "reasoning_details": [entry]}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    answer = {"id": "a", "object": "chat.completion", "created": 1, "model": "MiniMax-M2", "choices": [choice]}
+    question = {"role": "user", "content": "hi"}
+    asked = {"model": "MiniMax-M2", "max_tokens": 9, "messages": [question]}
+    told = dragoman.translate_response(answer, source="openai-chat", target="anthropic").json()
+    assert [block["type"] for block in told["content"]] == ["thinking", "text"]
+    asked["messages"] = [question, {"role": "assistant", "content": told["content"]}, question]
+    sent = dragoman.translate_request(asked, source="anthropic", target="openai-chat", model="MiniMax-M2").json()
+    assert sent["messages"][1]["reasoning_details"] == [entry]
+    assert "reasoning_content" not in sent["messages"][1]
+
+
 def test_the_continuation_of_a_tool_turn_has_the_list() -> None:
     answer = json.loads(_answer(streamed=False))
     messages = dragoman.tool_results(answer, ["20"], dialect="openai-chat")

@@ -30,8 +30,8 @@ from .message import field_mark, marked_field
 from .tools import CACHE_CONTROL, NAMES, with_own
 
 _MARK = "prompt_cache_breakpoint"
-_SEALING = "google"
-"""The host whose seals stand on calls."""
+_EXTRA_CONTENT = "tool_calls[].extra_content"
+"""The field of a call in which Google's host has its seals: it goes only to hosts whose row takes it."""
 
 
 def suited(request: Request, host: Host, crossing: Crossing) -> Request:
@@ -246,7 +246,7 @@ class _Suit:
         if call.custom and self._refused("tools[].custom"):
             self._lose("call.custom.wrapped", call.at)
             change |= {"custom": False, "arguments": wrap_input(call.arguments)}
-        if call.seal is not None and self._host.name != _SEALING:
+        if call.seal is not None and self._host.fields.get(_EXTRA_CONTENT) is not True:
             self._lose("seal.dropped", call.at)
             change["seal"] = None
         return msgspec.structs.replace(call, **change) if change else call
