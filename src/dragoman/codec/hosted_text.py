@@ -1,15 +1,16 @@
 """Uses of hosted tools in a history as text.
 
-Two families cross so to every upstream but the one that made the use: runs of a program, and calls of an MCP server's
-tool. What an upstream takes of others' uses differs by dialect, and is written in the dialects' READMEs. The text says
-what was asked and what came back, so that the model still knows of both.
+Runs of a program, calls of an MCP server's tool, searches and fetched pages cross so to every upstream but the one that
+made the use; searches cross to Responses in its own form. What an upstream takes of others' uses differs by dialect,
+and is written in the dialects' READMEs. The text says what was asked and what came back, so that the model still knows
+of both.
 """
 
 from __future__ import annotations
 
-from ..canon.parts import HostedCall, HostedResult, Media, Part, Text
+from ..canon.parts import Citation, HostedCall, HostedResult, Media, Part, Text
 from ..crossing import Crossing
-from .hosted_calls import drop, members, word
+from .hosted_calls import drop, members, queries, word
 
 
 def program(call: HostedCall) -> tuple[str, str]:
@@ -34,7 +35,7 @@ def files(result: HostedResult | None) -> list[Media]:
 
 def has_text(call: HostedCall) -> bool:
     """Whether a use is of a family that crosses as text."""
-    return call.family in ("code_execution", "mcp")
+    return call.family in _ASKED
 
 
 def as_text(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
@@ -44,8 +45,8 @@ def as_text(call: HostedCall, result: HostedResult | None, crossing: Crossing) -
         crossing.lose("part.as_text", result.at, result.kind)
     for media in files(result):
         crossing.lose("media.dropped", media.at, media.mime or media.kind)
-    said = _run(call) if call.family == "code_execution" else _call(call)
-    came_back = output(result)
+    said = _ASKED[call.family](call)
+    came_back = "\n".join([text for text in (_pages(result), output(result)) if text])
     if result is None:
         said += "\n[no result was recorded]"
     elif came_back:
@@ -63,6 +64,32 @@ def _run(call: HostedCall) -> str:
 def _call(call: HostedCall) -> str:
     server = f" of the MCP server {call.server}" if call.server else ""
     return f"[the tool {call.name}{server} was called]\n{call.arguments}"
+
+
+def _search(call: HostedCall) -> str:
+    asked = queries(call)
+    return f"[the web was searched for: {'; '.join(asked)}]" if asked else "[the web was searched]"
+
+
+def _fetch(call: HostedCall) -> str:
+    said = members(call.arguments)
+    pattern = word(said, "pattern")
+    return f"[the page {word(said, 'url')} was fetched{f', to find {pattern}' if pattern else ''}]"
+
+
+_ASKED = {"code_execution": _run, "mcp": _call, "web_search": _search, "web_fetch": _fetch}
+"""How each family says what was asked."""
+
+
+def _pages(result: HostedResult | None) -> str:
+    """The pages that came back, each with its title, its address and the words that are shown of it."""
+    found = result.sources if result is not None else ()
+    return "\n".join([_page(page) for page in found])
+
+
+def _page(page: Citation) -> str:
+    named = f"- {page.title} {page.url}" if page.title else f"- {page.url}"
+    return f"{named}\n{page.quote}" if page.quote else named
 
 
 def write_as_text(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:

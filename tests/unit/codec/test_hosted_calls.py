@@ -236,16 +236,40 @@ def test_a_search_in_a_history_has_no_id_that_the_server_did_not_give() -> None:
     ]
 
 
-def test_messages_takes_no_results_of_others() -> None:
-    out, lost = _asked("openai-responses", "anthropic", [ITEM])
-    assert "server_tool_use" not in json.dumps(out)
-    assert lost[0].startswith("warning: hosted.dropped at /input/1: web_search_call: Messages takes only")
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-chat", "ollama", "openrouter"])
+def test_where_no_results_of_others_are_taken_a_search_is_text(target: str) -> None:
+    out = dragoman.translate_request(
+        {"model": "m", "input": [{"role": "user", "content": "q"}, ITEM, {"role": "user", "content": "more"}]},
+        source="openai-responses",
+        target=target,
+    )
+    said = "[the web was searched for: sky; blue]\\n[result]\\n- https://e.com/a\\n[end of the result]"
+    assert said in out.body.decode() and b"server_tool_use" not in out.body
+    assert [str(loss) for loss in out.losses if "hosted" in loss.code or "as_text" in loss.code] == [
+        "warning: part.as_text at /input/1: web_search_call"
+    ]
 
 
-def test_what_a_client_sends_back_goes_home_with_its_id() -> None:
+@pytest.mark.parametrize("target", ["openai-responses", "gemini", "openai-chat"])
+def test_a_fetched_page_is_kept_in_a_history(target: str) -> None:
+    use = {"type": "server_tool_use", "id": "srvtoolu_2", "name": "web_fetch", "input": {"url": "https://e.com/p"}}
+    page = {
+        "type": "document",
+        "title": "P",
+        "source": {"type": "text", "media_type": "text/plain", "data": "the words"},
+    }
+    content = {"type": "web_fetch_result", "url": "https://e.com/p", "content": page}
+    result = {"type": "web_fetch_tool_result", "tool_use_id": "srvtoolu_2", "content": content}
+    out, _ = _asked("anthropic", target, [use, result])
+    said = "[the page https://e.com/p was fetched]\\n[result]\\n- P https://e.com/p\\nthe words\\n[end of the result]"
+    assert said in json.dumps(out)
+
+
+def test_what_a_client_sends_back_goes_home_without_an_id_that_is_not_stored() -> None:
     shown, _ = _answer("openai-responses", "anthropic", [ITEM])
     out, _ = _asked("anthropic", "openai-responses", shown["content"])
-    assert [item for item in out["input"] if item.get("type") == "web_search_call"] == [ITEM]
+    item = {name: value for name, value in ITEM.items() if name != "id"}
+    assert [item for item in out["input"] if item.get("type") == "web_search_call"] == [item]
 
 
 def test_what_a_client_sends_back_goes_to_no_other_upstream_of_its_dialect() -> None:

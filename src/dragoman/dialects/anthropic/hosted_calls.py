@@ -2,8 +2,8 @@
 
 Other dialects' uses are written for clients only. An upstream refuses results that it did not make: each page that a
 search found has an `encrypted_content` that Anthropic alone can write (schema RequestWebSearchResultBlock, 2026-11). So
-in a request they are left out and reported. What is written for a client has a marked id, by which it is known again
-when the client sends it back.
+in a request they are text (`codec/hosted_text.py`). What is written for a client has a marked id, by which it is known
+again when the client sends it back.
 """
 
 from __future__ import annotations
@@ -117,10 +117,8 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
         if blocks is None:
             return drop_search(call, result, crossing)
         return _parts(call, result, blocks, crossing, request)
-    if request:
-        return drop(call, result, crossing, "Messages takes only results of its own")
     write = _WRITERS.get(call.family)
-    if write is None:
+    if request or write is None:
         return drop(call, result, crossing)
     return _parts(call, result, write(call, result, crossing), crossing, request)
 

@@ -3,6 +3,7 @@
 What a search found stands in the metadata of a candidate (`groundingMetadata`, `urlContextMetadata`), which no client
 sends back; Gemini 3 may show the same as parts (`toolCall`, `toolResponse`), which go back to Gemini only. For clients
 other dialects' searches and fetches are written as metadata. An upstream takes none of them: its own parts have seals.
+In a request they are text (`codec/hosted_text.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from ...canon.parts import (
     held_elsewhere,
 )
 from ...codec import jsontext
-from ...codec.hosted_calls import arguments, drop, mapped, members, objects, pages, queries, word
+from ...codec.hosted_calls import arguments, mapped, members, objects, pages, queries, word
+from ...codec.hosted_text import as_text
 from ...crossing import Crossing
 from . import wire
 from .code_execution import write_hosted as write_run
@@ -116,7 +118,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     if call.family not in ("web_search", "web_fetch"):
         return write_run(call, result, crossing, request)
     if request:
-        return drop(call, result, crossing, "Gemini takes only parts of its own")
+        return as_text(call, result, crossing)
     if call.family == "web_search":
         chunks = [_chunk(page) for page in pages(result)]
         value: dict[str, Any] = {"webSearchQueries": queries(call), "groundingChunks": chunks}

@@ -59,9 +59,9 @@ def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
 
 def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
     """The item for another dialect's use of a hosted tool."""
-    if has_text(call):
-        if request:
-            return as_text(call, result, crossing)
+    if request and has_text(call) and call.family != "web_search" and not _is_opened(call, result):
+        return as_text(call, result, crossing)
+    if call.family in ("code_execution", "mcp"):
         return (write_mcp if call.family == "mcp" else write_run)(call, result, crossing)
     if call.family == "tool_search":
         return write_tool_search(call, result, crossing, request=request)
@@ -71,8 +71,6 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     item: dict[str, Any] = {"type": SEARCH}
     if not request:
         item["id"] = foreign_id(_PREFIX, call.id or "call")
-    elif call.id.startswith(_PREFIX):
-        item["id"] = call.id  # it is on its way home
     item["status"] = "failed" if result is not None and result.is_error else "completed"
     left = ""
     if call.family == "web_search":
@@ -96,6 +94,11 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     item["action"] = action
     mapped(call, result, crossing, SEARCH, left, request=request)
     return (Opaque(wire.NAME, SEARCH, jsontext.raw(item), at=call.at),)
+
+
+def _is_opened(call: HostedCall, result: HostedResult | None) -> bool:
+    """Whether a page was fetched of which no more than the address is known: an item can say that."""
+    return call.family == "web_fetch" and (result is None or not result.parts)
 
 
 def sent(part: Opaque) -> Raw:

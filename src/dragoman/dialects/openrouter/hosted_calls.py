@@ -1,7 +1,8 @@
 """Calls and results of the tools that OpenRouter runs itself: details of the type `reasoning.server_tool_call`.
 
 A detail holds the call and its result, both as text. Details that stand for other dialects' uses are written for
-clients only, with a marked id: nothing shows that OpenRouter takes details which it did not make (2026-11).
+clients only, with a marked id: nothing shows that OpenRouter takes details which it did not make (2026-11). In a
+request such uses are text (`codec/hosted_text.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Text
 from ...codec import jsontext
-from ...codec.hosted_calls import drop, foreign_id, mapped, members, objects, own_id, word
+from ...codec.hosted_calls import foreign_id, mapped, members, objects, own_id, word
 from ...codec.hosted_text import write_as_text
 from ...crossing import Crossing
 from .wire import NAME
@@ -54,10 +55,8 @@ def _read_result(text: str, at: Path) -> tuple[tuple[Citation, ...], tuple[Part,
 
 def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
     """The detail for another dialect's use of a hosted tool."""
-    if call.family not in _FAMILIES:
+    if request or call.family not in _FAMILIES:
         return write_as_text(call, result, crossing, request)
-    if request:
-        return drop(call, result, crossing, "OpenRouter takes only details of its own")
     detail = {
         "type": DETAIL,
         "tool_name": call.family,
