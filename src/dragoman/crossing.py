@@ -21,6 +21,14 @@ from .canon.tools import HostedTool, Tool
 from .canon.turns import Gist, Run, Turn
 
 
+class HalfCharacters(Protocol):
+    """Knows the halves of characters in the frames of a stream."""
+
+    def marked(self, data: bytes) -> bytes:
+        """A frame that the decoder refused, as a decoder takes it."""
+        ...
+
+
 class Resolver(Protocol):
     """Knows the conversations that a server holds. The store itself is the caller's."""
 
@@ -207,6 +215,8 @@ class Crossing(Struct, eq=False):
     """The upstream has refused a seal of this history: the history is sent without seals."""
     suited: bool = False
     """Something was changed for the host's sake."""
+    half_characters: HalfCharacters | None = None
+    """In streams: who joins halves of characters (`codec/half_characters.py`)."""
     within: Path = ()
     """Where the document that is being read stands in the source's envelope, if it has one."""
 

@@ -13,6 +13,7 @@ from .canon.parts import Opaque, ToolCall
 from .codec.convoy import Convoy
 from .codec.custom import Unwrapper
 from .codec.faults import unsaid
+from .codec.half_characters import HalfCharacters
 from .codec.ids import Apart, earlier
 from .codec.sse import Frame
 from .codec.vault import Vault
@@ -50,6 +51,7 @@ class StreamTranslator:
         self._crossing = way_back(source, target, answers, created)
         self._same = PassThrough(source) if source == target and not (answers is not None and answers.wrapped) else None
         """Within one dialect: the frames as they are."""
+        self._halves = self._crossing.half_characters = HalfCharacters()
         self._crossing.scored = self._from.logprobs is not None and self._to.logprobs is not None
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
@@ -121,8 +123,10 @@ class StreamTranslator:
             self._leave_lane()
         framed = self._framed
         events = self._reader.feed(chunk) if frame is None or framed is None else framed.take(chunk, frame)
+        if self._halves.active:
+            events = self._halves.joined(events, self._crossing)
         out = self._written(events[0]) if len(events) == 1 else b"".join([self._written(event) for event in events])
-        if framed is not None and framed.going_on >= 0:
+        if framed is not None and framed.going_on >= 0 and not self._halves.active:
             self._enter_lane(framed)
         return out
 
@@ -154,6 +158,8 @@ class StreamTranslator:
             return rest
         self._leave_lane()
         events = self._reader.close()
+        if self._halves.active:
+            events = self._halves.joined(events, self._crossing)
         if fault is not None:
             if events and type(events[-1]) is Fault:
                 events[-1] = fault
@@ -184,14 +190,16 @@ class StreamTranslator:
             if self._restorer is None:
                 if self._convoy is None or (event.seal is None and self._convoy.passes(event)):
                     return self._writer.send(event)
-        elif type(event) is PartStart and type(event.part) is ToolCall:
-            if self._stand_ins:
-                report_stand_in(event.part, self._stand_ins, self._crossing)
-            call = self._ids[event.answer].call(event.part, self._crossing)
-            if call is not event.part:
-                event = PartStart(event.index, call, event.answer)
-        elif type(event) is PartStart and isinstance(event.part, Opaque) and self._hosted is None:
-            self._hosted = self._hosted_events()
+        elif type(event) is PartStart:
+            self._halves.places[event.index] = event.part.at
+            if type(event.part) is ToolCall:
+                if self._stand_ins:
+                    report_stand_in(event.part, self._stand_ins, self._crossing)
+                call = self._ids[event.answer].call(event.part, self._crossing)
+                if call is not event.part:
+                    event = PartStart(event.index, call, event.answer)
+            elif isinstance(event.part, Opaque) and self._hosted is None:
+                self._hosted = self._hosted_events()
         events = [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
         if self._convoy is None and self._restorer is None and type(event) is not Fault:
             return b"".join([self._writer.send(event) for event in events])

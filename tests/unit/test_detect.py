@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +13,7 @@ import dragoman
 from dragoman.detect import is_ambiguous
 from dragoman.dialects import get, names
 from dragoman.errors import WireError
-
-WIRE = Path(__file__).parents[3] / "shared" / "wire"
+from tests.judges.corpus import require_shared
 
 REQUESTS: dict[str, dict[str, Any]] = {
     "openai-chat": {
@@ -155,10 +153,8 @@ RECORDED = {
 
 @pytest.mark.parametrize("dialect", RECORDED)
 def test_recordings_are_known(dialect: str) -> None:
-    path = WIRE / f"{dialect}.jsonl"
-    if not path.exists():
-        pytest.skip("the recordings are not here")
-    records = [json.loads(line) for line in path.read_text().splitlines()]
+    path = require_shared() / f"{dialect}.jsonl"
+    records = [json.loads(line) for line in path.read_bytes().splitlines()]
     for name, (right, all_of_them) in zip(("request", "response", "stream"), RECORDED[dialect], strict=True):
         bodies = [record[name] for record in records if record.get(name) is not None]
         found = [dragoman.detect(body if isinstance(body, str) else json.dumps(body))[0] for body in bodies]

@@ -15,6 +15,7 @@ from ..canon.response import Alternative, Response, Stop, StopReason
 from ..crossing import Crossing
 from ..errors import FaultError, WireError
 from . import jsontext
+from .surrogates import lose_replaced, without_surrogates
 
 FAILED: dict[StopReason, str] = {
     "bad_tool_call": "The model ended its answer with a tool call that cannot be used.",
@@ -52,10 +53,13 @@ def told_whole(stray: bytes, read: Callable[[bytes, Crossing], Response], crossi
     """The events of a whole answer that came in place of a stream; none when it is no answer."""
     if not stray.lstrip().startswith(b"{"):
         return []
+    mended = None if jsontext.is_whole(stray) else without_surrogates(stray)
     try:
-        response = read(stray, crossing)
+        response = read(stray if mended is None else mended, crossing)
     except WireError:
         return []
+    if mended is not None:
+        lose_replaced(stray, mended, crossing)
     if not response.parts and response.stop.reason in ("unknown", "error"):
         return []
     from ..canon.fold import unfold  # hardly any stream is none

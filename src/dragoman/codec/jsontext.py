@@ -40,14 +40,22 @@ def is_object(value: str | bytes | Raw) -> bool:
 
 
 def is_whole(value: str | bytes | Raw) -> bool:
-    """Whether the text is one JSON object from its first bracket to its last; its numbers may be too large for all."""
+    """Whether the text is one JSON object from its first bracket to its last; its numbers may be too large for all, and
+    a text may have half a character."""
     try:
         # A Struct without fields is cheaper: all inside is skipped, though it has to be JSON. But what is skipped
         # is not checked to be UTF-8; text is that already.
         _checked(value) if isinstance(value, str) else _object(value)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return False
+        return isinstance(value, str) and "\\u" in value and _is_whole_but_for_surrogates(value)
     return True
+
+
+def _is_whole_but_for_surrogates(value: str) -> bool:
+    from .surrogates import without_surrogates  # late: hardly any arguments have them
+
+    mended = without_surrogates(value.encode("utf-8", "surrogatepass"))
+    return mended is not None and is_whole(mended)
 
 
 def is_document(value: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Server-sent events: byte chunks to frames, the same frames however the bytes are cut.
 
-Takes LF and CRLF line ends, comments, several data lines, a byte-order mark, frames without the blank line after them.
-(The standard's third line end, a lone CR, is sent by no provider and would need a look at every byte.)
+Takes LF, CRLF and CR line ends, comments, several data lines, a byte-order mark, frames without the blank line after
+them. A stream whose first line ends with a lone CR is one of CR line ends: only its bytes are looked at for these.
 """
 
 from __future__ import annotations
@@ -23,7 +23,19 @@ _OPENING = (b"{", b"[")
 class Splitter:
     """Feed bytes, get whole frames."""
 
-    __slots__ = ("_data", "_dialect", "_event", "_held", "_started", "_stray", "_strayed", "_tail", "between")
+    __slots__ = (
+        "_after_cr",
+        "_cr",
+        "_data",
+        "_dialect",
+        "_event",
+        "_held",
+        "_started",
+        "_stray",
+        "_strayed",
+        "_tail",
+        "between",
+    )
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
@@ -32,6 +44,8 @@ class Splitter:
         self._data: list[bytes] = []
         self._held = 0
         self._started = False
+        self._cr: bool | None = None  # lines end with a lone CR; None: no line has ended yet
+        self._after_cr = False  # the last byte was a CR, and the LF behind it, if one comes, is the same line end
         self.between = True
         """Between two frames, or before the first, with nothing held."""
         self._stray: list[bytes] = []  # lines that belong to no frame
@@ -73,6 +87,8 @@ class Splitter:
         return [] if self.between else self._lines(b"\n\n")
 
     def _lines(self, chunk: bytes) -> list[Frame]:
+        if self._cr is not False and (self._cr or self._ends_with_cr(chunk)):
+            chunk = self._with_lf(chunk)
         if b"\n" not in chunk:
             self._hold(chunk)
             return []
@@ -110,6 +126,31 @@ class Splitter:
         if rest:
             self._hold(rest)
         return frames
+
+    def _ends_with_cr(self, chunk: bytes) -> bool:
+        """Whether the first line ends with a lone CR. A CR at the very end of the bytes says nothing yet."""
+        if self._started:
+            self._cr = False
+            return False
+        cr, lf = chunk.find(b"\r"), chunk.find(b"\n")
+        if self._tail and self._tail[-1][-1:] == b"\r":
+            lone = lf != 0
+        else:
+            lone = 0 <= cr < len(chunk) - 1 and (lf < 0 or cr + 1 < lf)
+        if lone:
+            self._cr = True
+            self._tail = [self._with_lf(piece) for piece in self._tail]
+        elif lf >= 0:
+            self._cr = False
+        return self._cr is True
+
+    def _with_lf(self, chunk: bytes) -> bytes:
+        """Bytes with LF for each line end."""
+        if self._after_cr and chunk[:1] == b"\n":
+            chunk = chunk[1:]
+        if chunk:
+            self._after_cr = chunk[-1:] == b"\r"
+        return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _end(self, frames: list[Frame]) -> None:
         if self._data:

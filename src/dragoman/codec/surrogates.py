@@ -22,10 +22,11 @@ from .jsontext import decode, fields
 REPLACED = "character.replaced"
 """The loss code."""
 
-# Escapes are read one after the other, so that the backslash of an escaped backslash begins none.
-_ESCAPE = re.compile(
+LONE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
+"""Any escape; the first group is a lone surrogate. Escapes are read one after the other, so that the backslash of an
+escaped backslash begins none."""
 _TOKEN = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"|[\[\]{},:]', re.DOTALL)
 _REPLACEMENT = rb"\ufffd"
 
@@ -35,7 +36,7 @@ def without_surrogates(document: bytes) -> bytes | None:
     if not _has_surrogates(document):
         return None
     out = bytearray(document)
-    for found in _ESCAPE.finditer(document):
+    for found in LONE.finditer(document):
         if found[1] is not None:
             out[found.start() : found.end()] = _REPLACEMENT
     return None if out == document else bytes(out)
@@ -83,6 +84,14 @@ def fields_tolerant(document: bytes | Raw) -> dict[str, Raw]:
     return fields(mended)
 
 
+def decodable_frame(data: bytes, crossing: Crossing) -> bytes:
+    """A frame of a stream that the decoder refused, as it takes the frame if surrogates were the reason."""
+    if not _has_surrogates(data):
+        return data
+    halves = crossing.half_characters
+    return halves.marked(data) if halves is not None else without_surrogates(data) or data
+
+
 def lose_replaced(document: bytes, mended: bytes, crossing: Crossing) -> None:
     """Report each string of a document in which surrogates were replaced."""
     for at in replaced_places(document, mended):
@@ -91,7 +100,7 @@ def lose_replaced(document: bytes, mended: bytes, crossing: Crossing) -> None:
 
 def replaced_places(document: bytes, mended: bytes) -> list[Path]:
     """The paths of the strings in which surrogates were replaced: values, and the names of members."""
-    changed = [found.start() for found in _ESCAPE.finditer(document) if found[1] is not None]
+    changed = [found.start() for found in LONE.finditer(document) if found[1] is not None]
     changed.reverse()  # the next one is the last
     path = _Path()
     places: list[Path] = []

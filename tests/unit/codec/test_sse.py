@@ -142,3 +142,18 @@ def test_a_chunk_that_is_one_frame(chunk: bytes, frame: Frame | None) -> None:
     assert frame is None or splitter.feed(chunk) == [frame]
     splitter.feed(b"data: 0")
     assert splitter.one(chunk) is None
+
+
+CR_STREAM = b': hello\revent: a\rdata: {"x":\rdata: 1}\r\rdata: {"y":"\xc3\xbc"}\r\rdata: last\r\r'
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 1000])
+def test_lines_may_end_with_a_lone_cr(size: int) -> None:
+    frames = Splitter("test")
+    found = [frame for i in range(0, len(CR_STREAM), size) for frame in frames.feed(CR_STREAM[i : i + size])]
+    found += frames.close()
+    assert found == [(b"a", b'{"x":\n1}'), (b"", b'{"y":"\xc3\xbc"}'), (b"", b"last")]
+
+
+def test_a_cr_inside_the_data_of_lf_lines_is_no_line_end() -> None:
+    assert Splitter("test").feed(b'data: {"x":\r1}\n\n') == [(b"", b'{"x":\r1}')]

@@ -21,6 +21,7 @@ from ...codec.faults import broken_off, said_nothing
 from ...codec.refrain import FrameReader, Refrain
 from ...codec.seals import origin
 from ...codec.sse import Splitter
+from ...codec.surrogates import decodable_frame
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -140,7 +141,7 @@ class StreamReader(FrameReader):
 
     def _tolerant(self, name: bytes, data: bytes, events: list[Event]) -> None:
         try:
-            event, unknown, _ = wire.EVENT.admit(data)
+            event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._crossing))
         except WireError as error:
             self._break(f"the upstream sent a broken frame: {error}", events)
             return

@@ -13,6 +13,7 @@ from ...codec.extras import restore
 from ...codec.ids import hashed
 from ...codec.ids import send as send_id
 from ...codec.media import missing
+from ...codec.surrogates import has_lone_surrogate
 from ...crossing import Crossing
 from . import wire
 from .blocks import DIRECT, BlockWriter, thought
@@ -233,7 +234,7 @@ class StreamWriter:
             return self._input('"}')
         arguments = "".join(self._pieces or ())
         self._cut = flawed(call, arguments, self._crossing) or self._cut
-        if jsontext.object_raw(arguments) is not None:
+        if jsontext.object_raw(arguments) is not None or has_lone_surrogate(arguments):
             return b""
         if self._mode != "raw":
             self._cut, self._flawed = True, call.name or call.id  # too late to put them under __raw

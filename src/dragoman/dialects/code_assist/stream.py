@@ -16,6 +16,7 @@ from ...codec.admit import Unknown
 from ...codec.answer_ids import original
 from ...codec.extras import carried
 from ...codec.faults import said_nothing
+from ...codec.surrogates import decodable_frame
 from ...crossing import Crossing
 from ...errors import WireError
 from ..gemini import stream as gemini
@@ -43,8 +44,9 @@ class StreamReader(gemini.StreamReader):
         try:
             wrapped, unknown, _ = wire.admit_answer(data)
         except WireError:
-            repaired = mended(data)
-            if repaired is None:
+            sound = decodable_frame(data, self._crossing)
+            repaired = mended(sound) or sound
+            if repaired is data:
                 raise
             wrapped, unknown, _ = wire.admit_answer(repaired)
         unknown = self._note(wrapped, unknown)

@@ -20,6 +20,7 @@ from ...codec.endings import cut_short
 from ...codec.extras import carried
 from ...codec.faults import broken_off, said_nothing
 from ...codec.refrain import FrameReader, Refrain, begun
+from ...codec.surrogates import decodable_frame
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -191,7 +192,7 @@ class StreamReader(FrameReader):
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             if data == b"[DONE]":  # compatible servers send it
                 return
-            chunk, unknown, _ = wire.admit_answer(data)
+            chunk, unknown, _ = wire.admit_answer(decodable_frame(data, self._crossing))
         if not self._started:
             if said_nothing(chunk.error):
                 chunk.error = wire.NONE

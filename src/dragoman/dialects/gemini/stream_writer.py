@@ -15,6 +15,7 @@ from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning
 from ...codec import jsontext
 from ...codec.answer_ids import original
 from ...codec.endings import left_out, malformed
+from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from . import wire
 from .faults import error_object
@@ -214,6 +215,8 @@ class StreamWriter:
             text = "".join(opened.held)
             seal = opened.seal or part.seal
             if isinstance(part, ToolCall):
+                if "\\u" in text and not part.custom:
+                    text = sound_arguments(text, part.at, self._crossing)
                 part = msgspec.structs.replace(part, arguments=text, seal=seal)
                 if left_out(part, text, self._crossing):
                     self._cut.add(answer)

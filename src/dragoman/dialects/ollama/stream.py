@@ -19,6 +19,7 @@ from ...codec.endings import told_whole
 from ...codec.extras import carried
 from ...codec.faults import broken_off
 from ...codec.sse import MAX_STRAY
+from ...codec.surrogates import decodable_frame
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -105,6 +106,7 @@ class StreamReader:
 
     def _take_odd(self, line: bytes, events: list[Event]) -> None:
         """A line with an error in it, with fields nobody knows, or broken."""
+        line = decodable_frame(line, self._crossing)
         if not self._started and (self._stray or not jsontext.is_whole(line)):
             if sum(map(len, self._stray)) < MAX_STRAY:
                 self._stray.append(line)

@@ -16,6 +16,7 @@ from ...codec import jsontext
 from ...codec.endings import GAP, failure, left_out, malformed, unusable
 from ...codec.media import missing
 from ...codec.ndjson import one_line
+from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from . import wire
 from .faults import error_line
@@ -183,7 +184,10 @@ class StreamWriter:
         pieces = self._held.pop(event.index, None)
         if pieces is None or not isinstance(part, ToolCall):
             return b""
-        call = msgspec.structs.replace(part, arguments=part.arguments + "".join(pieces))
+        arguments = part.arguments + "".join(pieces)
+        if "\\u" in arguments and not part.custom:
+            arguments = sound_arguments(arguments, part.at, self._crossing)
+        call = msgspec.structs.replace(part, arguments=arguments)
         if left_out(call, call.arguments, self._crossing):
             self._cut = True
             return b""

@@ -24,6 +24,7 @@ from ...codec.faults import broken_off
 from ...codec.ids import hashed
 from ...codec.refrain import OBFUSCATED, FrameReader, Refrain, begun
 from ...codec.sse import Splitter
+from ...codec.surrogates import decodable_frame
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -122,7 +123,7 @@ class StreamReader(FrameReader):
             chunk = self._strict(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             try:
-                chunk, unknown, _ = self._door.admit(data)
+                chunk, unknown, _ = self._door.admit(decodable_frame(data, self._crossing))
             except WireError as error:
                 self._over = True
                 events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))

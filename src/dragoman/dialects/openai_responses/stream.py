@@ -24,6 +24,7 @@ from ...codec.extras import NULL
 from ...codec.faults import broken_off, said_nothing
 from ...codec.refrain import OBFUSCATED, FrameReader, Refrain, begun
 from ...codec.sse import Splitter
+from ...codec.surrogates import decodable_frame
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -138,7 +139,7 @@ class StreamReader(FrameReader):
                 if decode is not _strict and event.type.encode() != name:
                     event = _strict(data)  # it is not what it is called
             except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                event, unknown, _ = wire.EVENT.admit(data)
+                event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._crossing))
                 if not (event.type or name or self._started):
                     self._odd = data
                     return False

@@ -11,6 +11,7 @@ from msgspec import Raw
 from ...canon.events import Event, PartDelta, PartEnd, PartStart
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall, pointer
 from ...codec import jsontext
+from ...codec.half_characters import spelled_whole
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
@@ -213,6 +214,9 @@ class Teller:
         told = "".join(item.pieces)
         if text.startswith(told):
             return text[item.count :]
+        for spelled in spelled_whole(told):
+            if text.startswith(spelled):
+                return text[len(spelled) :]
         if not isinstance(last, ToolCall):
             self._crossing.lose("event.dropped", last.at, "the deltas differ from the whole text", "warning")
         elif last.custom or not jsontext.is_whole(told):
