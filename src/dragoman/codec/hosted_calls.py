@@ -32,6 +32,7 @@ from typing import Any
 import msgspec
 
 from ..canon.events import Event, Finish, PartEnd, PartStart
+from ..canon.losses import Severity
 from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, held_elsewhere
 from ..canon.response import Alternative, Response
 from ..canon.turns import Turn
@@ -89,12 +90,19 @@ def pages(result: HostedResult | None) -> list[Citation]:
     return [page for page in result.sources if page.url] if result is not None else []
 
 
-def drop(call: HostedCall, result: HostedResult | None, crossing: Crossing, why: str = "") -> tuple[Part, ...]:
+def drop(
+    call: HostedCall,
+    result: HostedResult | None,
+    crossing: Crossing,
+    why: str = "",
+    *,
+    severity: Severity | None = None,
+) -> tuple[Part, ...]:
     """Report that a use does not cross. What only the metadata of an answer told is nothing that the client misses."""
     for part in (call, result):
         if part is not None:
             words = f"{part.kind}: {why}" if why else part.kind
-            crossing.lose("hosted.dropped", part.at, words, "info" if held_elsewhere(call) else None)
+            crossing.lose("hosted.dropped", part.at, words, "info" if held_elsewhere(call) else severity)
     return ()
 
 

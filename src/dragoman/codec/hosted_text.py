@@ -98,7 +98,8 @@ def write_as_text(call: HostedCall, result: HostedResult | None, crossing: Cross
         return as_text(call, result, crossing)
     if call.family == "tool_search":
         return drop_search(call, result, crossing)
-    return drop(call, result, crossing)
+    # A client that cannot see what was searched still has the words that were written with it.
+    return drop(call, result, crossing, severity="info" if call.family in ("web_search", "web_fetch") else None)
 
 
 def drop_search(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:

@@ -285,8 +285,8 @@ def test_a_dialect_without_hosted_tools_reports_them() -> None:
     out, lost = _answer("anthropic", "ollama", [SEARCH, FOUND, TEXT])
     assert out["message"]["content"] == "blue"
     assert lost == [
-        "warning: hosted.dropped at /content/0: server_tool_use",
-        "warning: hosted.dropped at /content/1: web_search_tool_result",
+        "info: hosted.dropped at /content/0: server_tool_use",
+        "info: hosted.dropped at /content/1: web_search_tool_result",
     ]
 
 
@@ -320,6 +320,15 @@ def test_grounding_is_a_search_before_the_text() -> None:
     (note,) = message["content"][0]["annotations"]
     assert (note["url"], note["start_index"], note["end_index"]) == ("https://e.com/b", 0, 4)
     assert all(line.startswith("info: hosted.mapped") for line in lost) and len(lost) == 3
+
+
+def test_places_of_a_map_are_pages_of_the_search() -> None:
+    chunk = {"maps": {"uri": "https://maps.example/1", "title": "Joe's"}}
+    metadata = {"webSearchQueries": ["pizza"], "groundingChunks": [chunk]}
+    out, _ = _answer("gemini", "anthropic", [{"groundingMetadata": metadata}])
+    assert [(page["url"], page["title"]) for page in out["content"][1]["content"]] == [
+        ("https://maps.example/1", "Joe's")
+    ]
 
 
 def test_a_search_becomes_grounding_with_its_citations() -> None:

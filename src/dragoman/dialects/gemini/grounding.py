@@ -21,6 +21,8 @@ from .wire import NAME
 
 METADATA = ("groundingMetadata", "citationMetadata")
 _SOURCES = ("web", "maps", "retrievedContext", "image")
+PAGES = _SOURCES[:2]
+"""Sources that a search found: each has an address and a title."""
 
 
 def read_citations(grounding: Raw, citation: Raw, whole: str) -> list[Citation]:
@@ -129,7 +131,7 @@ _CARRIED: dict[str, Any] = {
 
 def report(candidate: Any, whole: str, at: Path, crossing: Crossing, *, searched: bool) -> None:
     """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole. `searched`:
-    the queries and the pages from the web are those of a hosted call and its result."""
+    the queries and the pages are those of a hosted call and its result."""
     grounding, _ = METADATA
     if not whole:
         # Nothing was said that could be cited.
@@ -140,7 +142,7 @@ def report(candidate: Any, whole: str, at: Path, crossing: Crossing, *, searched
         supports = _list(value, "groundingSupports")
         used = [number for support in supports for number in _list(support, "groundingChunkIndices")]
         for i, chunk in enumerate(_list(value, "groundingChunks")):
-            if i not in used and isinstance(chunk, dict) and not (searched and "web" in chunk):
+            if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
                 # A source that supports nothing is no citation.
                 fields = {name: jsontext.raw(inner) for name, inner in chunk.items()}
                 crossing.keep((*at, grounding, "groundingChunks", i), fields)

@@ -30,6 +30,7 @@ from ...codec.hosted_text import as_text
 from ...crossing import Crossing
 from . import wire
 from .code_execution import write_hosted as write_run
+from .grounding import PAGES
 from .marks import peek
 from .pairing import Ids
 
@@ -72,8 +73,8 @@ def _read_search(value: Any, at: Path, salt: str) -> list[Opaque]:
     asked = [one for one in asked if isinstance(one, str)] if isinstance(asked, list) else []
     if not asked:
         return []
-    web = [chunk.get("web") for chunk in objects(value.get("groundingChunks"))]
-    sources = tuple([Citation(word(page, "uri"), word(page, "title")) for page in objects(web)])
+    found = [chunk.get(name) for chunk in objects(value.get("groundingChunks")) for name in PAGES if name in chunk]
+    sources = tuple([Citation(word(page, "uri"), word(page, "title")) for page in objects(found)])
     name = f"{salt}search"
     said = arguments(query=asked[0], queries=asked if len(asked) > 1 else None)
     call = HostedCall(
