@@ -7,7 +7,7 @@ streams, where the metadata comes last); the canon counts characters of the part
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 from msgspec import Raw
@@ -25,10 +25,9 @@ PAGES = _SOURCES[:2]
 """Sources that a search found: each has an address and a title."""
 
 
-def read_citations(grounding: Raw, citation: Raw, whole: str) -> list[Citation]:
+def read_citations(grounding: Raw, citation: Raw, places: Places) -> list[Citation]:
     """All citations, with places in the whole text; without a place where the metadata gives none that fits."""
     found: list[Citation] = []
-    places = _Places(whole)
     if grounding:
         value = peek(grounding)
         chunks = [_source(chunk) for chunk in _list(value, "groundingChunks")]
@@ -67,31 +66,52 @@ def _word(value: dict[str, Any], key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-class _Places:
-    """Byte offsets of a text as character offsets."""
+class Places:
+    """Byte offsets of a text as character offsets. The text may grow."""
 
-    def __init__(self, whole: str) -> None:
-        self._whole = whole
-        self._ends: list[int] | None = None
-        if not whole.isascii():
-            self._ends = list(accumulate([len(char.encode("utf-8", "surrogatepass")) for char in whole]))
+    def __init__(self, pieces: list[str]) -> None:
+        """`pieces` of the text; more may be appended to the list."""
+        self._pieces = pieces
+        self._known = 0  # pieces that were looked at
+        self._length = 0
+        self._ends: list[int] | None = None  # of all characters, once one of them is not ASCII
+
+    def length(self) -> int:
+        """Characters of the text."""
+        for piece in islice(self._pieces, self._known, None):
+            if self._ends is not None or not piece.isascii():
+                ends = self._ends = list(range(1, self._length + 1)) if self._ends is None else self._ends
+                sizes = [len(char.encode("utf-8", "surrogatepass")) for char in piece]
+                ends.extend(islice(accumulate(sizes, initial=ends[-1] if ends else 0), 1, None))
+            self._length += len(piece)
+        self._known = len(self._pieces)
+        return self._length
+
+    def whole(self) -> str:
+        """All of the text."""
+        self.length()
+        if len(self._pieces) > 1:
+            self._pieces[:] = ["".join(self._pieces)]
+            self._known = 1
+        return self._pieces[0] if self._pieces else ""
 
     def span(self, start: Any, end: Any, said: Any) -> tuple[int | None, int | None]:
         """Characters from and to; what the metadata says the segment reads decides where the numbers do not fit."""
         if isinstance(start, int) and isinstance(end, int):
             first, last = self._characters(start), self._characters(end)
             if first is not None and last is not None and first <= last:
-                if not isinstance(said, str) or self._whole[first:last] == said:
+                if not isinstance(said, str) or self.whole()[first:last] == said:
                     return first, last
         if isinstance(said, str) and said:
-            place = self._whole.find(said)
+            place = self.whole().find(said)
             if place >= 0:
                 return place, place + len(said)
         return None, None
 
     def _characters(self, offset: int) -> int | None:
+        length = self.length()
         if self._ends is None:
-            return offset if 0 <= offset <= len(self._whole) else None
+            return offset if 0 <= offset <= length else None
         total = self._ends[-1]
         return bisect_right(self._ends, offset) if 0 <= offset <= total else None
 

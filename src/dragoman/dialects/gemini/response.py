@@ -20,7 +20,7 @@ from ...codec.model_names import bare
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
-from .grounding import METADATA, place, read_citations, report, write_grounding
+from .grounding import METADATA, Places, place, read_citations, report, write_grounding
 from .history import write_contents
 from .hosted_calls import FETCHED, GROUNDING, before_text, is_metadata, read_metadata, write_metadata
 from .marks import ABSENT, own, peek, put_back, with_field
@@ -164,7 +164,7 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
 
 def _cited(candidate: wire.Candidate, parts: list[Part], whole: str, crossing: Crossing) -> list[Part]:
     texts = [part for part in parts if isinstance(part, Text)]
-    found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, whole)
+    found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, Places([whole]))
     if not texts or not found:
         return parts
     hung = iter(place(texts, found, crossing))

@@ -25,7 +25,7 @@ from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
 from .faults import fault_from
-from .grounding import METADATA, read_citations, report, report_citations
+from .grounding import METADATA, Places, read_citations, report, report_citations
 from .hosted_calls import FETCHED, GROUNDING, read_metadata
 from .marks import peek, with_field
 from .message import read_arguments, read_part, read_seal
@@ -53,6 +53,7 @@ class _Answer:
         "kind",
         "number",
         "pieces",
+        "places",
         "searched",
         "seen",
         "told",
@@ -66,6 +67,7 @@ class _Answer:
         self.kind = ""  # text or thought, or "" when no part is open
         self.count = 0  # parts of the wire so far
         self.words: list[str] = []  # all text so far
+        self.places = Places(self.words)
         self.before = 0  # characters of text before the open part
         self.seen: list[Part] = []
         self.candidate = wire.Candidate()  # the last word on everything but the content
@@ -343,7 +345,7 @@ class StreamReader(FrameReader):
     def _open(self, answer: _Answer, kind: str, part: Part, events: list[Event]) -> None:
         answer.kind = kind
         answer.index = self._next
-        answer.before = sum(map(len, answer.words))
+        answer.before = answer.places.length()
         answer.seen.append(part)
         self._next += 1
         events.append(PartStart(answer.index, part, answer.number))
@@ -420,7 +422,7 @@ class StreamReader(FrameReader):
     def _cite(self, answer: _Answer, events: list[Event], *, more_to_come: bool = False) -> None:
         """Citations on the open text. Those of a text that has ended can only say where they come from."""
         candidate = answer.candidate
-        found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, "".join(answer.words))
+        found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, answer.places)
         fresh = [cited for cited in found if cited not in answer.cited]
         if answer.kind != "text":
             if fresh and not more_to_come:
@@ -493,7 +495,7 @@ class StreamReader(FrameReader):
         if kept:
             self._crossing.keep(at, kept)
         if candidate.groundingMetadata or candidate.citationMetadata:
-            report(candidate, "".join(answer.words), at, self._crossing, searched=answer.searched)
+            report(candidate, answer.places.whole(), at, self._crossing, searched=answer.searched)
             fields |= carried(candidate, METADATA) or {}
         return {wire.NAME: fields} if fields else None
 
