@@ -7,6 +7,7 @@ that turns of one role in a row and texts cut in several pieces are no differenc
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
@@ -276,6 +277,10 @@ def _grow(run: Atom, part: Text | Reasoning) -> None:
 def _side(value: Any) -> Json:
     """A side without what only one dialect knows, and without the model, which a seal may learn on the way."""
     tree = placeless(value)
+    if isinstance(value, Seal) and '"anthropic-claude-v1"' in value.data:
+        # Anthropic's signature, as OpenRouter spells it: it crosses between the two.
+        entry = json.loads(value.data)
+        return {"dialect": "anthropic", "data": entry.get("signature") or entry.get("data")}
     if isinstance(value, Seal):
         return {"dialect": value.dialect, "data": value.data} if value.data else None
     return tree

@@ -150,7 +150,7 @@ def test_a_stream_and_its_whole_answer_translate_to_the_same(source: str, target
         if isinstance(streamed, Fault) and told.stop.reason in BROKEN:
             continue
         under = crossing(source, target)
-        plan = outward("auto", None, get(source), get(target), "")
+        plan = outward("auto", None, get(source), get(target), "", wanted=get(source).unsealed_thoughts)
         try:
             told = ended(told, under, get(target).broken_calls)
         except FaultError:

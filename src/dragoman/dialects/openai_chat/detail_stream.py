@@ -15,7 +15,7 @@ from ...canon.parts import Part, Path, Reasoning, Seal
 from ...codec import jsontext
 from ...crossing import Crossing
 from . import wire
-from .details import ENCRYPTED, FIELD, SUMMARY, Detail, is_proof, listed, look, says_more, words
+from .details import ENCRYPTED, FIELD, SUMMARY, Detail, is_proof, listed, look, marked_seal, says_more, words
 from .stream import Answer, StreamReader
 
 _KIND = "detail"
@@ -57,12 +57,12 @@ class DetailStreamReader(StreamReader):
     """Chunks in, events out."""
 
     _reads_details: ClassVar[bool] = False
-    """Always; else only for another dialect than this one and its kin, which has no place for the list itself."""
+    """Always; else only for another dialect than this one."""
 
     def __init__(self, crossing: Crossing) -> None:
         super().__init__(crossing)
         self._details: dict[int, GrowingDetail] = {}
-        self._reads = self._reads_details or crossing.target not in wire.KIN
+        self._reads = self._reads_details or crossing.target != wire.NAME
 
     def _said(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
         if delta.reasoning_details and self._reads:
@@ -121,14 +121,16 @@ class DetailStreamReader(StreamReader):
             if says_more(whole):
                 self._odd_field(("choices", answer.number, "delta"), {FIELD: whole})
             return self._thought_origin()
-        return Seal(wire.NAME, jsontext.text(whole), found.type)
+        return marked_seal(found) or Seal(wire.NAME, jsontext.text(whole), found.type)
 
     def _whole_detail(self, value: Raw, at: Path) -> Part | None:
         """The thought of an entry that comes in one piece."""
         found = look(value)
         if found is None:
             return None
-        seal = Seal(wire.NAME, jsontext.text(value), found.type) if is_proof(found) else self._thought_origin()
+        seal = marked_seal(found) or self._thought_origin()
+        if is_proof(found) and marked_seal(found) is None:
+            seal = Seal(wire.NAME, jsontext.text(value), found.type)
         return Reasoning(words(found), seal=seal, at=at)
 
     def _odd_detail(self, answer: Answer, value: Raw, at: Path, events: list[Event]) -> None:

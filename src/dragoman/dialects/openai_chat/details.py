@@ -119,11 +119,14 @@ def _read_marked(value: Raw, at: Path) -> Reasoning | None:
     if MARK_BYTES not in bytes(value):
         return None
     entry = look(value)
-    for slot in (entry.data, entry.signature) if entry is not None else ():
-        seal = foreign(slot) if slot else None
-        if seal is not None and entry is not None:
-            return Reasoning(words(entry), seal=seal, at=at)
-    return None
+    seal = marked_seal(entry) if entry is not None else None
+    return Reasoning(words(entry), seal=seal, at=at) if entry is not None and seal is not None else None
+
+
+def marked_seal(entry: Detail) -> Seal | None:
+    """The seal under our mark in an entry."""
+    slot = entry.data or entry.signature
+    return foreign(slot) if slot else None
 
 
 def take_own(message: wire.Message, at: Path) -> list[Part]:

@@ -15,7 +15,7 @@ from ...codec.extras import NULL, carried, gather, misplaced, restore
 from ...codec.ids import from_chat_client, minted, plain_id, to_chat_client
 from ...codec.ids import send as send_id
 from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url
-from ...codec.seals import BUNDLE, origin, pack
+from ...codec.seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from . import wire
@@ -171,7 +171,7 @@ def read_assistant(
     parts: list[Part] = []
     details: list[Part] = []
     if message.reasoning_details:
-        details = take_marked(message, at) if request else []
+        details = take_marked(message, at) if request or crossing.target != wire.NAME else []
         if crossing.target not in wire.KIN and message.reasoning_details:
             details += take_own(message, at)
     thought = message.reasoning_content
@@ -533,8 +533,8 @@ def _listed(part: Reasoning, entries: list[Any], crossing: Crossing, request: bo
     if request and part.seal is not None and is_entry(part.seal):
         entries.append(Raw(part.seal.data))  # it goes back to its host: any other never gets here
         return True
-    if request and FIELD in part.at and part.seal is not None and part.seal.dialect == wire.NAME:
-        put_back(entries, part)
+    if request and part.seal is not None and part.seal.dialect == wire.NAME and part.seal.data.startswith(MARK):
+        put_back(entries, part)  # to a gateway of our kind, whose entry it is, or as it came
         return True
     crossing.lose("seal.dropped", part.at)
     return False
