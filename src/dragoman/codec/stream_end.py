@@ -79,8 +79,13 @@ class EventStreamEnd:
     over = False
     """No other frame can change what was found."""
 
+    ending: tuple[bytes, ...] = ()
+    """Words of which one stands in every frame that ends a stream. They may stand in a text, too."""
+
     def passed(self, frames: bytes) -> None:
-        """Some whole frames went by, and others followed."""
+        """Some whole frames went by, and others followed. A few servers send frames behind the end."""
+        if not self.ended and any(word in frames for word in self.ending):
+            self.look(frames)
 
     def look(self, frames: bytes) -> None:
         """Some whole frames went by: decode all of them."""

@@ -18,6 +18,8 @@ _event = msgspec.json.Decoder(_Event).decode
 
 
 class StreamEnd(EventStreamEnd):
+    ending = (b"message_stop",)
+
     def frame(self, name: bytes, data: bytes) -> None:
         event = decoded(data, _event, _Event)
         if event is None:

@@ -24,6 +24,8 @@ _event = msgspec.json.Decoder(_Event).decode
 
 
 class StreamEnd(EventStreamEnd):
+    ending = tuple([kind.encode() for kind in sorted(_TERMINAL)])
+
     def frame(self, name: bytes, data: bytes) -> None:
         event = decoded(data, _event, _Event)
         if event is None:
