@@ -495,11 +495,54 @@ def test_search_results_that_come_late_are_told_at_the_end() -> None:
     assert [item["type"] for item in response["output"]] == ["message", "web_search_call"]
 
 
-def test_chat_clients_get_the_pages_of_a_search() -> None:
-    out, lost = _answer("anthropic", "openai-chat", [SEARCH, FOUND, TEXT])
-    assert out["search_results"] == [{"title": "A", "url": "https://e.com/a"}]
-    assert out["choices"][0]["message"]["content"] == "blue"
-    assert all(line.startswith("info") for line in lost)
+def test_numbers_are_not_cited_where_the_search_comes_in_the_middle_of_the_text() -> None:
+    """The reader keeps no text, so the places of numbers would be counted from the middle."""
+    chunks: list[Any] = [
+        {"id": "c", "model": "sonar", "created": 1, "choices": [{"index": 0, "delta": {"content": "blue"}}]},
+        {"id": "c", "choices": [{"index": 0, "delta": {"content": " sky[1]"}}], **SEARCHED},
+        {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], **SEARCHED},
+    ]
+    body = b"".join([b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks]) + b"data: [DONE]\n\n"
+    stream = dragoman.StreamTranslator(source="openai-chat", target="openai-responses", created=1)
+    out = stream.feed(body) + stream.close()
+    message, search = json.loads(out.strip().split(b"data: ")[-1])["response"]["output"]
+    assert message["content"][0]["annotations"] == [] and len(search["action"]["sources"]) == 2
+
+
+def test_numbers_in_a_text_with_annotations_are_not_cited_again() -> None:
+    """LiteLLM leaves Perplexity's fields beside the annotations that it makes of them."""
+    note = {
+        "type": "url_citation",
+        "url_citation": {"url": "https://e.com/a", "title": "A", "start_index": 0, "end_index": 7},
+    }
+    said = {"role": "assistant", "content": "blue[1]", "annotations": [note]}
+    head = {"id": "c", "object": "chat.completion", "created": 1, "model": "sonar", **SEARCHED}
+    body = {**head, "choices": [{"index": 0, "finish_reason": "stop", "message": said}]}
+    out = dragoman.translate_response(body, source="openai-chat", target="openai-responses", created=1).json()
+    whole = out["output"][-1]["content"][0]["annotations"]
+    chunks: list[Any] = [
+        {**head, "choices": [{"index": 0, "delta": said}]},
+        {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+    ]
+    raw = b"".join([b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks]) + b"data: [DONE]\n\n"
+    stream = dragoman.StreamTranslator(source="openai-chat", target="openai-responses", created=1)
+    told = stream.feed(raw) + stream.close()
+    response = json.loads(told.strip().split(b"data: ")[-1])["response"]
+    streamed = response["output"][-1]["content"][0]["annotations"]
+    for notes in (whole, streamed):
+        assert [(one["url"], one["start_index"], one["end_index"]) for one in notes] == [("https://e.com/a", 0, 7)]
+
+
+def test_chat_clients_get_the_cited_pages_of_a_search_as_annotations() -> None:
+    """OpenAI's schema has no field for the others: they are reported."""
+    cited = {"type": "web_search_result_location", "url": "https://e.com/a", "title": "A", "cited_text": "blue"}
+    text = {**TEXT, "citations": [{**cited, "encrypted_index": "E"}]}
+    out, lost = _answer("anthropic", "openai-chat", [SEARCH, FOUND, text])
+    assert set(out) == {"id", "object", "created", "model", "choices", "usage"}
+    message = out["choices"][0]["message"]
+    assert message["content"] == "blue" and message["annotations"][0]["url_citation"]["url"] == "https://e.com/a"
+    assert [line for line in lost if "hosted.dropped at /content/1" in line]
+    assert all(line.startswith("info") for line in lost if "hosted" in line)
     stream = dragoman.StreamTranslator(source="openai-responses", target="openai-chat", created=1)
     lines = [
         {"type": "response.created", "response": {"id": "r", "model": "m", "output": []}},
@@ -507,8 +550,21 @@ def test_chat_clients_get_the_pages_of_a_search() -> None:
         {"type": "response.completed", "response": {"id": "r", "model": "m", "status": "completed", "output": [ITEM]}},
     ]
     body = b"".join([b"data: %b\n\n" % json.dumps(line).encode() for line in lines])
-    told = (stream.feed(body) + stream.close()).decode()
-    chunks = [json.loads(line[6:]) for line in told.splitlines() if line.startswith("data: {")]
-    assert [chunk["search_results"] for chunk in chunks if "search_results" in chunk] == [
-        [{"title": "", "url": "https://e.com/a"}]
+    assert b"e.com" not in stream.feed(body) + stream.close()
+    assert {(loss.code, loss.severity) for loss in stream.losses if "hosted" in loss.code} == {
+        ("hosted.dropped", "info")
+    }
+
+
+def test_words_of_a_page_in_a_stream_are_reported_where_they_have_no_place() -> None:
+    """The words stand inside an annotation, below the list where unknown annotations are noted."""
+    cited = {"url": "https://e.com/a", "title": "A", "content": "words", "start_index": 0, "end_index": 4}
+    delta = {"content": "blue", "annotations": [{"type": "url_citation", "url_citation": cited}]}
+    chunks: list[Any] = [
+        {"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta}]},
+        {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
     ]
+    raw = b"".join([b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks]) + b"data: [DONE]\n\n"
+    stream = dragoman.StreamTranslator(source="openrouter", target="gemini", created=1)
+    assert b"https://e.com/a" in stream.feed(raw) + stream.close()
+    assert "/choices/0/delta/annotations/0/url_citation/content" in [loss.path for loss in stream.losses]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ...codec.hosted_text import write_as_text
 from ...dialect import Dialect, Endpoint, Ends, Place, listed
 from ...rule import Rule
 from .detail_stream import DetailStreamReader
@@ -14,7 +15,6 @@ from .hosted import HOSTED
 from .plain import read_plain, write_plain
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
-from .search_results import write_hosted
 from .stream_end import StreamEnd
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
@@ -114,7 +114,7 @@ DIALECT = Dialect(
     ends=Ends(("finish_reason",), ("usage",), ("choices",), frozenset({"tool_calls", "function_call"})),
     logprobs=Place(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
-    write_hosted=write_hosted,
+    write_hosted=write_as_text,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
     # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the
     # whole message they got, and lose it when they build one of the fields they know: offered, not relied upon.

@@ -20,7 +20,6 @@ from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from . import wire
 from .details import FIELD, is_carrier, is_entry, put_back, take_marked, take_own, written_entry
-from .search_results import is_search
 from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
@@ -483,8 +482,6 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
                     restore(message, part.extra, wire.NAME)
         elif isinstance(part, Opaque) and part.dialect != wire.NAME:
             crossing.lose("hosted.dropped", part.at, part.kind)
-        elif is_search(part):
-            continue  # it stands beside the choices
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
             calls.append(part.value)  # a kind of call that nobody knows
         else:

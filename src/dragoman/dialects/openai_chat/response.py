@@ -22,7 +22,7 @@ from .audio import becomes_words, is_heard, spoken_parts
 from .details import FIELD
 from .message import read_assistant, read_legacy, write_assistant, write_plain
 from .results import write_results_messages
-from .search_results import RESULTS, take_search, with_search, written_search
+from .search_results import take_search, with_search
 from .tools import IDS
 
 _MESSAGE_EXTRAS = Fields("audio", "reasoning_details")
@@ -288,9 +288,6 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         tier = service_tiers.write(response.usage, service_tiers.OPENAI, crossing)
         if tier is not None:
             out["service_tier"] = tier
-    found = written_search(response.parts) if message is None else None
-    if found:
-        out[RESULTS] = found
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
     if crossing.source != crossing.target:

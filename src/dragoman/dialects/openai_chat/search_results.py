@@ -2,22 +2,20 @@
 
 Perplexity fills both in every chunk (recorded 2025: `openai-chat-8a94592424d1`): `citations` has addresses, and `[2]`
 in the text stands for the second of them. For other dialects they are a hosted call with its result, and citations of
-the text. No host says what was searched for. Searches of other dialects are written for clients as `search_results`. In
-a request no host takes either field.
+the text. No host says what was searched for. Neither field is written: OpenAI's schema of an answer does not have
+them (2026-11), and in a request no host takes them. The pages that an answer cites cross as annotations.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Text
 from ...codec import jsontext
-from ...codec.hosted_calls import mapped, objects, pages, queries, word
-from ...codec.hosted_text import write_as_text
+from ...codec.hosted_calls import objects, word
 from ...codec.ids import hashed
 from ...crossing import Crossing
 from . import wire
@@ -78,40 +76,13 @@ def take_search(fields: dict[str, Raw], crossing: Crossing) -> Search | None:
 
 
 def with_search(parts: list[Part], search: Search, answer_id: str) -> list[Part]:
-    """The parts of an answer, its search in front of the first text, each text with its citations."""
+    """The parts of an answer, its search in front of the first text, each text with its citations. Where a text has
+    annotations, these say what it cites: LiteLLM makes them of the numbers, and leaves both."""
     cited = [
-        msgspec.structs.replace(part, citations=(*part.citations, *search.citations(part.text)))
-        if type(part) is Text and not part.refusal
+        msgspec.structs.replace(part, citations=search.citations(part.text))
+        if type(part) is Text and not part.refusal and not part.citations
         else part
         for part in parts
     ]
     place = next((i for i, part in enumerate(cited) if isinstance(part, Text)), len(cited))
     return [*cited[:place], *search.parts(answer_id), *cited[place:]]
-
-
-def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
-    """The pages of another dialect's search, for a client."""
-    found = pages(result)
-    if request or call.family != "web_search" or not found:
-        return write_as_text(call, result, crossing, request)
-    if queries(call):
-        crossing.lose("hosted.mapped", call.at, "the queries have no place")
-    mapped(call, result, crossing, RESULTS, request=False)
-    listed = [_page(page) for page in found]
-    return (Opaque(wire.NAME, RESULTS, jsontext.raw(listed), at=call.at),)
-
-
-def _page(page: Citation) -> dict[str, Any]:
-    said = {"title": page.title, "url": page.url, "snippet": page.quote}
-    return {name: value for name, value in said.items() if value or name != "snippet"}
-
-
-def is_search(part: Part) -> bool:
-    """Whether a part stands beside `choices`, not in a message."""
-    return isinstance(part, Opaque) and part.dialect == wire.NAME and part.kind in (RESULTS, ADDRESSES)
-
-
-def written_search(parts: tuple[Part, ...]) -> list[Any]:
-    """The value of `search_results` for the parts that `write_hosted` made; empty for none."""
-    made = [part for part in parts if isinstance(part, Opaque) and is_search(part) and part.value != ELSEWHERE]
-    return [page for part in made for page in jsontext.plain(part.value)]

@@ -86,6 +86,7 @@ class StreamReader(FrameReader):
         self._search: Search | None = None  # that the host ran,
         self._late: Search | None = None  # and that is to be told at the end
         self._words_cited: list[str] = []  # the text in which its pages may be cited
+        self._skips_numbers = False  # the open text has annotations, or began before the search was known
 
     def close(self) -> list[Event]:
         events: list[Event] = []
@@ -180,6 +181,7 @@ class StreamReader(FrameReader):
             answer = self._answer(0)
             if answer.kind or answer.waiting:
                 self._late = search  # its place is behind what has begun
+                self._skips_numbers = answer.kind == "text"
             else:
                 self._tell_search(answer, search, events)
         self._search = search
@@ -451,11 +453,13 @@ class StreamReader(FrameReader):
 
     def _end(self, answer: Answer, events: list[Event]) -> None:
         if answer.kind:
-            if self._words_cited and answer.kind == "text" and not answer.number and self._search is not None:
-                cited = self._search.citations("".join(self._words_cited))
+            if answer.kind == "text" and not answer.number:
+                if self._words_cited and self._search is not None and not self._skips_numbers:
+                    cited = self._search.citations("".join(self._words_cited))
+                    if cited:
+                        events.append(PartDelta(answer.index, "", None, cited))
                 self._words_cited = []
-                if cited:
-                    events.append(PartDelta(answer.index, "", None, cited))
+                self._skips_numbers = False
             events.append(PartEnd(answer.index))
             answer.kind = ""
             answer.call = None
@@ -464,9 +468,10 @@ class StreamReader(FrameReader):
         at: Path = ("choices", answer.number, "delta", "annotations")
         unknown: Unknown = {}
         citations = read_annotations(delta.annotations or [], at, self._crossing, unknown)
-        if unknown:
-            self._note(at, unknown[at])
+        for place, fields in unknown.items():
+            self._note(place, fields)
         if citations and answer.kind == "text":
+            self._skips_numbers = self._skips_numbers or not answer.number
             events.append(PartDelta(answer.index, "", None, citations))
         elif citations:
             self._crossing.lose("citation.dropped", at)

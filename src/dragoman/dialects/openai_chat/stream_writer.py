@@ -17,7 +17,6 @@ from .details import FIELD, is_carrier, written_entry
 from .faults import error_object
 from .message import annotations_to, write_seal
 from .response import called, id_prefix, own_word, write_stop, write_usage
-from .search_results import is_search, written_search
 from .tools import IDS, NAMES
 
 
@@ -127,17 +126,9 @@ class StreamWriter:
         elif isinstance(part, Media):
             self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._chunk(answer, jsontext.encode({"content": missing(part)}))
-        elif is_search(part):
-            out += self._searched(answer, part)
         else:
             self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return out
-
-    def _searched(self, answer: int, part: Part) -> bytes:
-        """A chunk that says nothing, with the pages of a search beside its choices."""
-        pages = written_search((part,))
-        choice = b'{"index":%d,"delta":{},"logprobs":null,"finish_reason":null}]' % answer
-        return self._head + choice + b',"search_results":%b}\n\n' % jsontext.encode(pages) if pages else b""
 
     def _entry(self, seal: Seal, answer: int) -> bytes:
         """One whole entry of the list of seals."""
