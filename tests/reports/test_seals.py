@@ -253,7 +253,12 @@ CASES: list[Case] = [
             item_call("call_a", "read", '{"path":"a"}'),
         ),
         nowhere=["rs_1"],
-        holds={"/input/1/type": "function_call"},
+        holds={
+            "/input/1/type": "reasoning",
+            "/input/1/encrypted_content": "T3BlbkFJ",
+            "/input/2/type": "function_call",
+            "/input/2/call_id": "call_a",
+        },
     ),
     Asked(
         source="BerriAI/litellm#13465",
