@@ -568,3 +568,33 @@ def test_words_of_a_page_in_a_stream_are_reported_where_they_have_no_place() -> 
     stream = dragoman.StreamTranslator(source="openrouter", target="gemini", created=1)
     assert b"https://e.com/a" in stream.feed(raw) + stream.close()
     assert "/choices/0/delta/annotations/0/url_citation/content" in [loss.path for loss in stream.losses]
+
+
+def test_annotations_of_a_later_text_in_a_stream_are_placed_in_it() -> None:
+    """Annotations count in the text of the whole answer, which a detail cuts in two."""
+
+    def note(page: str, start: int, end: int) -> Any:
+        place = {"url": f"https://e.com/{page}", "title": "", "start_index": start, "end_index": end}
+        return {"type": "url_citation", "url_citation": place}
+
+    detail = {"type": "reasoning.server_tool_call", "tool_name": "web_search", "arguments": "{}", "result": "r"}
+    deltas: list[Any] = [
+        {"content": "I "},
+        {"content": "look. "},
+        {"reasoning_details": [{**detail, "tool_call_id": "c1"}]},
+        {"content": "It is "},
+        {"content": "blue."},
+        {"annotations": [note("a", 14, 18), note("b", 0, 2)]},
+    ]
+    chunks: list[Any] = [{"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    chunks.append({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    raw = b"".join([b"data: %b\n\n" % json.dumps(chunk).encode() for chunk in chunks]) + b"data: [DONE]\n\n"
+    stream = dragoman.StreamTranslator(source="openrouter", target="openai-responses", created=1)
+    out = stream.feed(raw) + stream.close()
+    text = json.loads(out.strip().split(b"data: ")[-1])["response"]["output"][-1]["content"][0]
+    assert text["text"] == "It is blue."
+    places = {one["url"][-1]: text["text"][one["start_index"] : one["end_index"]] for one in text["annotations"]}
+    assert places == {"a": "blue", "b": text["text"]}
+    assert [loss.path for loss in stream.losses if loss.code == "citation.approximated"] == [
+        "/choices/0/delta/annotations"
+    ]

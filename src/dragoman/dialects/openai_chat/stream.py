@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.parts import Citation, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Response, Usage
 from ...codec import jsontext, service_tiers
 from ...codec.admit import Door, Unknown
@@ -45,7 +45,10 @@ _CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_of
 class Answer:
     """What is open in one answer."""
 
-    __slots__ = ("by_id", "by_index", "call", "calls", "index", "kind", "latest", "number", "seen", "waiting", "word")
+    __slots__ = (
+        *("before", "by_id", "by_index", "call", "calls", "index", "kind", "latest", "length", "number", "seen"),
+        *("waiting", "word"),
+    )
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -59,6 +62,8 @@ class Answer:
         self.waiting: list[Call | tuple[str, str] | Reasoning] = []
         self.seen: list[Part] = []
         self.word: str | None = None
+        self.length = 0  # characters of text so far: annotations count in the text of the whole answer
+        self.before = 0  # those in front of the open text
 
 
 _KEYS = (b'"content":', b'"arguments":', b'"reasoning_content":', b'"reasoning":')
@@ -201,8 +206,10 @@ class StreamReader(FrameReader):
         for answer in self._answers.values():
             if answer.call is not None and answer.index == self.going_on:
                 answer.call.pieces.extend(said)
-            elif self._search is not None and answer.kind == "text" and answer.index == self.going_on:
-                self._words_cited += said
+            elif answer.kind == "text" and answer.index == self.going_on:
+                answer.length += sum(map(len, said))
+                if self._search is not None:
+                    self._words_cited += said
 
     def _choice(self, choice: wire.ChunkChoice, events: list[Event]) -> bool:
         """True when it was one more piece of the open part, and nothing else."""
@@ -312,7 +319,7 @@ class StreamReader(FrameReader):
         if self._search is not None and kind == "text" and not answer.number:
             self._words_cited.append(text)
         if answer.kind == kind:
-            events.append(PartDelta(answer.index, text))
+            self._more(answer, text, events)
             return
         if answer.waiting or (answer.call is not None and not answer.call.whole()):
             answer.waiting.append((kind, text))
@@ -320,6 +327,11 @@ class StreamReader(FrameReader):
             return
         self._end(answer, events)
         self._begin(answer, kind, self._blank(answer, kind), events)
+        self._more(answer, text, events)
+
+    def _more(self, answer: Answer, text: str, events: list[Event]) -> None:
+        if answer.kind == "text":
+            answer.length += len(text)
         events.append(PartDelta(answer.index, text))
 
     def _parts(self, answer: Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
@@ -416,9 +428,9 @@ class StreamReader(FrameReader):
             else:
                 kind, text = held
                 self._begin(answer, kind, self._blank(answer, kind), events)
-                events.append(PartDelta(answer.index, text))
+                self._more(answer, text, events)
                 while answer.waiting and isinstance(answer.waiting[0], tuple) and answer.waiting[0][0] == kind:
-                    events.append(PartDelta(answer.index, answer.waiting.pop(0)[1]))  # type: ignore[index]
+                    self._more(answer, answer.waiting.pop(0)[1], events)  # type: ignore[index]
 
     def _ready(self, answer: Answer, call: Call, events: list[Event]) -> bool:
         """Whether a call can begin: it has a name, and arguments that are its own."""
@@ -431,6 +443,7 @@ class StreamReader(FrameReader):
 
     def _begin(self, answer: Answer, kind: str, part: Part, events: list[Event]) -> None:
         answer.kind = kind
+        answer.before = answer.length
         answer.index = self._next
         answer.seen.append(part)
         self._next += 1
@@ -472,9 +485,20 @@ class StreamReader(FrameReader):
             self._note(place, fields)
         if citations and answer.kind == "text":
             self._skips_numbers = self._skips_numbers or not answer.number
+            if answer.before:
+                citations = tuple([self._placed(cited, answer, at) for cited in citations])
             events.append(PartDelta(answer.index, "", None, citations))
         elif citations:
             self._crossing.lose("citation.dropped", at)
+
+    def _placed(self, cited: Citation, answer: Answer, at: Path) -> Citation:
+        """A citation with its place in the open text. One of an earlier text, which has ended, is left without."""
+        if cited.start is None or cited.end is None:
+            return cited
+        if cited.start < answer.before:
+            self._crossing.lose("citation.approximated", at, "the text of its place has ended")
+            return msgspec.structs.replace(cited, start=None, end=None)
+        return msgspec.structs.replace(cited, start=cited.start - answer.before, end=cited.end - answer.before)
 
     def _finish(self, events: list[Event]) -> None:
         self._over = True
