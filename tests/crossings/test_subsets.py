@@ -138,3 +138,32 @@ def test_hosted_tools_beside_a_subset_of_functions_stay_allowed() -> None:
     done = to("openai-responses", body, "gemini")
     assert done.json()["tool_choice"] == {"type": "allowed_tools", "mode": "auto", "tools": [F, SEARCH]}
     assert "choice.dropped" not in codes(done)
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "gemini", "anthropic"])
+def test_fields_that_nobody_knows_are_reported_in_every_form(target: str) -> None:
+    more = {"note": "words"}
+    nested = {"type": "function", "function": {"name": "f", **more}, **more}
+    forms: dict[str, tuple[dict[str, Any], set[str]]] = {
+        "entries": (
+            {"mode": "auto", "tools": [{**F, **more}, {**SEARCH, **more}]},
+            {"/tool_choice/tools/0/note", "/tool_choice/tools/1/note"},
+        ),
+        "one tool of a server": (
+            {"mode": "auto", "tools": [F, {"type": "mcp", "server_label": "wiki", "name": "ask"}]},
+            {"/tool_choice/tools/1/name"},
+        ),
+        "the form of Chat": (
+            {"allowed_tools": {"mode": "auto", "tools": [nested], **more}},
+            {
+                "/tool_choice/allowed_tools/note",
+                "/tool_choice/allowed_tools/tools/0/note",
+                "/tool_choice/allowed_tools/tools/0/function/note",
+            },
+        ),
+    }
+    for choice, places in forms.values():
+        body = _responses([_flat("f"), SEARCH, WIKI], [])
+        body["tool_choice"] = {"type": "allowed_tools", **choice}
+        done = to(target, body, "openai-responses")
+        assert {path for code, path in lost(done) if code == "field.dropped" and "choice" in path} == places

@@ -335,6 +335,8 @@ def _read_subset(
     entries = inner.get("tools")
     if not isinstance(entries, list):
         return None
+    if crossing.target != wire.NAME:
+        _keep_unread_fields(said, inner, entries, crossing)
     names: list[str] = []
     hosted_at: list[Path] = []
     whole = inner is said
@@ -352,6 +354,30 @@ def _read_subset(
     extra = None if whole else {wire.NAME: {"tool_choice": value}}
     mode: Literal["required", "auto"] = "required" if inner.get("mode") == "required" else "auto"
     return Choice(mode, tuple(names), extra, ("tool_choice",), hosted_at=tuple(hosted_at))
+
+
+def _keep_unread_fields(said: Any, inner: Any, entries: list[Any], crossing: Crossing) -> None:
+    """Keeps the fields of a subset that no other dialect has: those of its entries, and those of the object around the
+    entries in Chat's form."""
+    at: Path = ("tool_choice",)
+    if inner is not said:
+        at = (*at, "allowed_tools")
+        _keep_but(inner, ("mode", "tools"), at, crossing)
+    for i, entry in enumerate(entries):
+        place = (*at, "tools", i)
+        if not _allowed_name(entry):
+            _keep_but(entry, ("type", "server_label"), place, crossing)
+        elif isinstance(entry.get(entry["type"]), dict):
+            _keep_but(entry, ("type", entry["type"]), place, crossing)
+            _keep_but(entry[entry["type"]], ("name",), (*place, entry["type"]), crossing)
+        else:
+            _keep_but(entry, ("type", "name"), place, crossing)
+
+
+def _keep_but(value: Any, known: tuple[str, ...], at: Path, crossing: Crossing) -> None:
+    rest = {name: jsontext.raw(one) for name, one in value.items() if name not in known} if type(value) is dict else {}
+    if rest:
+        crossing.keep(at, rest)
 
 
 def _allowed_name(entry: Any) -> str:
