@@ -193,3 +193,17 @@ def test_the_output_of_a_container_is_no_result_of_the_clients() -> None:
     body = {"object": "response", "id": "resp_1", "model": "gpt-5.5", "status": "completed", "output": items}
     back = dragoman.translate_response(body, source=SOURCE, target="openai-chat")
     assert not {"tool.hosted.as_function", "result.structured.as_text"} & codes(back)
+
+
+def test_the_limit_of_an_output_is_reported() -> None:
+    output = {"type": "shell_call_output", "call_id": "call_1", "output": WROTE, "max_output_length": 2418}
+    for target in OTHERS:
+        assert ("field.dropped", "/input/2/max_output_length") in lost(
+            to(target, _asked("shell", SHELL_CALL, output), SOURCE)
+        )
+    output["max_output_length"] = None
+    assert "field.dropped" not in {
+        code
+        for code, path in lost(to("gemini", _asked("shell", SHELL_CALL, output), SOURCE))
+        if "max_output_length" in path
+    }

@@ -27,7 +27,7 @@ from . import wire
 from .search import is_search, search_item
 from .tools import IDS
 
-_KNOWN = frozenset({"type", "call_id", "status", "output", "max_output_length"})
+_KNOWN = frozenset({"type", "call_id", "status", "output"})
 _TEXT = {"type": "string"}
 _LOCAL = {"type": "local"}
 
