@@ -202,7 +202,7 @@ def round_trip(one: Drawn, target: str) -> list[str]:
         return request_differences(
             read(source, one.body), read(target, there.body), read(source, back.body), there.losses, back.losses
         )
-    first = answer(source, one.body)
+    first = answer(source, one.body, target)
     if broken(first):
         return []
     gone = dragoman.translate_response(one.body, source=source, target=target, created=CREATED)
@@ -214,7 +214,7 @@ def round_trip(one: Drawn, target: str) -> list[str]:
 
 
 def stream_round_trip(one: Drawn, target: str) -> list[str]:
-    first = fold(events(one.dialect, one.value))
+    first = fold(events(one.dialect, one.value, target=target))
     if isinstance(first, Fault) or broken(first):
         return []
     there, losses = streamed(one.dialect, target, one.value)

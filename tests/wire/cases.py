@@ -83,13 +83,13 @@ def written_again(dialect: Dialect, request: Request, under: Crossing) -> bytes:
     return dialect.write_request(request, under)
 
 
-def events(dialect: str, raw: bytes, size: int = 0) -> list[Event]:
-    """The events of a stream, fed whole or in pieces of `size` bytes."""
-    return fed(dialect, [raw] if not size else [raw[i : i + size] for i in range(0, len(raw), size)])
+def events(dialect: str, raw: bytes, size: int = 0, target: str = "") -> list[Event]:
+    """The events of a stream, fed whole or in pieces of `size` bytes. With `target` as read for that dialect."""
+    return fed(dialect, [raw] if not size else [raw[i : i + size] for i in range(0, len(raw), size)], target)
 
 
-def fed(dialect: str, chunks: list[bytes]) -> list[Event]:
-    reader = get(dialect).reader(crossing(dialect, dialect))
+def fed(dialect: str, chunks: list[bytes], target: str = "") -> list[Event]:
+    reader = get(dialect).reader(crossing(dialect, target or dialect))
     out: list[Event] = []
     for chunk in chunks:
         out += reader.feed(chunk)

@@ -38,6 +38,10 @@ from dragoman.canon.parts import held_elsewhere
 from dragoman.codec.answer_ids import original
 from dragoman.codec.endings import GAP, failure
 from dragoman.codec.ids import from_chat_client
+from dragoman.crossing import Crossing
+from dragoman.dialects.openai_responses import wire as responses_wire
+from dragoman.dialects.openai_responses.client_tools import KINDS as CLIENT_ITEMS
+from dragoman.dialects.openai_responses.client_tools import ClientItems
 from tests.judges.envelope import inside
 from tests.wire.compare import differences, placeless
 from tests.wire.spelling import made
@@ -224,7 +228,18 @@ def _said_in(request: Request) -> list[Step]:
     for turn in request.turns:
         role = "system" if turn.role == "developer" else turn.role
         steps += [(role, turn.name, part) for part in turn.parts]
-    return steps
+    return _with_client_items(steps)
+
+
+def _with_client_items(steps: list[Step]) -> list[Step]:
+    """Items of tools that OpenAI defines and the client runs as calls and results, which they are to other dialects."""
+    items = ClientItems(Crossing(responses_wire.NAME, "elsewhere"))
+    out: list[Step] = []
+    for role, author, part in steps:
+        if isinstance(part, Opaque) and part.dialect == responses_wire.NAME and part.kind in CLIENT_ITEMS:
+            part = items.read(responses_wire.Item(part.kind, strange=part.value), part.at) or part
+        out.append(("tool" if isinstance(part, ToolResult) else role, author, part))
+    return out
 
 
 def _answered_in(response: Response, journey: Journey | None = None) -> list[Step]:
@@ -303,6 +318,8 @@ def _atom(role: str, author: str, part: Part) -> Atom:
         inner = _atoms([("tool", "", piece) for piece in sorted(part.parts, key=lambda one: isinstance(one, Media))])
         if part.is_error and [atom.key for atom in inner] == ["Error"]:
             inner = []  # an error must say something in some dialects
+        if [atom.kind for atom in inner[:2]] == ["text", "media"] and _ANNOUNCED.fullmatch(inner[0].texts[0]):
+            inner = inner[1:]  # so must a result that is media alone, in Gemini
         key = " ".join([f"{atom.kind} {_json(atom.key)}" for atom in inner])
         more = {"call.id": _own_id(part.call_id), "is_error": part.is_error, "structured": part.structured}
         # A cache mark may stand on the result or on what is in it.
@@ -316,6 +333,9 @@ def _atom(role: str, author: str, part: Part) -> Atom:
     if isinstance(part, Opaque):
         return Atom("opaque", role, f"{part.dialect} {_json(str(part.value, 'utf-8'))}", sides, [part.at], [])
     raise TypeError(type(part).__name__)
+
+
+_ANNOUNCED = re.compile(r"Binary content of type \S+ was processed\.( \(.*\))?")
 
 
 def _own_id(call_id: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 import dragoman
 from dragoman import Loss, Translation
-from dragoman.canon import Fault, Part, Request, Response, ToolCall, Turn
+from dragoman.canon import Fault, Media, Part, Request, Response, Text, ToolCall, ToolResult, Turn
 from dragoman.canon.fold import fold, unfold
 from dragoman.codec.carriage import carry
 from dragoman.codec.endings import ended
@@ -127,7 +127,7 @@ def test_streams_come_back_but_for_the_losses(source: str, target: str) -> None:
     failures: dict[str, str] = {}
     for case in cases(source, "stream"):
         there, out_losses = stream(source, target, case.body)
-        first = fold(events(source, case.body))
+        first = fold(events(source, case.body, target=target))
         if isinstance(first, Fault):
             last = fold(events(source, stream(target, source, there)[0]))
             wrong = [] if isinstance(last, Fault) and last.message == first.message else [f"{first} became {last}"]
@@ -269,6 +269,33 @@ def test_a_loss_explains_only_its_own_kind_at_its_own_place() -> None:
         Loss("field.dropped", "dropped", "info", "/messages/3/x"),
     ):
         assert request_differences(first, first, changed, (wrong,), ())
+
+
+def _result(*parts: Text | Media) -> Request:
+    asked = Turn("assistant", (ToolCall("call_1", "look", "{}"),))
+    return Request((asked, Turn("tool", (ToolResult("call_1", parts, "look"),))))
+
+
+def test_words_for_media_are_no_difference_and_other_words_are() -> None:
+    media = Media("image", "image/png", data="AAAA")
+    first, words = _result(media), "Binary content of type image/png was processed."
+    assert request_differences(first, first, _result(Text(words), media), (), ()) == []
+    for other in (_result(Text(words)), _result(Text(words + " Twice."), media), _result(media, media)):
+        assert request_differences(first, first, other, (), ())
+
+
+def test_items_of_the_clients_own_tools_are_compared_as_calls_and_results() -> None:
+    call = {"type": "local_shell_call", "id": "l", "call_id": "call_1", "action": {"type": "exec", "command": ["ls"]}}
+    output = {"type": "local_shell_call_output", "id": "l", "output": "a.txt"}
+    first = read("openai-responses", msgspec.json.encode({"model": "m", "input": [call, output]}))
+
+    def back(command: str, seen: str) -> Request:
+        called = ToolCall("call_1", "local_shell", f'{{"command":["{command}"]}}')
+        return Request((Turn("assistant", (called,)), Turn("tool", (ToolResult("call_1", (Text(seen),)),))), "m")
+
+    assert request_differences(first, first, back("ls", "a.txt"), (), ()) == []
+    assert request_differences(first, first, back("rm", "a.txt"), (), ())
+    assert request_differences(first, first, back("ls", "b.txt"), (), ())
 
 
 def test_every_dialect_is_on_some_journey() -> None:
