@@ -58,7 +58,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "seal.dummy": "seal",
         "part.dropped": "opaque text media reasoning call result",
         "hosted.dropped": "opaque",
-        "hosted.mapped": "opaque insert",
+        "hosted.mapped": "opaque",
         "tool.hosted.as_function": "opaque insert",
         "media.dropped": "media insert media.detail result",
         "media.summarised": "media insert result",
@@ -369,7 +369,9 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
         # What is gone for a reason no longer stands between two texts.
         gone_at = [(first[i].kind, at) for i in excused for at in first[i].ats]  # parts of streams have no place
         first = _atoms([step for step in first_steps if (_kind(step[2]), step[2].at) not in gone_at])
-        middle = {i: journey.middle[j] for i, j in _matches(first, journey.middle)}
+        closed = _closed_up(journey.middle)
+        middle = {i: closed[j] for i, j in _matches(first, closed)}
+        middle |= {i: journey.middle[j] for i, j in _matches(first, journey.middle)}
     come_back = _matches(first, last)
     for i, j in come_back:
         yield from _sides(i, first, last[j], middle, journey)
@@ -389,6 +391,20 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
 
 def _kind(part: Part) -> str:
     return "opaque" if isinstance(part, Opaque) else type(part).__name__.lower()
+
+
+def _closed_up(atoms: list[Atom]) -> list[Atom]:
+    """The atoms without hosted parts; texts of one role that stood at both sides of one are one atom."""
+    out: list[Atom] = []
+    for atom in atoms:
+        last = out[-1] if out else None
+        if atom.kind == "opaque":
+            continue
+        if last is None or not atom.texts or (last.kind, last.role) != (atom.kind, atom.role):
+            out.append(atom)
+        else:
+            out[-1] = last._replace(key=last.key + atom.key, ats=last.ats + atom.ats, texts=last.texts + atom.texts)
+    return out
 
 
 def _within(atom: Atom, new: list[Atom], journey: Journey) -> bool:

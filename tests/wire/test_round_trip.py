@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec import Raw
 
 import dragoman
 from dragoman import Loss, Translation
-from dragoman.canon import Fault, Media, Part, Request, Response, Text, ToolCall, ToolResult, Turn
+from dragoman.canon import Fault, HostedCall, Media, Part, Request, Response, Stop, Text, ToolCall, ToolResult, Turn
 from dragoman.canon.fold import fold, unfold
 from dragoman.codec.carriage import carry
 from dragoman.codec.endings import ended
@@ -269,6 +270,18 @@ def test_a_loss_explains_only_its_own_kind_at_its_own_place() -> None:
         Loss("field.dropped", "dropped", "info", "/messages/3/x"),
     ):
         assert request_differences(first, first, changed, (wrong,), ())
+
+
+def test_a_mapped_use_of_a_hosted_tool_explains_no_new_part() -> None:
+    use = HostedCall("anthropic", "server_tool_use", Raw(b'{"id":"srvtoolu_1"}'), "web_search", at=("content", 0))
+    other = HostedCall("anthropic", "server_tool_use", Raw(b'{"id":"srvtoolu_2"}'), "web_search")
+    first = Response((use, Text("blue", at=("content", 1))), Stop("end"))
+    mapped = (Loss("hosted.mapped", "approximated", "info", "/content/0"),)
+    changed = Response((other, *first.parts[1:]), Stop("end"))
+    assert response_differences(first, first, changed, mapped, ()) == []
+    assert response_differences(first, first, changed, (), ())
+    more = Response((other, *first.parts[1:], Text("grey"), ToolCall("call_1", "look", "{}")), Stop("end"))
+    assert response_differences(first, first, more, mapped, ())
 
 
 def _result(*parts: Text | Media) -> Request:
