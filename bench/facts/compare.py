@@ -57,6 +57,7 @@ CONCERNS: dict[str, tuple[str, ...]] = {
     "tool.namespace.prefixed": ("tool.name", "tool.description", "call.name", "choice.tool", "other"),
     "tool.deferred.expanded": ("tool.option",),
     "tool.strict.dropped": ("tool.strict",),
+    "tool.strict.approximated": ("tool.strict",),
     "tool.merged": (),
     "name.dropped": ("author",),
     "media.detail.dropped": ("media.detail",),

@@ -34,11 +34,20 @@ def test_strict_tools_are_validated(target: str) -> None:
     assert _to_gemini(_chat(None, False), target) == (None, [])
 
 
-def test_modes_that_hold_to_the_schema_anyway_stay() -> None:
-    assert _to_gemini(_chat(True, tool_choice="required")) == ({"mode": "ANY"}, [])
-    assert _to_gemini(_chat(True, tool_choice="none")) == ({"mode": "NONE"}, [])
-    one = {"type": "function", "function": {"name": "f0"}}
-    assert _to_gemini(_chat(True, tool_choice=one)) == ({"mode": "ANY", "allowedFunctionNames": ["f0"]}, [])
+@pytest.mark.parametrize("target", ["gemini", "code-assist"])
+def test_modes_that_hold_to_the_schema_anyway_stay_and_say_nothing_of_strict(target: str) -> None:
+    held = [("tool.strict.approximated", "/tools/0")]
+    assert _to_gemini(_chat(True, None, tool_choice="required"), target) == ({"mode": "ANY"}, held)
+    one: Any = {"type": "function", "function": {"name": "f0"}}
+    named = {"mode": "ANY", "allowedFunctionNames": ["f0"]}
+    assert _to_gemini(_chat(True, tool_choice=one), target) == (named, held)
+    some = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [one]}}
+    assert _to_gemini(_chat(True, None, tool_choice=some), target) == ({**named, "mode": "VALIDATED"}, held)
+    assert _to_gemini(_chat(None, tool_choice="required"), target) == ({"mode": "ANY"}, [])
+
+
+def test_without_calls_strict_is_lost() -> None:
+    assert _to_gemini(_chat(True, tool_choice="none")) == ({"mode": "NONE"}, [("tool.strict.dropped", "/tools/0")])
 
 
 def test_a_mixed_list_is_approximated_and_older_models_lose_it() -> None:

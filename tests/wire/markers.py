@@ -176,6 +176,7 @@ NARROW: dict[str, frozenset[str]] = {
         "tool.namespace.prefixed": "name namespace",
         "tool.deferred.expanded": "defer_loading",
         "tool.strict.dropped": "strict",
+        "tool.strict.approximated": "strict",
         "tool.merged": "",
         "call.id.rewritten": "id call_id tool_call_id tool_use_id",
         "name.dropped": "name",

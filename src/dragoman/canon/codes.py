@@ -237,7 +237,7 @@ CODES: dict[str, Code] = {
     ),
     "tool.strict.approximated": _a(
         "info",
-        "The target holds the arguments of all tools to their schemas, also of those that were not strict.",
+        "The target holds the arguments of all tools to their schemas, strict or not, and marks no single tool.",
         "Two openai-chat tools, one with strict:true, to gemini: the mode VALIDATED is for both.",
     ),
     "tool.output_schema.dropped": _d(

@@ -47,8 +47,16 @@ def write_mode(request: Request, out: dict[str, Any], crossing: Crossing) -> Non
     if crossing.source == wire.NAME or not any(tool.strict for tool in functions) or "tools" not in out:
         return
     config = out.get("toolConfig", {}).get(_CONFIG, {})
-    if config.get("mode", "AUTO") != "AUTO":
-        return  # ANY and VALIDATED hold to the schema, and under NONE there are no calls
+    mode = config.get("mode", "AUTO")
+    if mode == "NONE":
+        lose_strict(functions, crossing, "under the mode NONE there are no calls")
+        return
+    if mode != "AUTO":
+        # The guarantee is kept, but the mode does not say that it was asked for: the way back cannot restore `strict`.
+        for tool in functions:
+            if tool.strict:
+                crossing.lose("tool.strict.approximated", tool.at, f"the mode {mode} holds all calls to their schemas")
+        return
     if not crossing.profile.validated:
         lose_strict(functions, crossing, f"{crossing.model or 'the model'} has no mode VALIDATED")
         return
