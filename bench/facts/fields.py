@@ -306,6 +306,14 @@ def shown(value: Json, path: Path, facts: Facts) -> None:
     """The wish to see thoughts, in any of its words."""
     if value not in (False, None, "none", "omitted"):
         facts.put("setting.thoughts", "shown", path)
+    elif value is not None:
+        facts.implied.add(("setting.thoughts", "hidden"))
+
+
+def excluded(value: Json, path: Path, facts: Facts) -> None:
+    """The wish to hide thoughts, of those who show them unasked."""
+    if value:
+        facts.put("setting.thoughts", "hidden", path)
 
 
 def effort(value: Json, path: Path, facts: Facts) -> None:

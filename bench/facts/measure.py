@@ -79,7 +79,13 @@ def elsewhere(fact: Fact, kind: str, target: str) -> bool:
 
     Gemini names the model in the address; OpenRouter sends thoughts unless it is asked not to.
     """
-    return kind == "request" and (fact.kind, target) in (("model", "gemini"), ("setting.thoughts", "openrouter"))
+    if kind != "request":
+        return False
+    return (fact.kind, target) == ("model", "gemini") or (*fact[:2], target) == (
+        "setting.thoughts",
+        "shown",
+        "openrouter",
+    )
 
 
 def documents(kind: str, source: str) -> Iterator[Case]:

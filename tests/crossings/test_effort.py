@@ -89,7 +89,8 @@ def test_thinking_that_is_merely_on_becomes_an_effort(source: str, fields: Any, 
     for target, model in (("openai-chat", "gpt-5"), ("openai-responses", "gpt-5.5")):
         sent, losses = _sent(source, target, model, **fields)  # they think unasked
         assert "reasoning_effort" not in sent and "effort" not in sent.get("reasoning", {})
-        assert not [loss for loss in losses if loss[0].startswith("effort")]
+        unasked = ("effort.approximated", path, "nothing is sent: the model thinks unasked")
+        assert [loss for loss in losses if loss[0].startswith("effort")] == [unasked]
     for target, model in (("openai-chat", "strange"), ("openai-responses", "strange"), ("gemini", "strange")):
         sent, losses = _sent(source, target, model, **fields)
         assert "reasoning_effort" not in sent and "effort" not in sent.get("reasoning", {})
@@ -102,7 +103,19 @@ def test_thinking_that_is_merely_on_for_gemini() -> None:
     assert sent["generationConfig"]["thinkingConfig"] == {"thinkingBudget": -1}
     sent, losses = _sent("anthropic", "gemini", "gemini-3-flash", thinking={"type": "adaptive"})
     assert "thinkingConfig" not in sent["generationConfig"]
-    assert not [loss for loss in losses if loss[0].startswith("effort")]
+    assert [loss[:2] for loss in losses if loss[0].startswith("effort")] == [("effort.approximated", "/thinking")]
+
+
+def test_the_wish_to_hide_thoughts_is_kept_or_reported() -> None:
+    fields = {"reasoning": {"effort": "low", "exclude": True}}
+    sent, losses = _sent("openrouter", "gemini", "gemini-3-flash", **fields)
+    assert sent["generationConfig"]["thinkingConfig"]["includeThoughts"] is False
+    assert not [loss for loss in losses if loss[0].startswith("thoughts")]
+    for target, model in (("openai-responses", "o4-mini"), ("openai-chat", "o4-mini")):
+        sent, losses = _sent("openrouter", target, model, **fields)
+        assert [loss[:2] for loss in losses if loss[0].startswith("thoughts")] == [
+            ("thoughts.dropped", "/reasoning/exclude")
+        ]
 
 
 @pytest.mark.parametrize(

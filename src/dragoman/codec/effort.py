@@ -13,6 +13,9 @@ ORDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 BUDGETS = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 32000, "max": 32000}
 
 
+THINKS_UNASKED = "nothing is sent: the model thinks unasked"
+"""The detail of a loss where a request turns thinking on, and the target has no word for that."""
+
 _OPEN_EFFORT = "medium"
 """What thinking is at OpenAI and OpenRouter where it is on without an effort."""
 
@@ -104,4 +107,6 @@ def _opened(settings: Settings, asked: Wish, crossing: Crossing) -> str | None:
     if not (profile.effort_default or profile.thinking_default or profile.reasoning):
         unknown = f"it is not known whether {crossing.model or 'the model'} takes an effort"
         crossing.lose("effort.dropped", asked.at, unknown)
+    elif crossing.source != crossing.target:
+        crossing.lose("effort.approximated", asked.at, THINKS_UNASKED)
     return None

@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.canon.losses import Loss
 from dragoman.canon.request import Settings
-from dragoman.codec.effort import BUDGETS, from_budget, nearest, wanted
+from dragoman.codec.effort import BUDGETS, THINKS_UNASKED, from_budget, nearest, wanted
 from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
 
 
@@ -51,6 +51,7 @@ def test_the_nearest_word_a_model_takes(effort: str, accepted: tuple[str, ...], 
 
 
 AT = {"effort": ("reasoning_effort",), "budget": ("thinking", "budget_tokens")}
+UNASKED = Loss("effort.approximated", "approximated", "info", "/thinking/budget_tokens", THINKS_UNASKED)
 
 
 @pytest.mark.parametrize(
@@ -78,8 +79,8 @@ AT = {"effort": ("reasoning_effort",), "budget": ("thinking", "budget_tokens")}
                 ),
             ),
         ),
-        (Settings(budget=-1, at=AT), Profile(thinking_default=True), None, ()),
-        (Settings(budget=-1, at=AT), Profile(reasoning=True, effort_default="medium"), None, ()),
+        (Settings(budget=-1, at=AT), Profile(thinking_default=True), None, (UNASKED,)),
+        (Settings(budget=-1, at=AT), Profile(reasoning=True, effort_default="medium"), None, (UNASKED,)),
         (
             Settings(budget=-1, at=AT),
             Profile(),

@@ -257,7 +257,7 @@ def _write_thinking(request: Request, out: dict[str, Any], crossing: Crossing, o
         if thinking is not None and thinking["type"] in ("adaptive", "enabled"):
             if "thinking/display" not in (request.extra or {}).get(wire.NAME, {}):  # else it comes back as it was
                 thinking["display"] = "summarized" if settings.thoughts else "omitted"
-        elif settings.thoughts:
+        elif settings.thoughts or (thinking is None and crossing.profile.thinks):
             crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
     elif telling:
         thinking = thinking or {"type": "adaptive"}

@@ -9,7 +9,7 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Format, Request, Settings
 from ...codec import jsontext
-from ...codec.effort import lose_budget, nearest, wish
+from ...codec.effort import THINKS_UNASKED, lose_budget, nearest, wish
 from ...codec.extras import carried
 from ...codec.fit import fit
 from ...codec.range import capped, within
@@ -290,6 +290,8 @@ def _write_thinking(request: Request, crossing: Crossing) -> dict[str, Any]:
         if not profile.thinking_levels and not profile.thinking_default:
             unknown = f"it is not known how {crossing.model or 'the model'} is turned to thinking"
             crossing.lose("effort.dropped", at, unknown)
+        elif crossing.source != wire.NAME:
+            crossing.lose("effort.approximated", at, THINKS_UNASKED)
         return {}  # models with levels think unasked
     if effort is None and not profile.thinking_levels:
         return {"thinkingBudget": budget}

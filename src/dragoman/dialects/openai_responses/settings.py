@@ -127,6 +127,8 @@ def _write_reasoning(settings: Settings, effort: str | None, out: dict[str, Any]
             reasoning["summary"] = "auto"
         else:
             crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()))
+    elif settings.thoughts is False and not own:
+        crossing.lose("thoughts.dropped", settings.at.get("thoughts", ()), "they are hidden unless asked for")
     if reasoning:
         out["reasoning"] = reasoning
 

@@ -583,7 +583,8 @@ def test_the_wish_to_see_thoughts() -> None:
     }
     assert _set(_ADAPTIVE, max_tokens=9, thoughts=True)[0]["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert _set(max_tokens=9, thoughts=True) == ({"max_tokens": 9}, [("thoughts.dropped", "/thoughts")])
-    assert _set(max_tokens=9, thoughts=False) == ({"max_tokens": 9}, [])
+    assert _set(max_tokens=9, thoughts=False) == ({"max_tokens": 9}, [("thoughts.dropped", "/thoughts")])
+    assert _set(Profile(thinks=False), max_tokens=9, thoughts=False) == ({"max_tokens": 9}, [])
 
 
 def test_structured_output() -> None:

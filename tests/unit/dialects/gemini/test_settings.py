@@ -176,7 +176,7 @@ def test_a_schema_is_fitted_and_its_name_has_no_place() -> None:
         (Settings(effort="turbo"), GEMINI_3, None, ["effort.dropped"]),
         (Settings(budget=9000), None, {"thinkingBudget": 9000}, []),
         (Settings(budget=9000), GEMINI_3, {"thinkingLevel": "MEDIUM"}, ["effort.approximated"]),
-        (Settings(budget=-1), GEMINI_3, None, []),
+        (Settings(budget=-1), GEMINI_3, None, ["effort.approximated"]),
         (Settings(budget=9000), GEMINI_25, {"thinkingBudget": 9000}, []),
         (Settings(budget=0), GEMINI_25, {"thinkingBudget": 128}, ["effort.approximated"]),
         (Settings(budget=-1), GEMINI_25, {"thinkingBudget": -1}, []),
