@@ -104,3 +104,31 @@ def test_hosts_get_their_own_switch(host: str, model: str, off: Any, on: Any) ->
         assert fields.items() <= sent.items()
         assert "reasoning_effort" not in sent
         assert done.losses == ()
+
+
+def test_unread_members_of_reasoning_reach_openrouter() -> None:
+    sent, losses = _from_chat("openrouter", "m", reasoning={"enabled": True, "x~/y": [1]})
+    assert (sent["reasoning"], losses) == ({"x~/y": [1], "enabled": True}, [])
+    sent, losses = _from_chat("openrouter", "m", reasoning={"x": 1}, reasoning_effort="low")
+    assert (sent["reasoning"], losses) == ({"x": 1, "effort": "low"}, [])
+    sent, losses = _from_chat("anthropic", "claude-opus-4-6", reasoning={"enabled": True, "x": 1})
+    assert losses == [("field.dropped", "/reasoning/x")]
+
+
+@pytest.mark.parametrize("target", ["openrouter", "anthropic"])
+def test_fields_that_contradict_each_other_are_reported(target: str) -> None:
+    both = {"reasoning_effort": "low", "reasoning": {"effort": "high"}}
+    lost = [path for code, path in _from_chat(target, "claude-opus-4-6", **both)[1] if code == "field.dropped"]
+    assert lost == ["/reasoning/effort" if target == "openrouter" else "/reasoning"]
+    off = {"reasoning_effort": "low", "thinking": {"type": "disabled"}}
+    assert _from_chat(target, "claude-opus-4-6", **off)[1] == [("field.dropped", "/reasoning_effort")]
+    inside = {"reasoning": {"enabled": False, "effort": "low"}}
+    assert _from_chat(target, "claude-opus-4-6", **inside)[1] == [("field.dropped", "/reasoning/effort")]
+
+
+def test_unknown_fields_of_older_functions_and_documents_are_reported_where_they_stand() -> None:
+    functions = [{"name": "f", "parameters": {"type": "object", "properties": {}}, "x": 1}]
+    assert _from_chat("openrouter", "m", functions=functions)[1] == [("field.dropped", "/functions/0/x")]
+    document = {"type": "document_url", "document_url": "https://a.example/b.pdf", "x": 1}
+    turn = {"role": "user", "content": [document]}
+    assert _from_chat("openrouter", "m", messages=[turn])[1] == [("field.dropped", "/messages/0/content/0/x")]

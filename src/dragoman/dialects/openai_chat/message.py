@@ -117,11 +117,13 @@ def _read_document(value: Raw, at: Path, crossing: Crossing) -> Media | None:
     if not isinstance(address, str) or not address:
         return None
     fields.pop("type", None)
+    extra: Extra | None = None
     if fields:
         crossing.keep(at, fields)
+        extra = {crossing.source: fields}
     called = name if isinstance(name, str) else ""
     mime, data = split_data_url(address) or (guess_mime(called) or guess_mime(address), "")
-    return Media("document", mime, data, url="" if data else address, name=called, at=at)
+    return Media("document", mime, data, url="" if data else address, name=called, extra=extra, at=at)
 
 
 def thinking_text(thinking: str | list[Raw], at: Path, crossing: Crossing) -> str:

@@ -26,7 +26,9 @@ _TYPES = {"enabled": True, "adaptive": True, "auto": True, "disabled": False}
 class _Found:
     """What the switches of a request say."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: str | None) -> None:
+        self.asked = asked
+        """The effort that `reasoning_effort` asks for."""
         self.on: bool | None = None
         self.effort: str | None = None
         self.budget: int | None = None
@@ -52,7 +54,7 @@ class _Found:
         return True
 
     def word(self, value: Any, at: Path) -> bool:
-        if value not in ORDER:
+        if value not in ORDER or self.asked not in (None, value):
             return False
         self.effort = value
         self.at["effort"] = at
@@ -69,13 +71,19 @@ class _Found:
 def read_switches(settings: Settings, unknown: Unknown) -> Settings:
     """The settings with what the switches say. Fields that are understood are taken out of `unknown`."""
     top = unknown.get((), {})
-    found = _Found()
+    found = _Found(settings.effort)
     for name in [name for name in top if name in SWITCHES]:
         left = _read(name, top[name], found)
         if left is None or left:
             del top[name]
         if left:
             unknown[(name,)] = {**unknown.get((name,), {}), **left}
+    if found.on is False:
+        # An effort beside a switch that turns thinking off is overruled: it is reported like a field that nobody reads.
+        if found.asked not in (None, "none"):
+            top["reasoning_effort"] = jsontext.raw(found.asked)
+        if found.effort not in (None, "none"):
+            unknown.setdefault(("reasoning",), {})["effort"] = jsontext.raw(found.effort)
     if () in unknown and not top:
         del unknown[()]
     return _applied(settings, found)
@@ -115,14 +123,14 @@ def _applied(settings: Settings, found: _Found) -> Settings:
     if found.on is False:
         changes["effort"] = "none"
         at["effort"] = found.at["on"]
-    elif settings.effort is None:
-        if found.effort is not None:
+    else:
+        if found.effort is not None and settings.effort is None:
             changes["effort"] = found.effort
             at["effort"] = found.at["effort"]
         if found.budget is not None:
             changes["budget"] = found.budget
             at["budget"] = found.at["budget"]
-        elif found.on and found.effort is None:
+        elif found.on and found.effort is None and settings.effort is None:
             changes["budget"] = -1
             at["budget"] = found.at["on"]
     if found.thoughts is not None:

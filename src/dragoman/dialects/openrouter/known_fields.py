@@ -65,7 +65,12 @@ def of_tools(tools: Tools, crossing: Crossing) -> Tools:
 
 
 def _of_tool(tool: Tool, crossing: Crossing) -> Tool:
-    extra = _known(tool.extra, _PART, tool.at, crossing)
+    extra = tool.extra
+    if extra is not None and tool.at[:1] == ("functions",):
+        # A declaration of the older list stands there without the object around it.
+        fields = {name.removeprefix("function/"): value for name, value in extra.get(wire.CHAT, {}).items()}
+        extra = {**extra, wire.CHAT: fields}
+    extra = _known(extra, _PART, tool.at, crossing)
     return tool if extra is tool.extra else msgspec.structs.replace(tool, extra=extra)
 
 

@@ -114,9 +114,13 @@ def fitted_settings(request: Request, crossing: Crossing) -> tuple[Settings, Ext
     at = settings.at
     fields: dict[str, Raw] = {}
     changes: dict[str, Any] = {}
+    extra, unread = _unread_reasoning(_fitted_extra(request.extra, settings, crossing))
     wish = _wish(settings, crossing)
-    if wish:
-        fields["reasoning"] = jsontext.raw(wish)
+    for name in wish:
+        if name in unread:
+            crossing.lose("field.dropped", ("reasoning", name), "another field of the request says otherwise")
+    if wish or unread:
+        fields["reasoning"] = jsontext.raw({**unread, **wish})
     if settings.effort is not None or settings.budget is not None or settings.thoughts is not None:
         changes = {"effort": None, "budget": None, "thoughts": None}
     if settings.top_k is not None and "top_k" not in crossing.profile.refuses:
@@ -133,10 +137,24 @@ def fitted_settings(request: Request, crossing: Crossing) -> tuple[Settings, Ext
     if settings.user is not None and at.get("user") != ("user",):
         crossing_at = {**at, "user": ("user",)}
         changes["at"] = crossing_at
-    extra = _fitted_extra(request.extra, settings, crossing)
     if fields:
         extra = wire.with_chat(extra, fields)
     return (msgspec.structs.replace(settings, **changes) if changes else settings), extra
+
+
+def _unread_reasoning(extra: Extra | None) -> tuple[Extra | None, dict[str, Raw]]:
+    """The members of a Chat client's `reasoning` that Chat's reader did not read, and the extra without them."""
+    fields = (extra or {}).get(wire.CHAT, {})
+    unread: dict[str, Raw] = {}
+    left: dict[str, Raw] = {}
+    for name, value in fields.items():
+        if name == "reasoning" and jsontext.is_object(value):
+            unread.update(jsontext.fields(value))
+        elif name.startswith("reasoning/"):
+            unread[name.partition("/")[2].replace("~1", "/").replace("~0", "~")] = value
+        else:
+            left[name] = value
+    return ({**(extra or {}), wire.CHAT: left}, unread) if unread else (extra, {})
 
 
 def _wish(settings: Settings, crossing: Crossing) -> dict[str, Any]:
