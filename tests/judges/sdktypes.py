@@ -87,6 +87,8 @@ def responses_request() -> Judge:
     # 4 replay assistant messages without ids of the server, 2 of these without annotations.
     optional(names, "ResponseOutputMessageParam", "id", "status", "type")
     optional(names, "ResponseOutputTextParam", "annotations")
+    # Codex replays searches without ids: the server refuses an id that it did not give.
+    optional(names, "ResponseFunctionWebSearchParam", "id")
     # The answer's custom calls carry a status, so replayed ones do.
     extra(names, "ResponseCustomToolCallParam", status={"enum": ["in_progress", "completed", "incomplete"]})
     return Judge(closed(schema))

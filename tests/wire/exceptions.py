@@ -91,8 +91,6 @@ EXCEPTIONS: tuple[Known, ...] = (
         "round trip request gemini by code-assist",
         "a sealed thought without words comes back as a sealed text without words: a history there has no thoughts",
     ),
-    Known("openai-chat-5dd1567b5f07", "round trip request openai-chat by openrouter", _PASSED),
-    Known("openai-chat-f3d58f7f5beb", "round trip request openai-chat by openrouter", _PASSED),
     Known("openai-chat-5dd1567b5f07", "round trip response openai-chat by openrouter", _PASSED),
     Known("openai-responses-f86acfcd1270", "round trip request openai-responses by openrouter", _SOUND),
     Known("openai-responses-5b08a8edca17", "round trip request openai-responses by openrouter", _SOUND),

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from dragoman import Loss
+from dragoman import Loss, profiles
 from dragoman.canon import (
     HostedCall,
     HostedResult,
@@ -518,7 +518,7 @@ def _tools(first: Request, middle: Request, last: Request, journey: Journey) -> 
 _TOOL_SIDES: dict[str, tuple[str, ...]] = {
     "description": ("tool.custom.wrapped", "schema."),
     "schema": ("schema.", "tool.custom.wrapped"),
-    "strict": ("tool.strict.dropped", "schema."),
+    "strict": ("tool.strict.", "schema."),
     "custom": ("tool.custom.wrapped",),
     "grammar": ("tool.custom.wrapped",),
     "namespace": ("tool.namespace.prefixed",),
@@ -572,8 +572,15 @@ def _settings(first: Request, middle: Request, last: Request, journey: Journey) 
         if name == "thoughts" and first.settings.effort == "none":
             continue  # there are none to be seen
         one, other = _setting(name, first), _setting(name, last)
+        if name == "effort" and (one, other) == (None, "none") and _thinks_when_asked(first.model):
+            continue  # with tools Chat's writer says what holds anyway
         if one != other and (one or other) and not any(journey.said(code) for code in codes):
             yield f"setting {name}: {one!r} became {other!r}"
+
+
+def _thinks_when_asked(model: str) -> bool:
+    """Whether an OpenAI model does not think unless it is asked to."""
+    return profiles.lookup("openai-chat", model).effort_default == "none"
 
 
 def _setting(name: str, request: Request) -> Json:
