@@ -136,3 +136,60 @@ def test_a_summary_in_words_alone_goes_home_too() -> None:
     given = dragoman.translate_response(answer, source=MESSAGES, target=RESPONSES)
     home = to(MESSAGES, _sent_back(RESPONSES, given.json()), RESPONSES)
     assert home.json()["messages"][1]["content"][0] == words
+
+
+SIGNED = {
+    "type": "compaction",
+    "content": "They said hello.",
+    "encrypted_content": "EpwB",
+    "signature": "c2ln",
+    "tool_changes": [{"type": "tool_removal", "tool": {"type": "tool_reference", "name": "look"}}],
+}
+
+
+@pytest.mark.parametrize("client", [name for name in DIALECTS if name not in (MESSAGES, "ollama")])
+def test_a_block_goes_home_with_all_its_fields(client: str) -> None:
+    answer = {**ANSWERS[MESSAGES], "content": [SIGNED, {"type": "text", "text": "Hi."}]}
+    given = dragoman.translate_response(answer, source=MESSAGES, target=client)
+    # The SDK's type has these fields, the schema of the official judge has them not yet.
+    asked = _sent_back(client, given.json())
+    home = dragoman.translate_request(asked, source=client, target=MESSAGES, model="claude-sonnet-5")
+    assert home.json()["messages"][1]["content"][0] == SIGNED
+
+
+def test_another_upstream_gets_the_cache_mark_and_the_rest_is_reported() -> None:
+    block = {**SIGNED, "x_later": 1, "cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    asked = _sent_back(MESSAGES, {**ANSWERS[MESSAGES], "content": [block, {"type": "text", "text": "Hi."}]})
+    done = to("openrouter", asked, MESSAGES)
+    place = "/messages/1/content/0"
+    assert {
+        ("seal.dropped", f"{place}/signature"),
+        ("field.dropped", f"{place}/tool_changes"),
+        ("field.dropped", f"{place}/x_later"),
+    } <= lost(done)
+    assert b'"cache_control":{"type":"ephemeral","ttl":"1h"}' in done.body
+
+
+def test_a_compaction_that_failed_says_nothing() -> None:
+    empty = {"type": "compaction", "content": None, "encrypted_content": None}
+    answer = {**ANSWERS[MESSAGES], "content": [empty, {"type": "text", "text": "Hi."}]}
+    given = dragoman.translate_response(answer, source=MESSAGES, target=RESPONSES)
+    assert [item["type"] for item in given.json()["output"]] == ["message"]
+
+
+def test_fields_of_an_item_that_no_client_brings_back_are_reported() -> None:
+    item = {**ITEM, "created_by": "someone", "x_later": 1}
+    answer = {**ANSWERS[RESPONSES], "output": [item, *ANSWERS[RESPONSES]["output"][1:]]}
+    given = dragoman.translate_response(answer, source=RESPONSES, target="gemini")
+    fields = {("field.dropped", f"/output/0/{name}") for name in ("id", "created_by", "x_later")}
+    assert fields <= lost(given)
+
+
+@pytest.mark.parametrize("upstream", [MESSAGES, RESPONSES])
+def test_a_seal_that_comes_by_a_second_gateway_is_no_signature_of_a_thought(upstream: str) -> None:
+    """The upstream would refuse the seal of a compaction in a thought."""
+    first = dragoman.translate_response(ANSWERS[upstream], source=upstream, target="openai-chat")
+    second = dragoman.translate_response(first.json(), source="openai-chat", target=upstream)
+    thought = second.json()["content" if upstream == MESSAGES else "output"][0]
+    slot = thought["signature" if upstream == MESSAGES else "encrypted_content"]
+    assert slot.startswith("ZHJhZ29tYW46")

@@ -45,9 +45,15 @@ def check_conversation(dialect: str, body: Json, *, model: str = "") -> list[Fin
 
 
 def _openrouter(body: Json) -> Iterator[Finding]:
-    """As openai-chat, but for media in results, sampling and the model, which may stand in `models` alone."""
+    """As openai-chat, but for media in results, sampling and the model, which may stand in `models` alone.
+
+    An assistant's message may hold nothing but images: `content` may be null beside `images` (schema, 2026-11).
+    """
+    shown = {f"/messages/{i}" for i, one in enumerate(body.get("messages") or ()) if one.get("images")}
     named = {**body, "model": body.get("model") or body.get("models")}
     for found in _chat(named):
+        if found.rule == "OAC-009" and found.where in shown:
+            continue
         if found.rule not in ("OAC-008", "OAC-014", "OAC-015", "OAC-016"):
             yield found
     for i, tool in enumerate(body.get("tools") or ()):

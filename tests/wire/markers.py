@@ -182,7 +182,8 @@ NARROW: dict[str, frozenset[str]] = {
         "name.dropped": "name",
         "cache.dropped": "cache_control prompt_cache_breakpoint",
         "cache.approximated": "cache_control prompt_cache_breakpoint",
-        "seal.dropped": "signature encrypted_content thoughtSignature thought_signature data extra_content",
+        "seal.dropped": "signature encrypted_content thoughtSignature thought_signature data extra_content"
+        " tool_changes",
         "citation.dropped": "citations annotations groundingMetadata citationMetadata",
         "citation.approximated": "citations annotations groundingMetadata citationMetadata",
         "media.detail.dropped": "detail mediaResolution media_resolution",
@@ -220,6 +221,8 @@ def silent(marked: Marked, out: bytes, losses: Iterable[Loss]) -> list[str]:
     reported = [(loss.code, _path(loss.path)) for loss in losses if loss.effect != "invented"]
     # A loss of the whole document in an envelope is named by the envelope's key.
     reported += [(code, ()) for code, path in reported if path in (("request",), ("response",))]
+    # The seal of a compaction is the whole block but its words.
+    compactions = [path for code, path in reported if code == "seal.dropped" and _is_compaction(marked.body, path)]
     found: list[str] = []
     for mark, places in marked.places.items():
         # A text document may cross as the base64 of its words.
@@ -227,9 +230,21 @@ def silent(marked: Marked, out: bytes, losses: Iterable[Loss]) -> list[str]:
             continue
         for at in places:
             steps = tuple([str(step) for step in at])
+            if any(steps[: len(path)] == path and steps[-1] != "content" for path in compactions):
+                continue
             if not any(_excuses(code, path, steps) for code, path in reported):
                 found.append("/" + "/".join(steps))
     return found
+
+
+def _is_compaction(document: bytes, path: tuple[str, ...]) -> bool:
+    value = msgspec.json.decode(document)
+    for step in path:
+        if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return isinstance(value, dict) and value.get("type") == "compaction"
 
 
 def _excuses(code: str, path: tuple[str, ...], leaf: tuple[str, ...]) -> bool:

@@ -227,7 +227,7 @@ def _said_in(request: Request) -> list[Step]:
     steps: list[Step] = []
     for turn in request.turns:
         role = "system" if turn.role == "developer" else turn.role
-        steps += [(role, turn.name, part) for part in turn.parts]
+        steps += [(role, turn.name, _shown(part)) for part in turn.parts]
     return _with_client_items(steps)
 
 
@@ -243,11 +243,20 @@ def _with_client_items(steps: list[Step]) -> list[Step]:
 
 
 def _answered_in(response: Response, journey: Journey | None = None) -> list[Step]:
-    steps: list[Step] = [("assistant", "", part) for part in response.parts]
+    steps: list[Step] = [("assistant", "", _shown(part)) for part in response.parts]
     if journey is None or not journey.said("answer.dropped"):
         for number, other in enumerate(response.alternatives):
-            steps += [(f"answer {number + 2}", "", part) for part in other.parts]
+            steps += [(f"answer {number + 2}", "", _shown(part)) for part in other.parts]
     return steps
+
+
+def _shown(part: Part) -> Part:
+    """An image that the model made is an image everywhere, though Responses has an item of its own for it."""
+    if isinstance(part, Opaque) and part.kind == "image_generation_call":
+        data = msgspec.json.decode(part.value).get("result")
+        if data:
+            return Media("image", data=data, at=part.at)
+    return part
 
 
 def _atoms(steps: list[Step]) -> list[Atom]:
@@ -365,6 +374,7 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
     there = dict(_matches(first, last))
     lost = [i for i in range(len(first)) if i not in there and first[i].kind in ("opaque", "reasoning", "media")]
     excused = [i for i in lost if _explained(first[i].kind, i, first, middle, journey)]
+    excused = [i for i in excused if not _became_another(first[i], journey)]
     if excused:
         # What is gone for a reason no longer stands between two texts.
         gone_at = [(first[i].kind, at) for i in excused for at in first[i].ats]  # parts of streams have no place
@@ -387,6 +397,12 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
     if len(new) > len(gone) + len(excused) and not journey.inserts():
         for j in new:
             yield f"a new {last[j].kind} by {last[j].role}: {last[j].key[:100]!r}"
+
+
+def _became_another(atom: Atom, journey: Journey) -> bool:
+    """Whether words or an item stand now where the atom stood: they part the texts around them, as the atom did."""
+    codes = ("part.as_text", "hosted.mapped")
+    return any(loss.code in codes and _covers(loss, atom.ats) for loss in journey.out)
 
 
 def _kind(part: Part) -> str:
@@ -450,9 +466,10 @@ def _matches(first: list[Atom], second: list[Atom]) -> list[tuple[int, int]]:
 
 def _sides(i: int, atoms: list[Atom], last: Atom, middle: dict[int, Atom], journey: Journey) -> Iterator[str]:
     first = atoms[i]
-    if len(first.texts) == len(last.texts) and first.texts != last.texts:
+    texts, others = [list(filter(None, atom.texts)) for atom in (first, last)]  # sealed thoughts may have no words
+    if len(texts) == len(others) and texts != others:
         if not _explained("text", i, atoms, middle, journey):
-            yield f"{_where(first)}: the text changed: {differences(first.texts, last.texts)[0]}"
+            yield f"{_where(first)}: the text changed: {differences(texts, others)[0]}"
     for side in {**first.sides, **last.sides}:
         one, other = first.sides.get(side), last.sides.get(side)
         if side == "call.id" and one and other and made(one) and made(other):

@@ -73,7 +73,7 @@ def unloaded(response: Response, origin: str, under: Crossing) -> Response:
 
 def sent_back(response: Response, source: str, target: str, under: Crossing) -> Response:
     """The same, written and read in the dialect it came from, with the losses in `under`."""
-    last = answer(target, get(target).write_response(unloaded(response, target, under), under))
+    last = answer(target, get(target).write_response(unloaded(response, target, under), under), source)
     if source not in get(target).kin:
         under.settle(get(source).noise)
     return last
@@ -126,7 +126,7 @@ def streamed_back(first: Response, source: str, target: str, there: bytes, losse
         if target not in get(source).kin:
             under.settle(get(target).noise)
         back_losses = under.losses.all()
-    last = fold(events(source, back))
+    last = fold(events(source, back, target=target))
     if isinstance(middle, Fault) or isinstance(last, Fault):
         # An answer that broke down in the middle is a fault where no word for it exists.
         return [] if first.stop.reason in BROKEN else [f"became a fault: {middle}, {last}"]

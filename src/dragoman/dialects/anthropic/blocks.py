@@ -313,8 +313,11 @@ class BlockWriter:
         return None
 
     def signature(self, seal: Seal | None) -> tuple[str, str]:
-        """A seal as it stands in an answer's thinking block, and its kind: its own, or a foreign one under our mark."""
-        if seal is not None and seal.dialect == wire.NAME:
+        """A seal as it stands in an answer's thinking block, and its kind: its own, or another one under our mark.
+
+        The seal of a compaction is no signature of a thought: Anthropic would refuse it as one.
+        """
+        if seal is not None and seal.dialect == wire.NAME and seal.kind != COMPACTION:
             return seal.data, seal.kind
         return pack(seal or Seal(self.crossing.source, "")), ""
 

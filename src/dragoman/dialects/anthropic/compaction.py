@@ -1,8 +1,9 @@
 """Compaction blocks: a summary that stands for all turns before it, in words and mostly encrypted too.
 
-To a client of another dialect such a block is a thought: its words are the summary, its seal is what is encrypted. The
-client brings the seal back by the way that seals have there, and the block is made again for Anthropic. In a history
-for another upstream the summary is a text of the assistant's; the turns before it stay.
+To a client of another dialect such a block is a thought: its words are the summary, its seal is what is encrypted, or
+all the rest of the block where there is more. The client brings the seal back by the way that seals have there, and the
+block is made again for Anthropic. In a history for another upstream the summary is a text of the assistant's; the turns
+before it stay.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from msgspec import Raw
 
 from ...canon.parts import Part, Path, Reasoning, Seal, Text
 from ...codec import jsontext
+from ...codec.extras import NULL, carried
 from ...crossing import Crossing
 from . import wire
 from .betas import ask_for
@@ -23,23 +25,61 @@ _IN_WORDS = "words"
 _BETA = "compact-2026-01-12"
 
 
+_SECRET = "encrypted_content"
+_SEALS = (_SECRET, "signature")
+
+
 def read_compaction(value: Raw, at: Path, crossing: Crossing) -> Part | None:
     """The part that a block is to another dialect; None where the block is to stay whole, or says nothing."""
     if crossing.target == wire.NAME:
         return None
-    fields = jsontext.plain(value)
-    words = fields.get("content")
-    words = words if isinstance(words, str) else ""
-    secret = fields.get("encrypted_content")
+    fields = {name: field for name, field in jsontext.fields(value).items() if field != NULL}
+    del fields["type"]
+    words = jsontext.plain(fields["content"]) if "content" in fields else ""
+    if isinstance(words, str):
+        fields.pop("content", None)
+    else:
+        words = ""
     if at[:1] != ("messages",):
-        data = secret if isinstance(secret, str) and secret else _IN_WORDS
-        return Reasoning(words, seal=Seal(wire.NAME, data, KIND), at=at)
-    if not words:
-        return None
+        # A block without words is a compaction that failed. Anthropic ignores it in a history (SDK, 2026-08).
+        seal = Seal(wire.NAME, _sealed(fields), KIND) if words or fields else None
+        return Reasoning(words, seal=seal, at=at)
+    return _as_text(words, fields, at, crossing) if words else None
+
+
+def _sealed(rest: dict[str, Raw]) -> str:
+    """The fields of a block beside its words: what is encrypted by itself, or all of them as JSON.
+
+    Anthropic wants a block back unchanged, with its signature and its changes of tools (SDK, 2026-08).
+    """
+    if not rest:
+        return _IN_WORDS
+    secret = jsontext.plain(rest[_SECRET]) if len(rest) == 1 and _SECRET in rest else None
+    if isinstance(secret, str) and secret and not secret.startswith("{"):
+        return secret
+    return jsontext.text(jsontext.raw(rest))
+
+
+def _as_text(words: str, rest: dict[str, Raw], at: Path, crossing: Crossing) -> Text:
+    """The summary as words of a history. What only Anthropic can read is reported."""
     crossing.lose("part.as_text", at, KIND)
-    if secret:
-        crossing.lose("seal.dropped", (*at, "encrypted_content"), KIND)
-    return Text(f"[summary of the conversation so far]\n{words}", at=at)
+    for name in _SEALS:
+        if rest.pop(name, None):
+            crossing.lose("seal.dropped", (*at, name), KIND)
+    cache = None
+    mark = jsontext.plain(rest.get("cache_control", NULL))
+    if isinstance(mark, dict) and isinstance(mark.get("ttl", ""), str) and not mark.keys() - {"type", "ttl"}:
+        cache = mark.get("ttl", "")
+        del rest["cache_control"]
+    if rest:
+        crossing.keep(at, rest)
+    return Text(f"[summary of the conversation so far]\n{words}", cache=cache, at=at)
+
+
+def compaction_delta(delta: wire.Delta) -> dict[str, Raw]:
+    """The fields that a delta of a stream adds to a block."""
+    added = carried(delta, ("content", _SECRET)) or {}
+    return added if delta.signature is None else added | {"signature": jsontext.raw(delta.signature)}
 
 
 def with_delta(part: Reasoning, delta: dict[str, Raw], crossing: Crossing) -> Part:
@@ -56,6 +96,11 @@ def write_compaction(part: Reasoning, crossing: Crossing) -> dict[str, Any]:
 
 def _block(part: Reasoning) -> dict[str, Any]:
     block: dict[str, Any] = {"type": KIND, "content": part.text or None}
-    if part.seal is not None and part.seal.data != _IN_WORDS:
-        block["encrypted_content"] = part.seal.data
+    data = part.seal.data if part.seal is not None else _IN_WORDS
+    rest = jsontext.object_raw(data) if data.startswith("{") else None
+    if rest is not None:
+        block |= jsontext.fields(rest)
+        block["type"] = KIND
+    elif data != _IN_WORDS:
+        block[_SECRET] = data
     return block

@@ -25,7 +25,7 @@ from ...codec.surrogates import decodable_frame
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
-from .compaction import with_delta
+from .compaction import compaction_delta, with_delta
 from .exact import read_event, sort_out_block
 from .faults import fault_from
 from .hosted_calls import read_hosted
@@ -276,11 +276,10 @@ class StreamReader(FrameReader):
             if block.delta == _OPENING and block.pieces:
                 self._opened("".join(block.pieces), block, events)
         elif kind == "compaction_delta" and isinstance(block.part, Opaque):
-            fields = jsontext.fields(block.part.value) | (carried(delta, ("content", "encrypted_content")) or {})
+            fields = jsontext.fields(block.part.value) | compaction_delta(delta)
             block.part = msgspec.structs.replace(block.part, value=jsontext.raw(fields))
-        elif kind == "compaction_delta" and isinstance(block.part, Reasoning) and block.part.seal is not None:
-            added = carried(delta, ("content", "encrypted_content")) or {}
-            block.part = with_delta(block.part, added, self._crossing)
+        elif kind == "compaction_delta" and isinstance(block.part, Reasoning) and not block.delta:
+            block.part = with_delta(block.part, compaction_delta(delta), self._crossing)
         else:
             self._crossing.lose("event.dropped", (), kind)
 

@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.parts import Path, Reasoning, Seal
 from ...codec import jsontext
-from ...codec.hosted_calls import word
+from ...codec.extras import NULL
 from ...crossing import Crossing
 from . import wire
 
@@ -22,13 +22,18 @@ KIND = "compaction"
 
 def read_compaction(item: Raw, at: Path, crossing: Crossing) -> Reasoning | None:
     """The thought that an item is to another dialect; None in a history, where no other upstream can read it."""
-    fields = jsontext.plain(item)
     if at[:1] == ("input",):
         crossing.lose("state.dropped", at, "a compaction that only its upstream can read")
         return None
-    if word(fields, "id"):
+    fields = jsontext.fields(item)
+    secret = jsontext.plain(fields["encrypted_content"]) if "encrypted_content" in fields else None
+    taken = ("type", "encrypted_content", "id") if isinstance(secret, str) else ("type", "id")
+    more = {name: value for name, value in fields.items() if name not in taken}
+    if more:
+        crossing.keep(at, more)
+    if fields.get("id", NULL) != NULL:
         crossing.lose("field.dropped", (*at, "id"), severity="info")
-    return Reasoning(seal=Seal(wire.NAME, word(fields, "encrypted_content"), KIND), at=at)
+    return Reasoning(seal=Seal(wire.NAME, secret if isinstance(secret, str) else "", KIND), at=at)
 
 
 def write_compaction(seal: Seal) -> dict[str, Any]:

@@ -34,6 +34,9 @@ def read_image(item: Raw, at: Path, crossing: Crossing) -> Media | None:
     for name, value in fields.items():
         if name not in _KNOWN and bytes(value) != b"null":
             crossing.lose("field.dropped", (*at, name), severity="info" if name in _QUIET else None)
+    status = jsontext.plain(fields["status"]) if "status" in fields else None
+    if status is not None and status != "completed":
+        crossing.lose("field.dropped", (*at, "status"), str(status))
     said = jsontext.plain(fields["output_format"]) if "output_format" in fields else None
     return Media("image", f"image/{said if isinstance(said, str) and said else _format(data)}", data, at=at)
 
@@ -47,6 +50,10 @@ def image_item(media: Media, name: str, crossing: Crossing) -> dict[str, Any]:
     """The item for a client."""
     if media.seal is not None:
         crossing.lose("seal.dropped", media.at)
+    if media.name:
+        crossing.lose("media.name.dropped", media.at, media.name)
+    if media.detail:
+        crossing.lose("media.detail.dropped", media.at, media.detail)
     kind = media.mime.partition("/")[2] or _format(media.data)
     return {"id": name, "type": KIND, "status": "completed", "output_format": kind, "result": media.data}
 

@@ -407,13 +407,17 @@ def _of_answer(response_id: str) -> str:
 
 
 def answer_reasoning(part: Reasoning, name: Any) -> dict[str, Any]:
-    """A reasoning item for a client: thoughts in the summary, a foreign seal packed into the slot clients echo."""
+    """A reasoning item for a client: thoughts in the summary, a foreign seal packed into the slot clients echo.
+
+    So is the seal of a compaction, which OpenAI would refuse as that of a thought.
+    """
     own = own_fields(part.extra)
     out: dict[str, Any] = {"id": own.get("id") or name, "type": "reasoning", "summary": _summary(part, own)}
     if "content" in own:
         out["content"] = jsontext.plain(own["content"])
     if part.seal is not None:
-        out["encrypted_content"] = part.seal.data if part.seal.dialect == wire.NAME else pack(part.seal)
+        own_seal = part.seal.dialect == wire.NAME and part.seal.kind != COMPACTION
+        out["encrypted_content"] = part.seal.data if own_seal else pack(part.seal)
     return restore(out, part.extra, wire.NAME)
 
 

@@ -329,4 +329,6 @@ def write_image(image: Media, crossing: Crossing) -> dict[str, Any]:
         crossing.lose("seal.dropped", image.at)
     if image.name:
         crossing.lose("media.name.dropped", image.at, image.name)
+    if image.detail:
+        crossing.lose("media.detail.dropped", image.at, image.detail)
     return {"type": "image_url", "image_url": {"url": image.url or data_url(image.mime, image.data)}}

@@ -232,8 +232,10 @@ def told_turn(turn: Turn, crossing: Crossing, mine: bool) -> Turn:
         fields["images"] = jsontext.raw(told.images)
     if fields:
         extra = wire.with_chat(extra, fields)
-        if not told.parts:
-            # Chat has no message of nothing but thoughts: it is written whole.
+        if all(isinstance(part, Opaque) and part.dialect != wire.CHAT for part in told.parts):
+            # Chat has no message of nothing but thoughts or images: it is written whole.
+            for part in told.parts:
+                crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
             message = jsontext.raw(restore({"role": "assistant", "content": None}, extra, wire.CHAT))
             return Turn("user", (Opaque(wire.CHAT, "assistant", message, at=turn.at),), "", None, turn.at)
     turn = Turn("assistant", told.parts, turn.name, extra, turn.at)

@@ -138,11 +138,15 @@ def test_blocks_of_hosted_tools_come_whole() -> None:
         _begin(2, type="compaction", content=None),
         _delta(2, "compaction_delta", content="short"),
         _end(2),
-        _begin(3, type="redacted_thinking", data="blob"),
+        _begin(3, type="compaction", content=None, tool_changes=[]),
+        _delta(3, "compaction_delta", content="long", encrypted_content="e", signature="s"),
         _end(3),
+        _begin(4, type="redacted_thinking", data="blob"),
+        _end(4),
     )
     use = Raw(b'{"type":"server_tool_use","id":"s","name":"web_search","input":{"query":"q"}}')
     result = Raw(b'{"type":"web_search_tool_result","tool_use_id":"s","content":[]}')
+    rest = '{"tool_changes":[],"encrypted_content":"e","signature":"s"}'
     assert found == [
         PartStart(
             0,
@@ -156,8 +160,11 @@ def test_blocks_of_hosted_tools_come_whole() -> None:
         PartStart(2, Reasoning("", seal=Seal(MESSAGES, "words", "compaction"), at=("content", 2))),
         PartDelta(2, "short"),
         PartEnd(2),
-        PartStart(3, Reasoning("", seal=Seal(MESSAGES, "blob", "redacted", "claude-x"), at=("content", 3))),
+        PartStart(3, Reasoning("", seal=Seal(MESSAGES, rest, "compaction"), at=("content", 3))),
+        PartDelta(3, "long"),
         PartEnd(3),
+        PartStart(4, Reasoning("", seal=Seal(MESSAGES, "blob", "redacted", "claude-x"), at=("content", 4))),
+        PartEnd(4),
     ]
     assert lost == []
 

@@ -105,3 +105,29 @@ def test_no_item_is_made_for_an_upstream() -> None:
     done = dragoman.translate_request({"contents": contents}, source="gemini", target="openai-responses", model="gpt-5")
     assert b"image_generation_call" not in done.body
     assert "media.dropped" in {loss.code for loss in done.losses}
+
+
+def test_what_an_item_has_no_place_for_is_reported() -> None:
+    picture = {"inlineData": {"mimeType": "image/png", "data": PNG, "displayName": "fox"}}
+    parts = [{**picture, "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"}}]
+    done = dragoman.translate_response(_gemini(parts), source="gemini", target="openai-responses")
+    place = "/candidates/0/content/parts/0"
+    assert {("media.name.dropped", place), ("media.detail.dropped", place)} <= {
+        (loss.code, loss.path) for loss in done.losses
+    }
+
+
+def test_the_state_of_an_image_that_is_not_completed_is_reported() -> None:
+    done = dragoman.translate_response(
+        _answer({**ITEM, "status": "generating"}), source="openai-responses", target="gemini"
+    )
+    assert ("field.dropped", "/output/0/status") in {(loss.code, loss.path) for loss in done.losses}
+
+
+def test_an_image_beside_a_search_reaches_openrouter() -> None:
+    """The search is lost. The message of nothing but the image stays."""
+    search = {"id": "fs_1", "type": "file_search_call", "status": "completed", "queries": ["fox"], "results": None}
+    asked = {"model": "m", "input": [{"role": "user", "content": "Draw."}, ITEM, search]}
+    done = dragoman.translate_request(asked, source="openai-responses", target="openrouter", model="m")
+    assert PNG.encode() in done.body
+    assert ("hosted.dropped", "/input/2") in {(loss.code, loss.path) for loss in done.losses}
