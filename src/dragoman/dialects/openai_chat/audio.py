@@ -83,6 +83,7 @@ def is_heard(audio: Raw, *, request: bool = False) -> bool:
     return bool(fields.get("transcript") or (fields.get("data") and not request))
 
 
-def becomes_words(crossing: Crossing, *, streamed: bool = False) -> bool:
-    """Whether the sound of an answer is to become text: kin have the same field, though not in streams."""
-    return crossing.target != wire.NAME if streamed else crossing.target not in wire.KIN
+def becomes_words(crossing: Crossing) -> bool:
+    """Whether the sound of an answer is to become text: kin have the same field. They have it in whole answers only: a
+    stream's sound becomes text for every other dialect."""
+    return crossing.target not in wire.KIN

@@ -28,7 +28,7 @@ from ...codec.surrogates import decodable_frame
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
-from .audio import becomes_words, spoken_words
+from .audio import spoken_words
 from .calls import Call, begins
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
@@ -74,6 +74,8 @@ class StreamReader(FrameReader):
 
     _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
     _door: ClassVar[Door[Any]] = wire.CHUNK
+    _dialect: ClassVar[str] = wire.NAME
+    """The dialect of the stream. Readers of kin name Chat as the source while they read."""
 
     def __init__(self, crossing: Crossing) -> None:
         super().__init__(Splitter(wire.NAME), Refrain(_KEYS, **OBFUSCATED), keeps_count=True)
@@ -306,7 +308,7 @@ class StreamReader(FrameReader):
             self._words(answer, "refusal", delta.refusal, events)
         if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
             self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
-        if delta.audio and becomes_words(self._crossing, streamed=True):
+        if delta.audio and self._crossing.target != self._dialect:
             words = spoken_words(delta.audio, ("choices", answer.number, "delta"), self._crossing)
             delta.audio = wire.NONE
             if words:

@@ -8,6 +8,10 @@ import msgspec
 import pytest
 
 import dragoman
+from dragoman.canon import Response, Text
+from dragoman.canon.fold import fold
+from dragoman.crossing import Crossing
+from dragoman.dialects import get
 
 WAV = "UklGRgAA"
 SOUND = {"id": "audio_1", "data": WAV, "expires_at": 1729268602, "transcript": "Hello there."}
@@ -89,6 +93,19 @@ def test_pieces_of_the_transcript_are_streamed_as_text(target: str) -> None:
     out = stream.feed(wire + b"data: [DONE]\n\n") + stream.close()
     assert b'"Hel"' in out and b'"lo"' in out
     assert ("media.summarised", "/choices/0/delta/audio/data") in {(loss.code, loss.path) for loss in stream.losses}
+
+
+@pytest.mark.parametrize(("target", "text"), [("openai-chat", "Hello"), ("openrouter", "")])
+def test_a_stream_of_kin_has_the_words_for_every_other_dialect(target: str, text: str) -> None:
+    """Within OpenRouter the field stays what it is, as in a whole answer."""
+    delta = {"role": "assistant", "audio": {"id": "audio_1", "transcript": "Hello"}}
+    frames = [{"index": 0, "delta": delta}, {"index": 0, "delta": {}, "finish_reason": "stop"}]
+    head = {"id": "r1", "object": "chat.completion.chunk", "created": 7, "model": "m"}
+    wire = b"".join([b"data: " + msgspec.json.encode({**head, "choices": [frame]}) + b"\n\n" for frame in frames])
+    reader = get("openrouter").reader(Crossing("openrouter", target))
+    answer = fold([*reader.feed(wire + b"data: [DONE]\n\n"), *reader.close()])
+    assert isinstance(answer, Response)
+    assert "".join([part.text for part in answer.parts if isinstance(part, Text)]) == text
 
 
 def test_the_words_of_an_earlier_answer_stay_in_the_history() -> None:
