@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...canon.parts import Extra, Part, ToolCall
+from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, Usage
 from ...codec import jsontext
@@ -20,7 +20,7 @@ from ...errors import WireError
 from ..openai_chat import response as chat
 from ..openai_chat.message import write_assistant
 from ..openai_chat.results import write_results_messages
-from ..openai_chat.wire import check_message
+from ..openai_chat.wire import Annotation, check_message
 from . import wire
 from .details import tell
 from .fitted import fitted_turn, marks_homed
@@ -80,10 +80,22 @@ def _not_chats(answer: wire.Completion, crossing: Crossing) -> None:
         figures.video_tokens = None
     for i, choice in enumerate(answer.choices):
         notes = choice.message.annotations
+        at: Path = ("choices", i, "message", "annotations")
+        if notes:
+            take_quotes(notes, at, crossing)
         if notes and any(note.strange for note in notes):
-            at = ("choices", i, "message", "annotations")
             wire.report(crossing, at, {str(j): note.strange for j, note in enumerate(notes) if note.strange})
             choice.message.annotations = [note for note in notes if not note.strange]
+
+
+def take_quotes(notes: list[Annotation], at: Path, crossing: Crossing) -> None:
+    """Take the words of pages out of annotations for a Chat client: Chat's type of a citation has no place for them."""
+    for i, note in enumerate(notes):
+        cited = note.url_citation
+        if cited is not None and cited.content:
+            place = (*at, i, "url_citation", "content")
+            crossing.lose("citation.approximated", place, "the quoted text has no place")
+            cited.content = None
 
 
 class _Choice(msgspec.Struct, gc=False):

@@ -21,11 +21,12 @@ from ...crossing import Crossing
 from ..openai_chat.detail_stream import DetailStreamReader, GrowingDetail
 from ..openai_chat.details import ENCRYPTED, listed, look
 from ..openai_chat.stream import Answer
+from ..openai_chat.wire import Message
 from . import wire
 from .details import read_detail, read_image, unproved
 from .faults import fault_from
 from .hosted_calls import read_hosted
-from .response import cut_stop, read_response, was_cut
+from .response import cut_stop, read_response, take_quotes, was_cut
 
 
 class StreamReader(DetailStreamReader):
@@ -33,6 +34,7 @@ class StreamReader(DetailStreamReader):
 
     _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
     _door = wire.CHUNK
+    _dialect = wire.NAME
     _reads_details = True
 
     def __init__(self, crossing: Crossing) -> None:
@@ -93,6 +95,11 @@ class StreamReader(DetailStreamReader):
         for value in images or ():
             self._whole(answer, read_image(value, ("choices", choice.index, "delta", "images")), events)
         return False
+
+    def _cite(self, answer: Answer, delta: Message, events: list[Event]) -> None:
+        if delta.annotations and self._crossing.target == wire.CHAT:
+            take_quotes(delta.annotations, ("choices", answer.number, "delta", "annotations"), self._crossing)
+        super()._cite(answer, delta, events)
 
     def _thought_origin(self) -> Seal | None:
         return None  # the details have the seals
