@@ -207,3 +207,10 @@ def test_the_limit_of_an_output_is_reported() -> None:
         for code, path in lost(to("gemini", _asked("shell", SHELL_CALL, output), SOURCE))
         if "max_output_length" in path
     }
+
+
+def test_what_an_environment_says_beside_its_type_is_reported() -> None:
+    call = {**SHELL_CALL, "environment": {"type": "local", "skills": [{"name": "a", "path": "b"}]}}
+    place = ("field.dropped", "/input/1/environment/skills")
+    assert place in lost(to("anthropic", _asked("shell", call), SOURCE))
+    assert place not in lost(to("anthropic", _asked("shell", SHELL_CALL), SOURCE))

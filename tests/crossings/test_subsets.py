@@ -167,3 +167,18 @@ def test_fields_that_nobody_knows_are_reported_in_every_form(target: str) -> Non
         body["tool_choice"] = {"type": "allowed_tools", **choice}
         done = to(target, body, "openai-responses")
         assert {path for code, path in lost(done) if code == "field.dropped" and "choice" in path} == places
+
+
+@pytest.mark.parametrize(
+    ("tool", "choice", "place"),
+    [
+        (WIKI, {"type": "mcp", "server_label": "wiki", "name": "ask"}, "/tool_choice/name"),
+        (SEARCH, {"type": "web_search", "note": "words"}, "/tool_choice/note"),
+        ({"type": "shell"}, {"type": "shell", "note": "words"}, "/tool_choice/note"),
+        (_flat("f"), {"type": "function", "function": {"name": "f", "note": "words"}}, "/tool_choice/function/note"),
+    ],
+)
+def test_fields_of_a_choice_of_one_tool_are_reported(tool: Any, choice: Any, place: str) -> None:
+    body = {"model": "gpt-5.5", "input": "Hi", "tools": [tool], "tool_choice": choice}
+    done = to("anthropic", body, "openai-responses")
+    assert [path for code, path in lost(done) if code == "field.dropped" and "choice" in path] == [place]

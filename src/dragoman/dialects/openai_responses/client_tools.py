@@ -185,6 +185,8 @@ class ClientItems:
         if isinstance(value.get("id"), str):
             self._calls[value["id"]] = call_id
         self._keep(fields, {tool.holder, "environment"}, at)
+        if value.get("environment") is not None:
+            self._keep(jsontext.fields(fields["environment"]), set(), (*at, "environment"))
         self._crossing.lose("tool.hosted.as_function", at, f"{tool.call} is sent as a call", "info")
         arguments: dict[str, Any] = dict(jsontext.fields(fields[tool.holder]))
         if tool.fixed.get("type") is not None:

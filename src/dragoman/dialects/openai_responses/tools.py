@@ -306,6 +306,7 @@ def read_choice(
     if choice.type in ("function", "custom") and choice.name is not None:
         return Choice("one", (choice.name,), at=at)
     if choice.function and crossing.target != wire.NAME and _named(choice.function):  # Chat's way to say it
+        _keep_but(jsontext.plain(choice.function), ("name",), (*at, "function"), crossing)
         return Choice("one", (_named(choice.function),), at=at)
     value = choice.strange or jsontext.raw(choice)
     if choice.type == "allowed_tools":
@@ -314,6 +315,7 @@ def read_choice(
             return subset
     kind = jsontext.kind(value)
     if crossing.target != wire.NAME and forced(kind, rows):
+        _keep_but(jsontext.plain(value), ("type", "server_label"), at, crossing)
         return Choice("one", (kind,), {wire.NAME: {"tool_choice": value}}, at, hosted=True)
     return Choice("auto", (), _own_choice(value, kind, crossing), at)
 
