@@ -65,13 +65,14 @@ def _lost(**more: Any) -> list[tuple[str, str]]:
 def test_answers_are_told_apart_by_the_fields_that_say_something() -> None:
     for _ in range(2):
         assert _lost() == []
-        assert _lost(service_tier="default", system_fingerprint=None) == _lost(service_tier="flex")
-        assert [path for _, path in _lost(service_tier="default")] == ["/service_tier"]
+        assert _lost(service_tier="default", system_fingerprint=None) == []  # Messages has the tier `standard`
+        assert _lost(service_tier="flex") == [("info", "/service_tier")]
         assert [path for _, path in _lost(system_fingerprint="fp", service_tier="x")] == [
             "/service_tier",
             "/system_fingerprint",
         ]
-        assert [path for _, path in _lost(timings={})] == ["/timings"]
+        assert _lost(prompt_filter_results=[], system_fingerprint="") == []
+        assert [path for _, path in _lost(prompt_filter_results=[{}])] == ["/prompt_filter_results"]
 
 
 def test_what_is_remembered_of_fields_is_bounded() -> None:

@@ -36,13 +36,9 @@ _IN_IDS = bytes([byte if byte in _LETTERS else _LETTERS[0] for byte in range(256
 _QUOTE = ord('"')
 NO_TEXT = Raw()
 
-
-class _Object(Struct, gc=False):
-    """One that nobody looks into."""
-
-
-Something = str | int | float | bool | list[Raw] | _Object | None
-"""Any value, of which nobody asks more than whether it is null."""
+EMPTY_VALUES = (Raw(), Raw(b"null"), Raw(b"[]"), Raw(b"{}"), Raw(b'""'))
+"""A field that is absent, and the values that are no loss where they are left out of an answer
+(`canon.severity.field_severity`)."""
 
 
 class Kinds(dict[tuple[bool, ...], Named]):

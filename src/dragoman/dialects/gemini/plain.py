@@ -15,7 +15,7 @@ from ...codec import jsontext, service_tiers
 from ...codec.answer_ids import original
 from ...codec.extras import NULL
 from ...codec.model_names import bare
-from ...codec.plain import NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Something, Word, as_spelled, decodable
+from ...codec.plain import EMPTY_VALUES, NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Word, as_spelled, decodable
 from ...codec.seals import MARK
 from . import wire
 from .message import DUMMIES, read_seal
@@ -43,8 +43,8 @@ class _Candidate(Exact):
     content: _Content
     finishReason: Literal["STOP", "MAX_TOKENS"]
     index: int | None = None
-    safetyRatings: Something = None
-    avgLogprobs: Something = None
+    safetyRatings: Raw = NULL
+    avgLogprobs: Raw = NULL
 
 
 class _Usage(Exact, kw_only=True):
@@ -54,16 +54,16 @@ class _Usage(Exact, kw_only=True):
     cachedContentTokenCount: int | None = None
     candidatesTokenCount: int
     totalTokenCount: int | None = None
-    cacheTokensDetails: Something = None
-    promptTokensDetails: Something = None
-    candidatesTokensDetails: Something = None
+    cacheTokensDetails: Raw = NULL
+    promptTokensDetails: Raw = NULL
+    candidatesTokensDetails: Raw = NULL
     thoughtsTokenCount: int | None = None
     toolUsePromptTokenCount: None = None
-    toolUsePromptTokensDetails: Something = None
-    responseTokenCount: Something = None
-    responseTokensDetails: Something = None
-    trafficType: Something = None
-    serviceTier: Something = None
+    toolUsePromptTokensDetails: Raw = NULL
+    responseTokenCount: Raw = NULL
+    responseTokensDetails: Raw = NULL
+    trafficType: Raw = NULL
+    serviceTier: str | None = None
 
 
 class _Cost(Struct, gc=False):
@@ -138,6 +138,9 @@ def read_plain(body: bytes) -> Plain | None:
     if cut if calls else not text:
         return None
     thought = usage.thoughtsTokenCount
+    prompt, output, total = usage.promptTokenCount, usage.candidatesTokenCount + (thought or 0), usage.totalTokenCount
+    if total is not None and total != prompt + output:
+        return None
     tier = service_tiers.read(usage.serviceTier)
     return Plain(
         answer.responseId,
@@ -145,8 +148,8 @@ def read_plain(body: bytes) -> Plain | None:
         text,
         calls,
         "tool_calls" if calls else "length" if cut else "stop",
-        usage.promptTokenCount,
-        usage.candidatesTokenCount + (thought or 0),
+        prompt,
+        output,
         usage.cachedContentTokenCount,
         None,
         thought,
@@ -154,16 +157,16 @@ def read_plain(body: bytes) -> Plain | None:
         tier,
         True,
         _KINDS[
-            candidate.safetyRatings is None,
-            candidate.avgLogprobs is None,
-            usage.promptTokensDetails is None,
-            usage.candidatesTokensDetails is None,
-            usage.cacheTokensDetails is None,
-            usage.toolUsePromptTokensDetails is None,
-            usage.responseTokenCount is None,
-            usage.responseTokensDetails is None,
-            usage.trafficType is None,
-            usage.serviceTier is None or tier is not None,
+            candidate.safetyRatings in EMPTY_VALUES,
+            candidate.avgLogprobs in EMPTY_VALUES,
+            usage.promptTokensDetails in EMPTY_VALUES,
+            usage.candidatesTokensDetails in EMPTY_VALUES,
+            usage.cacheTokensDetails in EMPTY_VALUES,
+            usage.toolUsePromptTokensDetails in EMPTY_VALUES,
+            usage.responseTokenCount in EMPTY_VALUES,
+            usage.responseTokensDetails in EMPTY_VALUES,
+            usage.trafficType in EMPTY_VALUES,
+            not usage.serviceTier or tier is not None,
         ],
         seals,
     )
@@ -179,12 +182,14 @@ def write_plain(plain: Plain, model: str, created: int, answers: Request | None)
         parts += [_Part(NULL, _Call(call_id, call.name, Raw(call.arguments))) for call_id, call in plain.calls.items()]
     thought, read = plain.reasoning, plain.cache_read
     said = plain.output - (thought or 0)
+    if said < 0:
+        return None
     tier = UNSET if plain.tier is None else service_tiers.GEMINI.get(plain.tier)
     if tier is None:
         return None
     usage = _Cost(
         plain.input,
-        said if said > 0 else 0,
+        said,
         UNSET if thought is None else thought,
         UNSET if read is None else read,
         plain.input + plain.output,

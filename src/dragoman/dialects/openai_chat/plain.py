@@ -13,7 +13,7 @@ from ...codec import jsontext, service_tiers
 from ...codec.answer_ids import CHAT, in_form
 from ...codec.extras import NULL
 from ...codec.ids import short_for_chat_client
-from ...codec.plain import NOT_PLAIN, CallId, Exact, Kinds, Something, Word, as_spelled
+from ...codec.plain import EMPTY_VALUES, NOT_PLAIN, CallId, Exact, Kinds, Word, as_spelled
 from . import wire
 from .details import written_entry
 
@@ -77,10 +77,10 @@ class _Answer(Exact, kw_only=True):
     model: Word
     choices: tuple[_Choice]
     usage: _Usage
-    service_tier: Something = None
-    system_fingerprint: Something = None
-    prompt_filter_results: Something = None
-    timings: Something = None
+    service_tier: str | None = None
+    system_fingerprint: Raw = NULL
+    prompt_filter_results: Raw = NULL
+    timings: Raw = NULL
 
 
 class _Cost(Struct, gc=False):
@@ -172,10 +172,10 @@ def read_plain(body: bytes) -> Plain | None:
         tier,
         False,
         _KINDS[
-            answer.service_tier is None or tier is not None,
-            answer.system_fingerprint is None,
-            answer.prompt_filter_results is None,
-            answer.timings is None,
+            not answer.service_tier or tier is not None,
+            answer.system_fingerprint in EMPTY_VALUES,
+            answer.prompt_filter_results in EMPTY_VALUES,
+            answer.timings in EMPTY_VALUES,
         ],
     )
 

@@ -184,7 +184,7 @@ def read_plain(body: bytes) -> Plain | None:
 
 
 def _kept(answer: Any) -> Named:
-    own = compress(_OWN_IDS, [item.id is not None for item in answer.output])
+    own = compress(_OWN_IDS, [item.id for item in answer.output])
     return (*own, ((), names_around(answer)))
 
 

@@ -19,6 +19,7 @@ from ...codec.admit import Unknown
 from ...codec.endings import first_only
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.memo import Same
+from ...codec.plain import EMPTY_VALUES
 from ...crossing import Crossing
 from ...errors import WireError
 from ...memory import Memory, remembered
@@ -54,7 +55,8 @@ _SHORT = 120
 """No wish that says nothing is longer than this."""
 _echo_values = attrgetter(*_ECHO_NAMES)
 _AROUND_NAMES = (*wire.ANSWER_EXTRAS, *_ECHO_NAMES)
-_AROUND_NOTHING = (*[(wire.NONE, NULL) for _ in wire.ANSWER_EXTRAS], *_ECHO_NOTHING)
+_EMPTY = (*EMPTY_VALUES, "", {})
+_AROUND_NOTHING = (*[_EMPTY for _ in wire.ANSWER_EXTRAS], *[(*nothing, *_EMPTY) for nothing in _ECHO_NOTHING])
 _around_values = attrgetter(*_AROUND_NAMES)
 
 
@@ -184,7 +186,7 @@ def names_around(answer: wire.Answer) -> tuple[str, ...]:
     names = tuple(compress(_AROUND_NAMES, map(not_, map(contains, _AROUND_NOTHING, _around_values(answer)))))
     for name in wire.ANSWER_WISHES:
         raw: Raw = getattr(answer, name)
-        if raw and not (len(raw) <= _SHORT and _is_silent(name, bytes(raw))):
+        if raw not in EMPTY_VALUES and not (len(raw) <= _SHORT and _is_silent(name, bytes(raw))):
             names += (name,)
     return names
 
