@@ -167,9 +167,22 @@ def _mangled(frames: list[bytes], spot: int, deed: str, data: st.DataObject) -> 
 
 
 @settings(max_examples=20)
+@given(before=st.text(max_size=50), after=st.text(max_size=50), half=st.integers(0xD800, 0xDFFF).map(chr))
+def test_lone_surrogates_are_replaced_and_reported(before: str, after: str, half: str) -> None:
+    text = f"{before}{half}{after}"
+    document = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]})
+    done = dragoman.translate_request(document, source="openai-chat", target="anthropic", model="m")
+    (message,) = done.json()["messages"]
+    content = message["content"]
+    written = content if isinstance(content, str) else "".join([block["text"] for block in content])
+    assert written == f"{before}\ufffd{after}"
+    assert [loss.path for loss in done.losses if loss.code == "character.replaced"] == ["/messages/0/content"]
+
+
+@settings(max_examples=20)
 @given(text=st.text(max_size=50))
-def test_text_with_lone_surrogates_is_a_wire_error(text: str) -> None:
-    with pytest.raises(WireError, match="surrogate"):
+def test_what_is_no_json_stays_a_wire_error_with_a_lone_surrogate(text: str) -> None:
+    with pytest.raises(WireError):
         dragoman.translate_request(text + "\ud800", source="openai-chat", target="anthropic")
 
 

@@ -19,7 +19,7 @@ from dragoman.dialects import get
 SAID = "Malformed function call: look("
 PLAIN = {
     "MALFORMED_FUNCTION_CALL": "The model ended its answer with a tool call that cannot be used.",
-    "UNEXPECTED_TOOL_CALL": "The model ended its answer with a tool call that cannot be used.",
+    "UNEXPECTED_TOOL_CALL": "The model ended its answer with a tool call that cannot be used: UNEXPECTED_TOOL_CALL.",
     "OTHER": "The model's answer ended with an error.",
 }
 TARGETS = ("openai-chat", "anthropic", "openrouter", "ollama")
