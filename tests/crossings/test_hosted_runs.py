@@ -340,6 +340,30 @@ def test_a_failed_call_of_an_mcp_server_says_so() -> None:
     assert block["is_error"] is True and block["content"][0]["text"] == "No."
 
 
+def test_the_error_of_an_mcp_server_has_the_published_form() -> None:
+    """`MCPToolExecutionError` in the schema of 2026-08."""
+    call, result = BLOCKS["mcp"]
+    failed = {**result, "is_error": True, "content": [{"type": "text", "text": "No."}]}
+    answer = {**_answer(MESSAGES), "content": [call, failed]}
+    done = dragoman.translate_response(answer, source=MESSAGES, target=RESPONSES)
+    (item,) = [item for item in done.json()["output"] if item["type"] == "mcp_call"]
+    assert item["output"] is None
+    assert item["error"] == {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": "No."}]}
+    back = dragoman.translate_response(done.body, source=RESPONSES, target=MESSAGES).json()["content"]
+    (block,) = [block for block in back if block["type"] == "mcp_tool_result"]
+    assert block["is_error"] is True
+    assert block["content"] == [{"type": "text", "text": "No.", "citations": None}]
+
+
+def test_an_answer_with_a_beta_block_has_the_fields_of_a_beta_message() -> None:
+    """The schema of 2026-08 has `mcp_tool_use` in `BetaMessage` only, which requires these."""
+    for kind, there in (("mcp", True), ("code", False)):
+        answer = {**_answer(RESPONSES), "output": [ITEMS[kind]]}
+        written = dragoman.translate_response(answer, source=RESPONSES, target=MESSAGES).json()
+        assert ("context_management" in written) is there
+        assert ({"iterations", "speed"} <= written["usage"].keys()) is there
+
+
 def test_the_listing_of_a_server_is_no_loss_that_a_user_must_know() -> None:
     listed = {"id": "mcpl_1", "type": "mcp_list_tools", "server_label": "srv", "tools": []}
     done = dragoman.translate_response({**_answer(RESPONSES), "output": [listed]}, source=RESPONSES, target=MESSAGES)

@@ -111,10 +111,14 @@ def mapped(
 ) -> None:
     """Report that a use is written as `kind`; `left`: what of the result has no place there. The model misses that in a
     history, and an answer has been written with it already."""
-    crossing.lose("hosted.mapped", call.at, f"{call.kind} is written as {kind}")
-    if result is not None and (result.at != call.at or left):
-        at = result.at if result.at != call.at else (*result.at, "results")
-        crossing.lose("hosted.mapped", at, left or f"written in {kind}", "warning" if left and request else None)
+    detail = f"{call.kind} is written as {kind}"
+    severity: Severity | None = "warning" if left and request else None
+    if result is None or result.at == call.at:  # one item for both, and one loss at its place
+        left = left if result is not None else ""
+        crossing.lose("hosted.mapped", call.at, f"{detail}: {left}" if left else detail, severity if left else None)
+        return
+    crossing.lose("hosted.mapped", call.at, detail)
+    crossing.lose("hosted.mapped", result.at, left or f"written in {kind}", severity)
 
 
 def foreign_id(prefix: str, call_id: str) -> str:

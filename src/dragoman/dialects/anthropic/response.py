@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.losses import Severity
-from ...canon.parts import Text, ToolCall
+from ...canon.parts import Opaque, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
@@ -137,11 +137,18 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         refused = any(type(part) is Text and part.refusal for part in response.parts)
         called = any(type(part) is ToolCall for part in response.parts)
         out.update(write_stop(stop, called, refused, crossing))
+    figures = write_usage(counted(response.usage, crossing), crossing)
     if crossing.source != wire.NAME:
         out.setdefault("stop_details", None)
         out["container"] = None
-    out["usage"] = write_usage(counted(response.usage, crossing), crossing)
+        if any(isinstance(part, Opaque) and part.kind in _BETA_BLOCKS for part in parts):
+            out["context_management"] = figures["iterations"] = figures["speed"] = None
+    out["usage"] = figures
     return jsontext.encode(out if response.extra is None else restore(out, response.extra, wire.NAME))
+
+
+_BETA_BLOCKS = ("mcp_tool_use", "mcp_tool_result")
+"""Blocks that only the schema of a `BetaMessage` has (2026-08). The other fields that it requires are then written."""
 
 
 def counted(usage: Usage | None, crossing: Crossing) -> Usage:

@@ -119,12 +119,22 @@ def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:
     error, words = item.get("error"), word(item, "output")
     parts: tuple[Part, ...] = (Text(words, at=(*at, "output")),) if words else ()
     if error is not None:
-        # Recorded as a text, and as an object {type, code, message}.
-        said = error if isinstance(error, str) else word(error, "message") or jsontext.encode(error).decode()
-        parts = (*parts, Text(said, at=(*at, "error")))
+        parts = (*parts, Text(_error_text(error), at=(*at, "error")))
     asked, name, server = word(item, "arguments"), word(item, "name"), word(item, "server_label")
     call = HostedCall(wire.NAME, MCP, value, "mcp", call_id, name, asked, server, at=at)
     return call, HostedResult(wire.NAME, MCP, ELSEWHERE, "mcp", call_id, (), parts, error is not None, at=at)
+
+
+_FAILED = "mcp_tool_execution_error"
+
+
+def _error_text(error: Any) -> str:
+    """What an error says: recorded as a text and as an object {type, code, message}; published (schema of 2026-08) is
+    also {type, content}, where the content is the one that the tool gave back."""
+    if isinstance(error, str):
+        return error
+    texts = [word(one, "text") for one in objects(error.get("content"))] if isinstance(error, dict) else []
+    return word(error, "message") or "\n".join(texts) or jsontext.encode(error).decode()
 
 
 def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
@@ -157,7 +167,7 @@ def write_mcp(call: HostedCall, result: HostedResult | None, crossing: Crossing)
         "status": "failed" if failed else "completed",
         "approval_request_id": None,
         "arguments": call.arguments if members(call.arguments) else "{}",
-        "error": words if failed else None,
+        "error": {"type": _FAILED, "content": [{"type": "text", "text": words}]} if failed else None,
         "name": call.name,
         "output": words if result is not None and not failed else None,
         "server_label": call.server,
