@@ -104,6 +104,32 @@ def test_thinking_beside_the_completion_tokens_is_known_by_the_total(thought: in
     assert (figures["candidatesTokenCount"], figures["thoughtsTokenCount"], lost) == (44, thought, [])
 
 
+CUT_THINKING = {
+    "prompt_tokens": 16,
+    "completion_tokens": 128,
+    "total_tokens": 144,
+    "completion_tokens_details": {"reasoning_tokens": 132},
+}
+"""Recorded: a host counts more thinking than output, and its total shows that the output counts thinking in."""
+
+
+def test_more_thinking_than_output_stays_apart_from_the_sum() -> None:
+    figures, lost = _crossed("anthropic", CUT_THINKING)
+    assert (figures["output_tokens"], figures["output_tokens_details"]) == (128, {"thinking_tokens": 132})
+    assert lost == []
+    figures, lost = _crossed("openai-responses", CUT_THINKING)
+    assert (figures["output_tokens"], figures["total_tokens"], lost) == (128, 144, [])
+    figures, lost = _crossed("gemini", CUT_THINKING)
+    assert (figures["candidatesTokenCount"], figures["thoughtsTokenCount"], figures["totalTokenCount"]) == (0, 132, 144)
+    assert lost == [("usage.approximated", "/usage")]
+
+
+def test_more_thinking_than_output_is_added_where_no_total_denies_it() -> None:
+    usage = {name: value for name, value in CUT_THINKING.items() if name != "total_tokens"}
+    figures, lost = _crossed("openai-responses", usage)
+    assert (figures["output_tokens"], figures["total_tokens"], lost) == (260, 276, [])
+
+
 def test_a_count_that_stands_under_two_names_crosses_once() -> None:
     usage = {
         "prompt_tokens": 9,

@@ -335,7 +335,10 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
     if usage.input is not None:
         out["promptTokenCount"] = max(usage.input - (_count(used) if used is not None else 0), 0)
     if usage.output is not None:
-        out["candidatesTokenCount"] = max(usage.output - (usage.reasoning or 0), 0)
+        said = usage.output - (usage.reasoning or 0)
+        if said < 0:
+            crossing.lose("usage.approximated", crossing.ends.usage, "more thinking tokens than tokens of output")
+        out["candidatesTokenCount"] = max(said, 0)
     if usage.reasoning is not None:
         out["thoughtsTokenCount"] = usage.reasoning
     if usage.cache_read is not None:

@@ -194,8 +194,7 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
     thought = completion.reasoning_tokens if completion is not None else None
     own: dict[str, Raw] | None = None
     total = usage.total_tokens
-    if output is not None and thought and (thought > output or total == (usage.prompt_tokens or 0) + output + thought):
-        # xAI and others do not count thinking among the completion tokens.
+    if output is not None and thought and _is_apart(thought, usage.prompt_tokens or 0, output, total):
         own = {_COMPLETION: jsontext.raw(output)}
         output += thought
     if total == (usage.prompt_tokens or 0) + (output or 0):
@@ -223,6 +222,12 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
         total,
         tier,
     )
+
+
+def _is_apart(thought: int, prompt: int, output: int, total: int | None) -> bool:
+    """Whether thinking is not counted among the completion tokens: so do xAI and others. The total decides, where it is
+    one of both sums; else more thinking than completion tokens."""
+    return total == prompt + output + thought or (thought > output and total != prompt + output)
 
 
 def _tier_in(said: dict[str, Raw]) -> Tier | None:
