@@ -67,6 +67,13 @@ def told_whole(stray: bytes, read: Callable[[bytes, Crossing], Response], crossi
     return unfold(response)
 
 
+def lose_missing_call(stop: Stop, called: bool, word: str, crossing: Crossing, number: int = 0) -> None:
+    """Report an answer that ended with calls and has none, where the target's `word` is the same with and without."""
+    if stop.reason == "tool_calls" and not called:
+        detail = f"tool_calls without a call is sent as {word}"
+        crossing.lose("stop.approximated", crossing.stopped(stop, number), detail)
+
+
 def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative]:
     """Several answers in the order of their own numbers, however the upstream listed them."""
     if len(answers) < 2 or all(before <= after for before, after in pairwise(numbers)):

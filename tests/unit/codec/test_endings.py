@@ -61,6 +61,27 @@ def test_the_client_reads_why(target: str, word: str, message: str, text: str) -
         assert [loss.severity for loss in losses if loss.code == "stop.approximated"] == ["warning"]
 
 
+@pytest.mark.parametrize("target", ["anthropic", "openai-responses", "gemini", "code-assist", "ollama"])
+@pytest.mark.parametrize("called", [True, False])
+def test_calls_that_an_ending_names_and_nobody_made_are_reported(target: str, called: bool) -> None:
+    """Where the word is the same with and without a call, or another, the client cannot know."""
+    call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    said = {"role": "assistant", "content": "I look.", **({"tool_calls": [call]} if called else {})}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    body = {"id": "c", "created": 1, "model": "m", "usage": usage}
+    choice = {"index": 0, "finish_reason": "tool_calls"}
+    whole = dragoman.translate_response(
+        {**body, "choices": [{**choice, "message": said}]}, source="openai-chat", target=target
+    )
+    stream = StreamTranslator(source="openai-chat", target=target)
+    chunk = json.dumps({**body, "choices": [{**choice, "delta": said}]}).encode()
+    stream.feed(b"data: " + chunk + b"\n\ndata: [DONE]\n\n")
+    stream.close()
+    for losses in (whole.losses, stream.losses):
+        found = [(loss.severity, loss.path) for loss in losses if loss.code == "stop.approximated"]
+        assert found == ([] if called else [("info", "/choices/0/finish_reason")])
+
+
 def test_other_endings_say_nothing() -> None:
     assert failure(Stop("stop")) == ""
     assert failure(Stop("content_filter", detail="blocked")) == ""

@@ -43,7 +43,8 @@ def read_output(content: Any, at: Path) -> tuple[tuple[Part, ...], bool]:
         return tuple(parts), content["return_code"] != 0
     if kind.endswith("_view_result") and isinstance(content.get("content"), str):
         return (Text(content["content"], at=(*at, "content")),), False
-    rest = {name: value for name, value in content.items() if name != "type"}
+    # Sorted, since the SDK gathers the members of a stream's block in another order than they were sent in.
+    rest = {name: value for name, value in sorted(content.items()) if name != "type"}
     return ((Text(jsontext.encode(rest).decode(), at=at),) if rest else ()), False
 
 

@@ -14,7 +14,7 @@ from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, jsontext, service_tiers
 from ...codec.admit import Unknown
-from ...codec.endings import FAILED, failure, first_only, with_failure
+from ...codec.endings import FAILED, failure, first_only, lose_missing_call, with_failure
 from ...codec.extras import NULL, carried, gather, restore
 from ...crossing import Crossing
 from . import wire
@@ -166,7 +166,7 @@ def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> d
     word: str | None = _WORDS[reason]
     if reason == "tool_calls" and not called:
         word = "end_turn"
-        crossing.lose("stop.approximated", crossing.stopped(stop), "tool_calls without a call is sent as end_turn")
+        lose_missing_call(stop, called, word, crossing)
     elif reason == "unknown" and crossing.source == wire.NAME:
         word = None
     elif reason not in _EXACT or (stop.detail and word != "refusal"):

@@ -14,7 +14,7 @@ from ...canon.turns import Turn
 from ...codec import jsontext, service_tiers
 from ...codec.admit import Admitted, Unknown
 from ...codec.answer_ids import original
-from ...codec.endings import finer, in_order
+from ...codec.endings import finer, in_order, lose_missing_call
 from ...codec.extras import carried, gather
 from ...codec.model_names import bare
 from ...crossing import Crossing
@@ -293,7 +293,7 @@ def _write_candidate(
 ) -> dict[str, Any]:
     written = [out for out in [write_part(part, crossing, request=False) for part in parts] if out is not None]
     candidate: dict[str, Any] = {"content": {"parts": written, "role": "model"}}
-    write_stop(stop, candidate, crossing, index)
+    write_stop(stop, any(type(part) is ToolCall for part in parts), candidate, crossing, index)
     candidate["index"] = index
     grounding = None
     if not cited and any(type(part) is Text and part.citations for part in parts):
@@ -305,7 +305,9 @@ def _write_candidate(
     return candidate
 
 
-def write_stop(stop: Stop, candidate: dict[str, Any], crossing: Crossing, number: int = 0) -> None:
+def write_stop(stop: Stop, called: bool, candidate: dict[str, Any], crossing: Crossing, number: int = 0) -> None:
+    """Write why an answer ended into its candidate. `called`: the answer has a call."""
+    lose_missing_call(stop, called, "STOP", crossing, number)
     if stop.extra is None and not stop.detail and stop.reason in _EXACT:
         candidate["finishReason"] = _WORDS[stop.reason]
         return

@@ -67,6 +67,7 @@ class StreamWriter:
         self._numbers: dict[int, int] = {}  # answer -> index of its candidate, which is the same where it can be
         self._ended: set[int] = set()
         self._cut: set[int] = set()  # answers with a call that breaks off
+        self._called: set[int] = set()  # answers with a call
         self._finished = False
         self._texts: dict[int, list[_Words]] = {}
         self._uses: dict[int, list[Opaque]] = {}  # of hosted tools
@@ -218,6 +219,7 @@ class StreamWriter:
                 if "\\u" in text and not part.custom:
                     text = sound_arguments(text, part.at, self._crossing)
                 part = msgspec.structs.replace(part, arguments=text, seal=seal)
+                self._called.add(answer)
                 if left_out(part, text, self._crossing):
                     self._cut.add(answer)
                     return b""
@@ -264,7 +266,7 @@ class StreamWriter:
         else:
             candidate: dict[str, Any] = {"content": {"parts": [{"text": ""}], "role": "model"}}
             stop = malformed(event.stop, self._crossing, event.answer) if number in self._cut else event.stop
-            write_stop(stop, candidate, self._crossing, event.answer)
+            write_stop(stop, number in self._called, candidate, self._crossing, event.answer)
             candidate.setdefault("finishReason", "STOP")
             candidate["index"] = number
             if not first:

@@ -9,7 +9,7 @@ from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import jsontext
-from ...codec.endings import FAILED, GAP, failure, first_only, with_failure
+from ...codec.endings import FAILED, GAP, failure, first_only, lose_missing_call, with_failure
 from ...codec.extras import carried, gather, misplaced
 from ...crossing import Crossing
 from . import wire
@@ -97,7 +97,8 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     out["message"] = write_assistant(
         with_failure(response.parts, failure(response.stop, wire.NAME), GAP), crossing, request=False
     )
-    write_end(response.stop, response.usage, out, crossing)
+    called = any(type(part) is ToolCall for part in response.parts)
+    write_end(response.stop, called, response.usage, out, crossing)
     return jsontext.encode(put_back(out, response.extra))
 
 
@@ -112,7 +113,9 @@ def head(answer_id: str, model: str, created: int | None, extra: Extra | None, c
     }
 
 
-def write_end(stop: Stop, usage: Usage | None, out: dict[str, Any], crossing: Crossing) -> None:
+def write_end(stop: Stop, called: bool, usage: Usage | None, out: dict[str, Any], crossing: Crossing) -> None:
+    """Write how an answer ended and what it cost. `called`: the answer has a call."""
+    lose_missing_call(stop, called, "stop", crossing)
     out["done"] = True
     out["done_reason"] = _write_stop(stop, crossing)
     if usage is None:

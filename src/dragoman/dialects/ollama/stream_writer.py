@@ -225,6 +225,6 @@ class StreamWriter:
         words = failure(stop, wire.NAME)
         words = GAP + words if words and self._said else words
         out = {**self._fields, "message": {"role": "assistant", "content": words}}
-        write_end(stop, event.usage or ended.usage, out, self._crossing)
+        write_end(stop, self._calls > 0, event.usage or ended.usage, out, self._crossing)
         put_back(out, self._extra)
         return out_early + one_line(jsontext.encode(put_back(out, ended.extra))) + b"\n"

@@ -16,7 +16,7 @@ from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, jsontext, service_tiers
 from ...codec.admit import Unknown
-from ...codec.endings import first_only
+from ...codec.endings import first_only, lose_missing_call
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.memo import Same
 from ...codec.plain import EMPTY_VALUES
@@ -55,7 +55,7 @@ _SHORT = 120
 """No wish that says nothing is longer than this."""
 _echo_values = attrgetter(*_ECHO_NAMES)
 _AROUND_NAMES = (*wire.ANSWER_EXTRAS, *_ECHO_NAMES)
-_EMPTY = (*EMPTY_VALUES, "", {})
+_EMPTY: tuple[Any, ...] = (*EMPTY_VALUES, "", {})
 _AROUND_NOTHING = (*[_EMPTY for _ in wire.ANSWER_EXTRAS], *[(*nothing, *_EMPTY) for nothing in _ECHO_NOTHING])
 _around_values = attrgetter(*_AROUND_NAMES)
 
@@ -406,6 +406,8 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Cross
     if stop.reason == "refusal" and not any(isinstance(part, Text) and part.refusal for part in parts):
         # A refusal is a part here; without one, an empty completed answer would look like success.
         status, reason, exact = "incomplete", "content_filter", False
+    if stop.reason == "tool_calls":
+        lose_missing_call(stop, any(type(part) is ToolCall for part in parts), status, crossing)
     if not exact:
         said = stop.detail or stop.sequence or stop.reason
         crossing.lose("stop.approximated", crossing.stopped(stop), f"{said} is sent as {reason or status}")
