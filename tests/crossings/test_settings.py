@@ -196,7 +196,7 @@ def test_a_conversation_is_resolved_like_a_response() -> None:
 def test_what_is_lost_of_an_earlier_response_stands_at_its_name() -> None:
     earlier = [{"type": "web_search_call", "id": "ws_1", "status": "completed"}, *EARLIER]
     done = to("anthropic", LATER, "openai-responses", resolver=lambda name: earlier)
-    assert {path for code, path in lost(done) if code == "hosted.dropped"} == {"/previous_response_id"}
+    assert {path for code, path in lost(done) if code == "part.as_text"} == {"/previous_response_id"}
 
 
 def own(body: Any, resolver: Any) -> dragoman.Translation:

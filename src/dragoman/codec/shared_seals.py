@@ -72,7 +72,7 @@ def record_for_upstream(record: Record, upstream: Origin) -> Record:
 def _same_claude(made_by: str, model: str) -> bool:
     """Whether a thought is one of the Claude model that is asked. OpenRouter writes a dot in the version."""
     asked = family(model).replace(".", "-")
-    return "claude" in asked and (not made_by or family(made_by).replace(".", "-") == asked)
+    return "claude" in asked and family(made_by).replace(".", "-") == asked
 
 
 def _from_entry(data: str) -> Seal | None:

@@ -103,6 +103,9 @@ def test_another_upstream_goes_on(upstream: Scripted, tmp_path: Path, second: st
     told = json.dumps(begun)
     assert "Is Paris warmer than Rome?" in told and RESULT in told and "Paris is warmer." in told
     own = {seal for number in (0, 1) for _, _, seal in sealing.expected(story(first), number) if seal}
+    if second == "openrouter":  # which has the same Claude, and takes its signatures
+        assert own and all(seal in told for seal in own)
+        return
     assert own and not any(seal in told for seal in own)
     lost = {loss.code for loss in reply.losses}
     assert "seal.dropped" in lost

@@ -132,8 +132,8 @@ def _after(said: Response) -> tuple[Turn, Turn]:
     return Turn("assistant", said.parts), Turn("tool", tuple([ToolResult(c.id, (Text("x"),), c.name) for c in calls]))
 
 
-@pytest.mark.parametrize(("second", "comes_back"), [("deepseek", True), ("mistral", False)])
-def test_thoughts_go_back_to_the_host_that_wants_them_and_to_no_other(second: str, comes_back: bool) -> None:
+@pytest.mark.parametrize(("second", "comes_back"), [("deepseek", True), ("mistral", True), ("groq", False)])
+def test_thoughts_go_to_hosts_that_take_them_and_to_no_other(second: str, comes_back: bool) -> None:
     thinking = Host(chat(reasoning_content="Hm.", tool_calls=chat_call("look")))
     request = asks(tools=(Tool("look", "", SCHEMA),))
     said = with_model(thinking, lambda model: answer(model, request), "deepseek-reasoner", host="deepseek")
