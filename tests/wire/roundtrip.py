@@ -366,7 +366,16 @@ def _json(text: str) -> str:
 # comparing
 
 
-def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey) -> Iterator[str]:
+def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey) -> list[str]:
+    """What differs. Where something became text or another item, that may have come back as nothing, or still part the
+    texts around it: one of the two must hold."""
+    found = list(_compared_once(first_steps, last_steps, journey, parting=False))
+    return found and min(found, list(_compared_once(first_steps, last_steps, journey, parting=True)), key=len)
+
+
+def _compared_once(
+    first_steps: list[Step], last_steps: list[Step], journey: Journey, *, parting: bool
+) -> Iterator[str]:
     if journey.said("order.approximated") or journey.said("result.moved"):
         first_steps, last_steps = _ordered(first_steps), _ordered(last_steps)
     first, last = _atoms(first_steps), _atoms(last_steps)
@@ -374,7 +383,8 @@ def _compared(first_steps: list[Step], last_steps: list[Step], journey: Journey)
     there = dict(_matches(first, last))
     lost = [i for i in range(len(first)) if i not in there and first[i].kind in ("opaque", "reasoning", "media")]
     excused = [i for i in lost if _explained(first[i].kind, i, first, middle, journey)]
-    excused = [i for i in excused if not _became_another(first[i], journey)]
+    if parting:
+        excused = [i for i in excused if not _became_another(first[i], journey)]
     if excused:
         # What is gone for a reason no longer stands between two texts.
         gone_at = [(first[i].kind, at) for i in excused for at in first[i].ats]  # parts of streams have no place
