@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from dragoman import translate_request
@@ -104,3 +105,22 @@ def test_messages_of_one_role_in_anthropic() -> None:
         out = translate_request(document, source="anthropic", target=target)
         assert _pairs(out.body, target) == [("a", "RA"), ("b", "RB")]
         assert "result.invented" not in [loss.code for loss in out.losses]
+
+
+def test_the_message_of_results_keeps_its_own_fields() -> None:
+    results = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": one, "content": "r"} for one in "ab"]}
+    calls = [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": one, "name": "f", "input": {}}]} for one in "ab"
+    ]
+    messages = [{"role": "user", "content": "go"}, *calls, {**results, "x_later": "kept"}]
+    body = msgspec.json.encode({"model": "m", "max_tokens": 5, "messages": messages})
+    under = Crossing("anthropic", "anthropic")
+    dialect = get("anthropic")
+    assert b'"x_later":"kept"' in dialect.write_request(dialect.read_request(body, under), under)
+
+
+def test_a_resolution_on_a_part_that_is_no_medium_is_reported() -> None:
+    part = {"text": "go", "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"}}
+    asked = {"contents": [{"role": "user", "parts": [part]}]}
+    done = translate_request(asked, source="gemini", target="openai-chat", model="m")
+    assert "/contents/0/parts/0/mediaResolution" in {loss.path for loss in done.losses}

@@ -40,7 +40,7 @@ def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]
         if rest:
             out.append(Turn("tool", tuple(rest), at=turn.at))
     for place, parts in results.items():
-        out[place] = Turn("tool", tuple(parts), at=out[place].at)
+        out[place] = Turn("tool", tuple(parts), extra=out[place].extra, at=out[place].at)
     return tuple(out)
 
 
@@ -93,7 +93,7 @@ def _place(
             step -= 1
         if step != len(out):
             crossing.lose("result.moved", turn.at)
-        out.insert(step, Turn("tool", (), at=turn.at))
+        out.insert(step, Turn("tool", (), extra=turn.extra, at=turn.at))
         results[step] = mine
         return step
     if step != len(out) - 1:

@@ -178,7 +178,7 @@ def _read_extra(part: wire.Part, at: Path, unknown: Unknown, detail: str, crossi
     more = carried(part, wire.PART_EXTRAS) if isinstance(part, wire.WidePart) else None
     extra = gather(crossing, at, unknown, more) if unknown or more else None
     if isinstance(part, wire.WidePart) and part.mediaResolution:
-        if not detail:
+        if not detail or (part.inlineData is None and part.fileData is None):
             crossing.keep(at, {"mediaResolution": part.mediaResolution})
         extra = with_field(extra, "mediaResolution", part.mediaResolution)
     return extra
