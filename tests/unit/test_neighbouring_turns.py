@@ -8,7 +8,9 @@ import msgspec
 import pytest
 
 from dragoman import translate_request
+from dragoman.canon import Turn
 from dragoman.canon.parts import ToolCall, ToolResult
+from dragoman.codec.steps import arrange
 from dragoman.crossing import Crossing
 from dragoman.dialects import get, names
 
@@ -108,15 +110,11 @@ def test_messages_of_one_role_in_anthropic() -> None:
 
 
 def test_the_message_of_results_keeps_its_own_fields() -> None:
-    results = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": one, "content": "r"} for one in "ab"]}
-    calls = [
-        {"role": "assistant", "content": [{"type": "tool_use", "id": one, "name": "f", "input": {}}]} for one in "ab"
-    ]
-    messages = [{"role": "user", "content": "go"}, *calls, {**results, "x_later": "kept"}]
-    body = msgspec.json.encode({"model": "m", "max_tokens": 5, "messages": messages})
-    under = Crossing("anthropic", "anthropic")
-    dialect = get("anthropic")
-    assert b'"x_later":"kept"' in dialect.write_request(dialect.read_request(body, under), under)
+    extra = {"anthropic": {"x_later": msgspec.Raw(b'"kept"')}}
+    calls = [Turn("assistant", (ToolCall(one, "f", "{}"),)) for one in "ab"]
+    results = Turn("tool", tuple([ToolResult(one) for one in "ab"]), extra=extra)
+    *_, placed = arrange((*calls, results), Crossing("anthropic", "anthropic"))
+    assert placed.extra == extra
 
 
 def test_a_resolution_on_a_part_that_is_no_medium_is_reported() -> None:
