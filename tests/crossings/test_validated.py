@@ -81,6 +81,13 @@ def test_validated_is_strict_where_the_schema_obeys_the_subset(target: str) -> N
     assert _from_gemini(_gemini([CLOSED], allowedFunctionNames=["f0"]), target)[0] == [False]
 
 
+def test_a_tool_without_arguments_is_not_strict_elsewhere() -> None:
+    body = _gemini([CLOSED])
+    body["tools"][0]["functionDeclarations"].append({"name": "f1"})
+    lost = [("tool.strict.dropped", "/tools/0/functionDeclarations/1")]
+    assert _from_gemini(body, "openai-chat") == ([True, False], lost)
+
+
 def test_within_google_the_mode_stays() -> None:
     done = dragoman.translate_request(_gemini([OPEN]), source="gemini", target="code-assist", model="m")
     assert done.json()["request"]["toolConfig"] == {"functionCallingConfig": {"mode": "VALIDATED"}}

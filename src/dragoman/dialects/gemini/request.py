@@ -77,7 +77,7 @@ def _read_rest(request: wire.GenerateRequest, turns: list[Turn], crossing: Cross
         choice = read_choice(config.functionCallingConfig, crossing)
         if choice is not None and not choice.names and wire.mode_word(config.functionCallingConfig.mode) == VALIDATED:
             tools = strict_tools(tools, crossing)
-            if all(isinstance(tool, HostedTool) or tool.schema is None for tool in tools):
+            if all(isinstance(tool, HostedTool) for tool in tools):
                 crossing.keep(CHOICE_AT, {"mode": jsontext.raw(config.functionCallingConfig.mode)})
     settings = read_settings(request, crossing)
     return Request(

@@ -37,6 +37,8 @@ def strict_tools(tools: Tools, crossing: Crossing) -> Tools:
                 crossing.lose("tool.strict.dropped", tool.at, f"VALIDATED: {why}")
             else:
                 tool = msgspec.structs.replace(tool, strict=True)
+        elif isinstance(tool, Tool):
+            crossing.lose("tool.strict.dropped", tool.at, "VALIDATED: the tool takes no arguments")
         out.append(tool)
     return tuple(out)
 
