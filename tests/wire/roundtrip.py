@@ -539,7 +539,14 @@ def _tools(first: Request, middle: Request, last: Request, journey: Journey) -> 
             if not journey.renamed(tool.name) and not left_out:
                 yield f"{pointer(tool.at)}: the tool {tool.name} is gone"
             continue
-        yield from _tool(tool, other, said)
+        yield from _tool(_with_mode(tool, first), _with_mode(other, last), said)
+
+
+def _with_mode(tool: Tool, request: Request) -> Tool:
+    """A tool of a request, strict where Gemini's mode VALIDATED says so for all functions."""
+    own = (request.choice.extra or {}).get("gemini", {}) if request.choice is not None else {}
+    validated = bytes(own.get("mode", b"")).upper() == b'"VALIDATED"'
+    return msgspec.structs.replace(tool, strict=True) if validated else tool
 
 
 _TOOL_SIDES: dict[str, tuple[str, ...]] = {
