@@ -43,6 +43,12 @@ KNOWN: tuple[Known, ...] = (
     Known("identity", "openai-chat request", "^/messages/N/content: new: ''", "a function's result of null is nothing"),
     Known("legal", "(openai-chat to openrouter|openrouter to openai-chat) .*", "", _KIN),
     Known("legal", ".* to openrouter request", "OAC-003 /tools: declared twice: ..None", "hosted tools have no name"),
+    Known(
+        "round trip",
+        "openrouter to openai-responses request",
+        "/messages/N/content: text did not come back: 'Goon.'$",
+        "a transcript stands beside a text and an image that is dropped: the two texts are joined",
+    ),
     Known("unheard", ".*", "/(stream|stream_options/include_usage) = ", "the address, or the gateway, says it"),
     Known("unheard", ".*", " = (False|0|''|'auto'|'disabled'|'unspecified'|'standard'|'completed')$", _UNSAID),
     Known("unheard", ".*", "/(parallel_tool_calls = True|reasoning/context = 'all_turns')$", _UNSAID),
@@ -53,6 +59,8 @@ KNOWN: tuple[Known, ...] = (
         "unheard", ".*", "/(finish_reason|stop_reason) = '(tool_calls|function_call|tool_use|stop_sequence)'$", _FOLLOWS
     ),
     Known("unheard", ".*", "/done_reason = 'stop'$", _FOLLOWS),
+    Known("unheard", "ollama to .*", "/[a-z_]+_duration = ", "nobody acts on the time that something took"),
+    Known("unheard", ".* to openai-responses response", "/service_tier = 'default'$", _UNSAID),
     Known("unheard", "openrouter to .*", "/message/reasoning = ", "the details say it as well"),
     Known("unheard", ".*", "/prompt_cache_breakpoint/mode = 'explicit'$", _ONE_VALUE),
     Known("unheard", ".*", "/(media_type|mimeType) = ", "told by the address or the bytes, or the only one there is"),

@@ -121,6 +121,11 @@ def mapped(
     crossing.lose("hosted.mapped", result.at, left or f"written in {kind}", severity)
 
 
+def use_id(call: HostedCall) -> str:
+    """The id of a use, or one made of its place: several uses of an answer may have none."""
+    return call.id or "_".join(["call", *[str(step) for step in call.at if isinstance(step, int)]])
+
+
 def foreign_id(prefix: str, call_id: str) -> str:
     """The id of a use that another dialect's upstream made, for a client: marked, so that it is known again."""
     plain = call_id.removeprefix(prefix)

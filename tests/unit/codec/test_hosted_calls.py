@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import Raw
 
@@ -13,7 +14,7 @@ from dragoman.canon.events import Finish, PartDelta, PartEnd, PartStart
 from dragoman.canon.parts import HostedCall, HostedResult, Opaque, Part, Text
 from dragoman.canon.response import Stop
 from dragoman.canon.turns import Turn
-from dragoman.codec.hosted_calls import HostedEvents, cross_parts, cross_turns, foreign_id, own_id, queries
+from dragoman.codec.hosted_calls import HostedEvents, cross_parts, cross_turns, foreign_id, own_id, queries, use_id
 from dragoman.crossing import Crossing
 
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "sky"}}
@@ -619,3 +620,10 @@ def test_annotations_of_a_later_text_in_a_stream_are_placed_in_it() -> None:
     assert [loss.path for loss in stream.losses if loss.code == "citation.approximated"] == [
         "/choices/0/delta/annotations"
     ]
+
+
+def test_uses_without_an_id_get_one_each_from_their_places() -> None:
+    first = HostedCall("gemini", "executableCode", Raw(b"{}"), at=("candidates", 0, "content", "parts", 1))
+    second = msgspec.structs.replace(first, at=("candidates", 0, "content", "parts", 3))
+    assert use_id(first) != use_id(second)
+    assert use_id(msgspec.structs.replace(first, id="c_1")) == "c_1"

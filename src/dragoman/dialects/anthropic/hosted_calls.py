@@ -24,6 +24,7 @@ from ...codec.hosted_calls import (
     own_id,
     pages,
     queries,
+    use_id,
     word,
 )
 from ...codec.hosted_text import as_text, drop_search, has_text
@@ -129,7 +130,7 @@ def _parts(
     """The blocks as parts, with an id: a marked one for a client, one of the legal form for an upstream."""
     use, found, left = blocks
     prefix = _MCP_PREFIX if call.family == "mcp" else _PREFIX
-    call_id = legal_id(prefix, call.id) if request else foreign_id(prefix, call.id or "call")
+    call_id = legal_id(prefix, call.id) if request else foreign_id(prefix, use_id(call))
     mapped(call, result, crossing, f"{use['type']} and {found['type']}", left, request=request)
     use = {"type": use["type"], "id": call_id, **use}
     found = {"type": found["type"], "tool_use_id": call_id, **found}

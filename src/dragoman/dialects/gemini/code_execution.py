@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, HostedCall, HostedResult, Opaque, Part, Path, Text
 from ...codec import jsontext
-from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, own_id, word
+from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, own_id, use_id, word
 from ...codec.hosted_text import as_text, drop_search, files, has_text, output, program
 from ...crossing import Crossing
 from . import wire
@@ -54,7 +54,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     code, language = program(call)
     # The API has one word for a language.
     spoken = "PYTHON" if language == "python" else "LANGUAGE_UNSPECIFIED"
-    call_id = foreign_id("", call.id or "call")
+    call_id = foreign_id("", use_id(call))
     ran: dict[str, Any] = {CODE: {"id": call_id, "language": spoken, "code": code}}
     made: list[Part] = [Opaque(wire.NAME, CODE, jsontext.raw(ran), at=call.at)]
     left = "the files of the program have no place" if files(result) else ""

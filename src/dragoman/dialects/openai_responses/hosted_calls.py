@@ -14,7 +14,19 @@ from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path
 from ...codec import jsontext
-from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, members, objects, own_id, pages, queries, word
+from ...codec.hosted_calls import (
+    arguments,
+    drop,
+    foreign_id,
+    mapped,
+    members,
+    objects,
+    own_id,
+    pages,
+    queries,
+    use_id,
+    word,
+)
 from ...codec.hosted_text import as_text, has_text
 from ...codec.seals import MARK_BYTES
 from ...crossing import Crossing
@@ -70,7 +82,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     found = pages(result)
     item: dict[str, Any] = {"type": SEARCH}
     if not request:
-        item["id"] = foreign_id(_PREFIX, call.id or "call")
+        item["id"] = foreign_id(_PREFIX, use_id(call))
     item["status"] = "failed" if result is not None and result.is_error else "completed"
     left = ""
     if call.family == "web_search":

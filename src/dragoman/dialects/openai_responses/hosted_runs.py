@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, HostedCall, HostedResult, Media, Opaque, Part, Path, Text
 from ...codec import jsontext
-from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, word
+from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, use_id, word
 from ...codec.hosted_text import files, output, program
 from ...crossing import Crossing
 from . import wire
@@ -144,7 +144,7 @@ def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing)
     images = [{"type": "image", "url": image.url} for image in files(result) if image.kind == "image" and image.url]
     logs = [{"type": "logs", "logs": words}] if words else []
     item: dict[str, Any] = {
-        "id": foreign_id(_RUN_PREFIX, call.id or "call"),
+        "id": foreign_id(_RUN_PREFIX, use_id(call)),
         "type": RUN,
         "status": "failed" if result is not None and result.is_error else "completed",
         "code": code,
@@ -162,7 +162,7 @@ def write_mcp(call: HostedCall, result: HostedResult | None, crossing: Crossing)
     """The item for a client."""
     words, failed = output(result), result is not None and result.is_error
     item: dict[str, Any] = {
-        "id": foreign_id(_MCP_PREFIX, call.id or "call"),
+        "id": foreign_id(_MCP_PREFIX, use_id(call)),
         "type": MCP,
         "status": "failed" if failed else "completed",
         "approval_request_id": None,

@@ -15,7 +15,7 @@ from msgspec import Raw
 from ...canon.parts import HostedCall, HostedResult, Opaque, Part, Path
 from ...canon.tools import HostedTool, Tool
 from ...codec import jsontext
-from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, queries, word
+from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, queries, use_id, word
 from ...codec.hosted_text import drop_search
 from ...codec.ids import send as send_id
 from ...codec.names import found_tools, spelled
@@ -72,9 +72,9 @@ def write_tool_search(
         ]
     else:
         run = {"call_id": None, "execution": "server", "status": "completed"}
-        items = [(CALL, {"id": foreign_id(_CALL_PREFIX, call.id or "call"), "type": CALL, "arguments": asked, **run})]
+        items = [(CALL, {"id": foreign_id(_CALL_PREFIX, use_id(call)), "type": CALL, "arguments": asked, **run})]
         if result is not None:
-            made = foreign_id(_OUTPUT_PREFIX, call.id or "call")
+            made = foreign_id(_OUTPUT_PREFIX, use_id(call))
             items.append((OUTPUT, {"id": made, "type": OUTPUT, **run, "tools": listed}))
     left = "tools that the client did not declare" if result is not None and len(found) < len(result.tools) else ""
     mapped(call, result, crossing, f"{CALL} and {OUTPUT}", left, request=request)

@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Text
 from ...codec import jsontext
-from ...codec.hosted_calls import foreign_id, mapped, members, objects, own_id, word
+from ...codec.hosted_calls import foreign_id, mapped, members, objects, own_id, use_id, word
 from ...codec.hosted_text import write_as_text
 from ...crossing import Crossing
 from .wire import NAME
@@ -62,7 +62,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
         "tool_name": call.family,
         "arguments": call.arguments or "{}",
         "result": _written(result),
-        "tool_call_id": foreign_id("", call.id or "call"),
+        "tool_call_id": foreign_id("", use_id(call)),
         "format": "unknown",
     }
     mapped(call, result, crossing, DETAIL, request=False)

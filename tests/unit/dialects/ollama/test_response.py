@@ -225,7 +225,7 @@ def test_what_an_answer_has_no_place_for(source: str, path: str) -> None:
     ("stop", "word", "lost"),
     [
         (Stop("stop"), "stop", []),
-        (Stop("tool_calls"), "stop", []),
+        (Stop("tool_calls"), "stop", [("stop.approximated", "")]),  # nobody has called
         (Stop("length"), "length", []),
         (Stop("context_full"), "length", [("stop.approximated", "")]),
         (Stop("stop_sequence", "END"), "stop", [("stop.approximated", "")]),
