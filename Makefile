@@ -60,7 +60,7 @@ bench: $(READY)  ## Cost of translation, against JSON libraries and (after bench
 bench-gateway: $(READY)  ## Cost of the gateway between wrk and a scripted upstream, beside the peers that are installed
 	$(BIN)/python -m bench.gateway
 
-doubling: $(READY)  ## Look for work that grows faster than the document, in every list and nesting (half an hour)
+doubling: $(READY)  ## Look for work that grows faster than the document, in every list and nesting (more than an hour)
 	$(BIN)/python -m bench.doubling
 
 facts: $(READY)  ## Count which facts of ../shared/wire arrive in each other dialect, are reported as lost, or vanish
