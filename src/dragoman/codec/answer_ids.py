@@ -1,8 +1,8 @@
 """Ids of answers, in the form that clients of the target expect: `msg_`, `resp_`, `chatcmpl-` or `gen-` in front.
 
 The id of another dialect's answer is kept whole behind the prefix, whose last character then stands twice
-(`msg__chatcmpl-1` is Chat's `chatcmpl-1`). So a marked id is told from an upstream's own, and `original` takes the
-mark off again. Gemini and Code Assist have no form: their answers get the id as the upstream wrote it.
+(`msg__chatcmpl-1` is Chat's `chatcmpl-1`). An upstream's own id has no such mark, and `original` takes the mark
+off again. Gemini and Code Assist have no form: their answers get the id as the upstream wrote it.
 """
 
 from __future__ import annotations

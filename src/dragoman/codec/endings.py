@@ -102,7 +102,7 @@ def decoded_once(arguments: str, at: Path, crossing: Crossing) -> str:
 def first_only(response: Response, crossing: Crossing) -> None:
     """Report the second and later answers, for dialects that have one only."""
     for number in range(1, len(response.alternatives) + 1):
-        crossing.lose("answer.dropped", crossing.ends.answer(number), "the first is told")
+        crossing.lose("answer.dropped", crossing.ends.answer(number), "only the first answer is written")
 
 
 _WHOLE: frozenset[StopReason] = frozenset({"tool_calls", "stop", "unknown"})

@@ -109,7 +109,9 @@ class StreamWriter:
 
     def _part_start(self, event: PartStart) -> bytes:
         if event.answer:
-            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
+            self._crossing.lose(
+                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            )
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))
         part = event.part
@@ -305,7 +307,9 @@ class StreamWriter:
         if not event.answer:
             self._stop = event.stop
         else:
-            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
+            self._crossing.lose(
+                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            )
         if not event.last:
             return b""
         out = b"" if self._part is None else self._part_end(PartEnd(self._index))

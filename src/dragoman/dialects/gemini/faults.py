@@ -128,5 +128,5 @@ def error_object(fault: Fault) -> dict[str, Any]:
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:
-    """Whether the fields of a body are those of an answer: something was said, or the prompt was blocked."""
+    """Whether the fields of a body are those of an answer: a candidate, or a reason to block the prompt."""
     return not (said_nothing(fields.get("candidates")) and said_nothing(fields.get("promptFeedback")))

@@ -188,7 +188,7 @@ def _write_think(settings: Settings, crossing: Crossing) -> bool | str | None:
 
 
 def _takes(profile: Profile, think: bool | str | None) -> bool:
-    """Whether a model takes `think` as it was said."""
+    """Whether a model takes the value of `think` that the client sent."""
     if think is None or not profile.thinks:
         return think is None
     return think in profile.efforts if profile.efforts else profile.thinking_off or think is not False

@@ -42,7 +42,7 @@ class StreamWriter:
         self._parts: dict[int, Part] = {}
         self._held: dict[int, list[str]] = {}  # call -> its arguments so far
         self._dropped: set[int] = set()  # parts of the second and later answers
-        self._first: int | None = None  # the answer that is told: the one with the lowest number
+        self._first: int | None = None  # the answer that is written: the one with the lowest number
         self._early: list[Event] = []  # events of other answers, until that one begins
         self._calls = 0
         self._cut = False  # a call breaks off
@@ -105,7 +105,9 @@ class StreamWriter:
             self._first = 0
             self._drop_early()
         elif event.answer != self._first:
-            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
+            self._crossing.lose(
+                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            )
             self._dropped.add(event.index)
             return b""
         if part.seal is not None and part.seal.data and not isinstance(part, ToolCall):
@@ -135,7 +137,7 @@ class StreamWriter:
         for event in self._early:
             if isinstance(event, PartStart):
                 at = self._crossing.ends.answer(event.answer)
-                self._crossing.lose("answer.dropped", at, "the first is told")
+                self._crossing.lose("answer.dropped", at, "only the first answer is written")
                 self._dropped.add(event.index)
         self._early.clear()
 
@@ -197,7 +199,7 @@ class StreamWriter:
         return self._line_of({"role": "assistant", "content": "", "tool_calls": [written]})
 
     def _finish(self, event: Finish) -> bytes:
-        """Of several answers the first is told, and the last of them brings the usage."""
+        """Of several answers the first is written. The last of them brings the usage."""
         if self._over:
             return b""
         out_early = b""
@@ -213,7 +215,9 @@ class StreamWriter:
         if event.answer == self._first:
             self._ended = event
         else:
-            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
+            self._crossing.lose(
+                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            )
         if not event.last:
             return b""
         self._over = True

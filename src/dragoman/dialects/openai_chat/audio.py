@@ -65,7 +65,7 @@ def _members(audio: Raw) -> dict[str, Any]:
 
 
 def _report_rest(fields: dict[str, Any], at: Path, crossing: Crossing) -> None:
-    """What is said of the sound besides: by which id, and until when, its upstream holds it."""
+    """Report the other fields of the sound, such as the id under which the upstream holds the sound."""
     for name, value in fields.items():
         if value not in (None, "", 0):
             known = name in ("id", "expires_at")

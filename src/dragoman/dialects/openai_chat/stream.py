@@ -90,8 +90,8 @@ class StreamReader(FrameReader):
         self._tier: str | None = None
         self._kept: set[tuple[Path, str]] = set()
         self._field = ""  # in which the host thinks
-        self._search: Search | None = None  # that the host ran,
-        self._late: Search | None = None  # and that is to be told at the end
+        self._search: Search | None = None  # the search that the host ran
+        self._late: Search | None = None  # the search that is given out at the end of the answer
         self._words_cited: list[str] = []  # the text in which its pages may be cited
         self._skips_numbers = False  # the open text has annotations, or began before the search was known
 

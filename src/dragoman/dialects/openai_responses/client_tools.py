@@ -243,7 +243,7 @@ def has_own_item(call: ToolCall, crossing: Crossing) -> bool:
 
 
 def own_item(call: ToolCall, text: str, name_item: Callable[[str], str], crossing: Crossing) -> dict[str, Any]:
-    """The item for such a call with these arguments. `name_item` makes its id, which begins as it is told to."""
+    """The item for such a call with these arguments. `name_item` makes the id of the item from a prefix."""
     tool = called_tool(call.name, crossing.answers)
     if tool is None:
         return search_item(call, name_item("tsc_"), text, crossing)

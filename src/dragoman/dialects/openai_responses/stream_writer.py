@@ -128,7 +128,9 @@ class StreamWriter:
 
     def _part_start(self, event: PartStart) -> bytes:
         if event.answer:
-            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
+            self._crossing.lose(
+                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            )
             return b""
         out = b"" if self._started else self._start(Start())
         out += self._close_call(False)
@@ -437,7 +439,9 @@ class StreamWriter:
         if event.answer == 0:
             self._stop = event.stop
         else:
-            self._crossing.lose("answer.dropped", self._crossing.ends.answer(event.answer), "the first is told")
+            self._crossing.lose(
+                "answer.dropped", self._crossing.ends.answer(event.answer), "only the first answer is written"
+            )
         if not event.last:
             return b""
         out = b"" if self._started else self._start(Start())
