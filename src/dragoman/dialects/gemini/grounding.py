@@ -66,6 +66,10 @@ def _word(value: dict[str, Any], key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+_SEARCHED = 50_000_000
+"""Characters that are searched for segments whose offsets do not fit: every such segment costs a search of the text."""
+
+
 class Places:
     """Byte offsets of a text as character offsets. The text may grow."""
 
@@ -74,11 +78,13 @@ class Places:
         self._pieces = pieces
         self._known = 0  # pieces that were looked at
         self._length = 0
+        self._searched = 0
         self._ends: list[int] | None = None  # of all characters, once one of them is not ASCII
 
     def length(self) -> int:
         """Characters of the text."""
-        for piece in islice(self._pieces, self._known, None):
+        for number in range(self._known, len(self._pieces)):
+            piece = self._pieces[number]
             if self._ends is not None or not piece.isascii():
                 ends = self._ends = list(range(1, self._length + 1)) if self._ends is None else self._ends
                 sizes = [len(char.encode("utf-8", "surrogatepass")) for char in piece]
@@ -103,10 +109,18 @@ class Places:
                 if not isinstance(said, str) or self.whole()[first:last] == said:
                     return first, last
         if isinstance(said, str) and said:
-            place = self.whole().find(said)
+            place = self._find(said)
             if place >= 0:
                 return place, place + len(said)
         return None, None
+
+    def _find(self, said: str) -> int:
+        """The first place where the text has these words; -1 where it has none, or where too many were searched for."""
+        if self._searched > _SEARCHED:
+            return -1
+        place = self.whole().find(said)
+        self._searched += self._length if place < 0 else place
+        return place
 
     def _characters(self, offset: int) -> int | None:
         length = self.length()
@@ -149,18 +163,19 @@ _CARRIED: dict[str, Any] = {
 """The fields of which citations are made."""
 
 
-def report(candidate: Any, whole: str, at: Path, crossing: Crossing, *, searched: bool) -> None:
+def report(candidate: Any, places: Places, at: Path, crossing: Crossing, *, searched: bool) -> None:
     """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole. `searched`:
     the queries and the pages are those of a hosted call and its result."""
     grounding, _ = METADATA
-    if not whole:
+    if not places.length():
         # Nothing was said that could be cited.
         crossing.keep(at, carried(candidate, METADATA) or {})
         return
     if candidate.groundingMetadata:
         value = peek(candidate.groundingMetadata)
         supports = _list(value, "groundingSupports")
-        used = [number for support in supports for number in _list(support, "groundingChunkIndices")]
+        indices = [_list(support, "groundingChunkIndices") for support in supports]
+        used = {number for each in indices for number in each if isinstance(number, int)}
         for i, chunk in enumerate(_list(value, "groundingChunks")):
             if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
                 # A source that supports nothing is no citation.
@@ -169,8 +184,11 @@ def report(candidate: Any, whole: str, at: Path, crossing: Crossing, *, searched
                 chunk.clear()
         for i, support in enumerate(supports):
             segment = support.get("segment") if isinstance(support, dict) else None
-            if isinstance(segment, dict) and _word(segment, "text") not in whole:
-                said = {"text": jsontext.raw(segment["text"])}
+            if not isinstance(segment, dict):
+                continue
+            words = _word(segment, "text")
+            if words and places.span(segment.get("startIndex", 0), segment.get("endIndex"), words)[0] is None:
+                said = {"text": jsontext.raw(words)}
                 crossing.keep((*at, grounding, "groundingSupports", i, "segment"), said)
         if searched:
             value.pop("webSearchQueries")

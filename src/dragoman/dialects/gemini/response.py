@@ -145,9 +145,9 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     fields: dict[str, Raw] = {}
     uses = read_metadata(candidate.groundingMetadata, candidate.urlContextMetadata, parts, at, ids)
     if candidate.groundingMetadata or candidate.citationMetadata:
-        whole = "".join([part.text for part in parts if isinstance(part, Text)])
-        parts = _cited(candidate, parts, whole, crossing)
-        report(candidate, whole, at, crossing, searched=any(part.kind == GROUNDING for part in uses))
+        places = Places([part.text for part in parts if isinstance(part, Text)])
+        parts = _cited(candidate, parts, places, crossing)
+        report(candidate, places, at, crossing, searched=any(part.kind == GROUNDING for part in uses))
         fields |= carried(candidate, METADATA) or {}
     told = carried(candidate, wire.CANDIDATE_EXTRAS)
     if uses:
@@ -162,9 +162,9 @@ def _read_candidate(candidate: wire.Candidate, place_: int, ids: Ids, unknown: U
     return Alternative(tuple(parts), stop, {wire.NAME: fields} if fields else None)
 
 
-def _cited(candidate: wire.Candidate, parts: list[Part], whole: str, crossing: Crossing) -> list[Part]:
+def _cited(candidate: wire.Candidate, parts: list[Part], places: Places, crossing: Crossing) -> list[Part]:
     texts = [part for part in parts if isinstance(part, Text)]
-    found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, Places([whole]))
+    found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, places)
     if not texts or not found:
         return parts
     hung = iter(place(texts, found, crossing))

@@ -49,6 +49,7 @@ class _Answer:
         "cited",
         "count",
         "fetched",
+        "grounding",
         "index",
         "kind",
         "number",
@@ -76,6 +77,7 @@ class _Answer:
         self.fetched = False  # and so are its fetches
         self.pieces: Pieces | None = None
         self.cited: set[Citation] = set()
+        self.grounding: Raw | None = None  # metadata all of whose citations were written
         self.uncited = False
 
 
@@ -422,16 +424,22 @@ class StreamReader(FrameReader):
     def _cite(self, answer: _Answer, events: list[Event], *, more_to_come: bool = False) -> None:
         """Citations on the open text. Those of a text that has ended can only say where they come from."""
         candidate = answer.candidate
-        found = read_citations(candidate.groundingMetadata, candidate.citationMetadata, answer.places)
+        grounding = candidate.groundingMetadata
+        # Chunks repeat no metadata that they do not change: citations all of which were written are not read again.
+        found = read_citations(
+            Raw() if grounding is answer.grounding else grounding, candidate.citationMetadata, answer.places
+        )
         fresh = [cited for cited in found if cited not in answer.cited]
         if answer.kind != "text":
             if fresh and not more_to_come:
                 self._crossing.lose("citation.dropped", ("candidates", answer.number), "no text is open")
             return
+        answer.grounding = grounding
         mine: list[Citation] = []
         for cited in fresh:
             if cited.start is None or cited.end is None or cited.start < answer.before:
                 if more_to_come:
+                    answer.grounding = None
                     continue
                 if cited.start is not None:
                     self._crossing.lose("citation.approximated", ("candidates", answer.number), "its text has ended")
@@ -495,7 +503,7 @@ class StreamReader(FrameReader):
         if kept:
             self._crossing.keep(at, kept)
         if candidate.groundingMetadata or candidate.citationMetadata:
-            report(candidate, answer.places.whole(), at, self._crossing, searched=answer.searched)
+            report(candidate, answer.places, at, self._crossing, searched=answer.searched)
             fields |= carried(candidate, METADATA) or {}
         return {wire.NAME: fields} if fields else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dragoman.dialects.gemini import grounding
 from dragoman.dialects.gemini.grounding import Places
 
 PIECES = ("plain ", "ä", "", "words ", "€ and 𝄞", " end")
@@ -31,3 +32,13 @@ def test_the_quoted_text_decides_where_the_numbers_do_not_fit() -> None:
     assert places.span(6, 11, "allem") == (5, 10)
     assert places.span(0, 99, "allem") == (5, 10)
     assert places.span(0, 99, "nothing") == (None, None)
+
+
+def test_searches_for_segments_that_are_not_where_their_offsets_say_are_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(grounding, "_SEARCHED", 10)
+    places = Places(["some words ", "and more"])
+    assert places.span(900, 901, "more") == (15, 19)
+    assert places.span(900, 901, "more") == (None, None)
+    assert places.span(15, 19, "more") == (15, 19)
