@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: help setup run show test lint types layers unit format conform golden docs agents bench bench-gateway bench-peers doubling facts soak e2e-older clean
+.PHONY: help setup run show test lint types layers unit format conform golden docs agents bench bench-gateway bench-peers doubling facts same soak e2e-older clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -62,6 +62,9 @@ bench-gateway: $(READY)  ## Cost of the gateway between wrk and a scripted upstr
 
 doubling: $(READY)  ## Look for work that grows faster than the document, in every list and nesting (more than an hour)
 	$(BIN)/python -m bench.doubling
+
+same: $(READY)  ## Translate all documents with the library of commit BASE too, and show where the outcomes differ
+	$(BIN)/python -m tests.manifest.compare $(BASE)
 
 facts: $(READY)  ## Count which facts of ../shared/wire arrive in each other dialect, are reported as lost, or vanish
 	$(BIN)/python -m bench.facts
