@@ -80,6 +80,8 @@ class Terms(Struct, frozen=True, eq=False):
     resolver: Resolver | None
     host: str | None
     stand_ins: bool
+    same_account: bool = False
+    """OpenRouter and the provider's own API are used with one account."""
     unsealed: bool = False
     """No seals are sent, because the upstream has refused one: within one dialect they are taken out of the bytes."""
 
@@ -98,6 +100,7 @@ def terms(
     resolver: Resolver | None = None,
     host: str | None = None,
     stand_ins: bool = False,
+    same_account: bool = False,
 ) -> Terms:
     """Those of `translate_request`, for who translates many requests on the same (`cross_request`). `vault_later`: each
     request comes with a vault of its own."""
@@ -107,7 +110,7 @@ def terms(
     if seals != "auto" and not vault_later:
         check_strategy(seals, vault)
     kept = keeps(seals, reader, writer)
-    chosen = (model, tolerance, binary, repair, seals, vault, kept, resolver, host, stand_ins)
+    chosen = (model, tolerance, binary, repair, seals, vault, kept, resolver, host, stand_ins, same_account)
     return Terms(source, target, reader, writer, *chosen)
 
 
@@ -196,7 +199,8 @@ def _crossing(terms: Terms, facts: Host | None) -> Crossing:
 def _sealed(request: Request, terms: Terms, crossing: Crossing, vault: Vault | None, history: History) -> Request:
     named = terms.model or request.model
     seals: Strategy = "skip" if terms.unsealed else terms.seals
-    return homeward(request, seals, vault, terms.reader, terms.writer, named, crossing, terms.host, history)
+    shared = terms.same_account
+    return homeward(request, seals, vault, terms.reader, terms.writer, named, crossing, terms.host, history, shared)
 
 
 def _prepared(

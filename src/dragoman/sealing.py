@@ -19,7 +19,7 @@ from . import hosts
 from .canon.parts import Part, Seal
 from .canon.request import Request
 from .canon.turns import Turn
-from .codec import seals
+from .codec import same_account, seals
 from .codec.carriage import Plan, Way
 from .codec.conversation import History
 from .codec.gist import gist
@@ -110,14 +110,17 @@ def homeward(
     crossing: Crossing,
     host: str | None = None,
     history: History | None = None,
+    one_account: bool = False,
 ) -> Request:
     """The request with the seals of its upstream where they belong, and without what only carried them. `history`: see
-    `recover`."""
+    `recover`. `one_account`: OpenRouter and the provider's own API are used with the same account."""
     kept, spare = _kept(strategy, client, target)
     if (vault is None or not kept) and not gist(request.turns, crossing).laden:
         return request
     origin = Origin(target.origin or target.name, model, hosts.origin(host))
-    port = Port(origin, _pair(client, target), vault if kept else None, strategy == "skip", request.model, spare)
+    shared = one_account and target.name in same_account.DIALECTS
+    skip = strategy == "skip"
+    port = Port(origin, _pair(client, target), vault if kept else None, skip, request.model, spare, shared)
     return recover(request, port, crossing, _KNOWN, history)
 
 

@@ -64,6 +64,7 @@ def translate_request(
     resolver: Resolver | None = None,
     host: str | None = None,
     stand_ins: bool = False,
+    same_account: bool = False,
 ) -> Translation:
     """A request in another dialect.
 
@@ -81,6 +82,9 @@ def translate_request(
     Hosted tools that the target does not have are left out, with a loss. `stand_ins=True` offers a function in place of
     a web search or a URL fetch (`Translation.stand_ins`): set it only if the caller runs that function itself, because
     the client never declared it.
+    `same_account=True` says that OpenRouter and the provider's own API (gemini, openai-responses) are used with one
+    account, as with an own key that is given to OpenRouter: then Google's and OpenAI's seals of the same model cross
+    between them. Else both refuse each other's with 400, and the seals go back to where they come from only.
     """
     chosen = terms(
         source=source,
@@ -94,6 +98,7 @@ def translate_request(
         resolver=resolver,
         host=host,
         stand_ins=stand_ins,
+        same_account=same_account,
     )
     return cross_request(body, chosen)
 

@@ -6,7 +6,6 @@ whose part is gone or was changed, is left out and reported. Pure, over canon.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence, Set
 from operator import is_
 from typing import NamedTuple, Protocol
@@ -17,11 +16,12 @@ from ..canon.parts import Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, T
 from ..canon.request import Request
 from ..canon.turns import Gist, Run, Turn
 from ..crossing import Crossing
-from . import jsontext, seals
+from . import jsontext, same_account, seals
 from .carriage import call_key, place_key, text_key
 from .conversation import Conversation, History
 from .gist import NOTHING, gist, survey
 from .ids import hashed
+from .seal_placing import Placing
 from .seals import BUNDLE, HERE, Origin, Record, same_origin
 from .shared_seals import for_upstream, left_over, record_for_upstream
 from .vault import AMBIGUOUS, Vault
@@ -31,7 +31,6 @@ _SKIPPED = "no seals are sent with this request"
 _UNREADABLE = "what stands under its mark cannot be read"
 _MISPLACED = "no seal belongs to such a part"
 _SLOTS = ("thoughtSignature", "thought_signature")
-_CHANGED = "what it belongs to is gone, or was changed"
 _DOUBTFUL = "two conversations of this client are equal up to here, and either may be the one that received the seal"
 
 
@@ -48,6 +47,16 @@ class Port(NamedTuple):
     """The model that the client names."""
     spare: bool = False
     """Seals travel with the client: the vault has those of calls that came back without."""
+    same_account: bool = False
+    """OpenRouter and the provider's own API are used with one account (`same_account.py`)."""
+
+    def takes(self, seal: Seal) -> bool:
+        """Whether a seal may go there."""
+        if self.skip:
+            return False
+        if same_origin(seal, self.origin):
+            return True
+        return self.same_account and same_account.crosses(seal, self.origin, self.asked)
 
 
 class Sealed(NamedTuple):
@@ -128,7 +137,7 @@ def _heard(turn: Turn, crossing: Crossing) -> Turn:
 def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known) -> Sealed:
     """What becomes of the turns of a beginning: for those that are known the same as before, if the vault still says
     the same."""
-    stamp = (port.pair, port.origin, port.skip, port.spare)
+    stamp = (port.pair, port.origin, port.skip, port.spare, port.same_account)
     found = known.get(run)
     if found is None or found.stamp != stamp or run.turns[: len(found.turns)] != found.turns:
         found = Sealed(stamp)
@@ -275,13 +284,15 @@ def _recovered(
     wanted: dict[Record, Path] = {}
     for record, at in records:
         record = record_for_upstream(record, port.origin)
-        if port.skip or not same_origin(record.seal(), port.origin):
+        if not port.takes(record.seal()):
             if record.data:
                 crossing.lose("seal.dropped", at, _SKIPPED if port.skip else _ELSEWHERE)
         else:
             wanted.setdefault(record, at)
     if wanted:
-        parts = _Placing(wanted, turn.at, crossing).placed(parts)
+        parts = Placing(wanted, turn.at, crossing).placed(parts)
+    if port.same_account and not port.skip:
+        parts = same_account.in_form_of(parts, port.origin, port.asked, crossing)
     return _with_parts(turn, parts)
 
 
@@ -315,7 +326,7 @@ def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossi
                 crossing.lose("field.dropped", (*part.at, name), severity="info")
             part, seal = msgspec.structs.replace(part, seal=shared), shared
     foreign = seal.dialect != port.origin.dialect and type(part) in (Reasoning, Text, ToolCall)
-    if foreign or (not port.skip and same_origin(seal, port.origin)):
+    if foreign or port.takes(seal):
         return [part]  # a foreign one is the writer's to refuse, where writers look for seals
     if seal.data:
         crossing.lose("seal.dropped", part.at, _SKIPPED if port.skip else _ELSEWHERE)
@@ -338,13 +349,13 @@ def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[
     own = False
     from_where = Seal("", "")
     for record in bundle:
-        home = not port.skip and same_origin(record.seal(), port.origin)
+        home = port.takes(record.seal())
         # Words that somebody else thought: no writer may take them for its upstream's own.
         from_where = Seal(record.dialect, "", "", record.model, record.host) if home else Seal(BUNDLE, "")
         if record.where == "thought" and record.length < 0 and type(part) is Reasoning:
             record = msgspec.structs.replace(record, text=part.text, length=0)
             record = record_for_upstream(record, port.origin)
-            own = not port.skip and same_origin(record.seal(), port.origin)
+            own = port.takes(record.seal())
         elif record.where == "text" and not record.length and record.offset == HERE and home:
             after.append(Text("", seal=record.seal(), at=part.at))
             continue
@@ -354,95 +365,3 @@ def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[
         return [*shown, *after]
     bare = msgspec.structs.replace(part, seal=None)
     return after if type(bare) is Text and not bare.text and bare.extra is None else [bare, *after]
-
-
-class _Placing:
-    """Puts records on the parts of a turn: on calls by their id, anywhere else by counting calls and characters."""
-
-    def __init__(self, wanted: dict[Record, Path], at: Path, crossing: Crossing) -> None:
-        self._at = at
-        self._crossing = crossing
-        self._wanted = wanted
-        self._calls: dict[str, Record] = {}
-        self._texts: dict[int, Record] = {}
-        self._put_in: list[Record] = []
-        for record in wanted:
-            if record.where == "call":
-                self._calls[record.call] = self._calls[hashed(record.call)] = record
-            elif record.where == "text" and record.length:
-                self._texts[record.offset] = record
-            else:
-                self._put_in.append(record)
-        self._put_in.sort(key=lambda record: (record.calls, record.offset))
-        self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
-        self._put_in.reverse()  # the next one is the last
-        cuts = {record.offset for record in wanted if record.where != "call"}
-        self._cuts = sorted(cuts | {record.offset + record.length for record in self._texts.values()})
-        self._seen = 0  # calls
-        self._chars = 0
-        self._out: list[Part] = []
-
-    def placed(self, parts: list[Part]) -> list[Part]:
-        for part in parts:
-            if type(part) is Reasoning and self._is_copy(part):
-                continue
-            self._fill()
-            if type(part) is ToolCall:
-                record = self._calls.get(part.id)
-                if record is not None:
-                    part = msgspec.structs.replace(part, seal=self._take(record))
-                self._seen += 1
-            elif type(part) is Text and not part.refusal:
-                self._text(part)
-                continue
-            self._out.append(part)
-        self._fill(rest=True)
-        for record, at in self._wanted.items():
-            if record.data:
-                self._crossing.lose("seal.dropped", at, _CHANGED)
-        return self._out
-
-    def _is_copy(self, thought: Reasoning) -> bool:
-        """Whether it is what the client was shown of the sealed ones."""
-        if not self._copies or (thought.seal is not None and thought.seal.data):
-            return False
-        return _squeezed([thought.text]) in self._copies
-
-    def _take(self, record: Record) -> Seal:
-        self._wanted.pop(record, None)
-        return record.seal()
-
-    def _fill(self, *, rest: bool = False) -> None:
-        """What belongs here and is no part of what the client has."""
-        waiting = self._put_in
-        while waiting and (rest or (waiting[-1].calls <= self._seen and waiting[-1].offset <= self._chars)):
-            record = waiting.pop()
-            at = self._wanted.get(record, self._at)
-            seal = self._take(record)
-            self._out.append(
-                Reasoning(record.text, seal=seal, at=at) if record.where == "thought" else Text("", seal=seal, at=at)
-            )
-
-    def _text(self, text: Text) -> None:
-        """A text, in as many parts as it was: some dialects join them."""
-        start = self._chars
-        first, last = bisect_right(self._cuts, start), bisect_left(self._cuts, start + len(text.text))
-        cuts = [cut - start for cut in self._cuts[first:last]]
-        pieces = [text]
-        if cuts and not text.citations:
-            ends = [*cuts, len(text.text)]
-            spans = [text.text[begin:end] for begin, end in zip([0, *cuts], ends, strict=True)]
-            pieces = [msgspec.structs.replace(text, text=spans[0], cache=None)]
-            pieces += [Text(span, at=text.at) for span in spans[1:]]
-            pieces[-1] = msgspec.structs.replace(pieces[-1], cache=text.cache)
-        for piece in pieces:
-            self._fill()
-            record = self._texts.get(self._chars)
-            if record is not None and len(piece.text) == record.length and seals.digest(piece.text) == record.text:
-                piece = msgspec.structs.replace(piece, seal=self._take(record))
-            self._out.append(piece)
-            self._chars += len(piece.text)
-
-
-def _squeezed(texts: list[str]) -> str:
-    return "".join("".join(texts).split())

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..canon.losses import Severity
+from ..codec.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..dialects import names as dialect_names
 from ..sealing import Strategy
 from ..store.own_files import read_named_file
@@ -143,6 +144,10 @@ class Route(_Part, frozen=True):
     """A web search or a URL fetch that the upstream does not have is offered as a function (`google_web_search`,
     `web_fetch`). The gateway does not run it, so every client of the route has to know it. False: such a tool is left
     out, with a loss."""
+    same_account: bool = False
+    """OpenRouter and the provider's own API (gemini, openai-responses) are used with one account and endpoint, as with
+    an own key that is given to OpenRouter: Google's and OpenAI's seals cross between them. False: both refuse each
+    other's seals with 400, so the seals go back to where they come from only."""
 
 
 class Config(_Part, frozen=True):
@@ -240,6 +245,13 @@ def checked(config: Config, file: str, text: str = "") -> Config:
                 raise FileError(file, text, ("routes", i, "to", j), said, target.upstream, tuple(upstreams))
         if not route.to:
             raise FileError(file, text, ("routes", i, "to"), "the route leads nowhere")
+        spoken = {upstreams[target.upstream].dialect for target in route.to}
+        if route.same_account and not spoken & ACCOUNT_DIALECTS:
+            said = (
+                f"seals cross between upstreams of {', '.join(sorted(ACCOUNT_DIALECTS))} only, and this route leads to "
+                f"{', '.join(sorted(spoken))}: leave the setting out, or name such an upstream"
+            )
+            raise FileError(file, text, ("routes", i, "same_account"), said)
     if not config.upstreams:  # nothing is configured: everything is a rehearsal, and says so
         upstreams[REHEARSAL] = Upstream(REHEARSAL, models=("*",))
     return msgspec.structs.replace(config, upstreams=upstreams)

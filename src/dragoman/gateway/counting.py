@@ -127,6 +127,7 @@ def _sent(call: Call, body: bytes, plain: bytes, route: Route, choice: Choice, v
             vault=vault,
             host=upstreams.host(upstream),
             stand_ins=route.stand_ins,
+            same_account=route.same_account,
         )
         return _counted(upstream, crossed.body, choice.model)
     except (DragomanError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -91,6 +91,7 @@ class Sending:
             seals=route.seals,
             host=called,
             stand_ins=route.stand_ins,
+            same_account=route.same_account,
             vault_later=True,
         )
         """On which the client's request is translated for the upstream."""

@@ -84,6 +84,15 @@ MISTAKES = {
         "[[routes]]\nmatch='*'\nto='reharsal/m'",
         "line 3: routes[0].to[0]: there is no upstream 'reharsal'; did you mean rehearsal?",
     ),
+    "account": (
+        "[[routes]]\nmatch='*'\nto='rehearsal'\nsame_account='yes'",
+        "line 4: routes[0].same_account: Expected bool",
+    ),
+    "account of nobody": (
+        "[upstreams.a]\ndialect='anthropic'\n[[routes]]\nmatch='*'\nto='a'\nsame_account=true",
+        "line 6: routes[0].same_account: seals cross between upstreams of gemini, openai-responses, openrouter only, "
+        "and this route leads to anthropic",
+    ),
     "nowhere": ("[[routes]]\nmatch='*'\nto=[]", "line 3: routes[0].to: the route leads nowhere"),
     "address": (
         "[upstreams.a]\ndialect='gemini'\nbase_url='host'",

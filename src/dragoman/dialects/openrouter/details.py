@@ -163,6 +163,9 @@ def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bo
             told.images.append(write_image(part, crossing))
         else:
             if isinstance(part, Text):
+                if request and part.seal is not None and _is_entry(part.seal):
+                    told.details.append(_named_entry(part.seal, len(told.details)))
+                    part = msgspec.structs.replace(part, seal=None)
                 part = _text(part, crossing, joined=not request and not mine)
             rest.append(part)
         if told.images and rest and rest[-1] is part and not mine:
@@ -247,13 +250,26 @@ def made(text: str, seal: Seal | None, index: int, call_id: str = "") -> dict[st
     return {**out, "format": _FORMAT, "index": index}
 
 
+def _is_entry(seal: Seal) -> bool:
+    """Whether the seal of a call or a text is an entry of this dialect (`codec/same_account.py`)."""
+    return seal.dialect == NAME and jsontext.is_object(seal.data)
+
+
+def _named_entry(seal: Seal, index: int, call_id: str = "") -> dict[str, Any]:
+    """Such an entry with its place in the list and the id of its call."""
+    named = {"id": call_id} if call_id else {}
+    return {**jsontext.fields(seal.data), **named, "index": index}
+
+
 def _call(call: ToolCall, details: list[Any], crossing: Crossing, request: bool) -> ToolCall:
     """The call as Chat's writer writes it: a function, its seal among the details."""
     seal = call.seal
     changes: dict[str, Any] = {}
     if seal is not None:
         changes["seal"] = None
-        if request:
+        if request and _is_entry(seal):
+            details.append(_named_entry(seal, len(details), call.id))
+        elif request:
             crossing.lose("seal.dropped", call.at)
         else:
             details.append(made("", seal, len(details), detail_id(call.id)))

@@ -1,0 +1,35 @@
+"""The route setting `same_account`: OpenAI's seals cross from OpenRouter's details to Responses only with it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from .rig import Behind, Told, between, run, whole
+
+DETAIL = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": "openai-responses-v1", "id": "rs_1", "index": 0}
+ASKED = {
+    "model": "gpt-5.2",
+    "messages": [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "So.", "reasoning_details": [DETAIL]},
+        {"role": "user", "content": "go on"},
+    ],
+}
+
+
+@pytest.mark.parametrize("route", [{"same_account": True}, {}])
+def test_a_seal_crosses_only_by_the_route(route: dict[str, Any]) -> None:
+    behind = Behind(whole("openai-responses"), dialect="openai-responses")
+
+    async def doing() -> Told:
+        async with between(behind, route=route) as front:
+            return await front.ask("/api/v1/chat/completions", json.dumps(ASKED).encode())
+
+    told = run(doing())
+    assert told.status == 200
+    sealed = [item.get("encrypted_content") for item in json.loads(behind.seen[0].body)["input"]]
+    assert ("c2VhbGVk" in sealed) is bool(route)
+    assert ("seal.dropped" in told.headers["dragoman-losses"]) is not bool(route)
