@@ -112,6 +112,8 @@ class Profile(Struct, frozen=True):
     """A schema for the answer is taken (on Messages)."""
     validated: bool = True
     """There is a mode of calling that holds the arguments of all functions to their schemas (on Gemini)."""
+    compacts: bool = False
+    """The upstream replaces a long history by a summary where the request asks for it."""
     cached_content: bool = True
     """What the server holds under a name may stand for the beginning of a conversation."""
 

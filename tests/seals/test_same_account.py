@@ -1,5 +1,4 @@
-"""Google's and OpenAI's seals between OpenRouter and the provider itself: only where the caller says that the account is
-the same."""
+"""Google's and OpenAI's seals between OpenRouter and the provider itself: only where the account is the same."""
 
 from __future__ import annotations
 

@@ -411,6 +411,16 @@ CODES: dict[str, Code] = {
         "The wish to see thoughts crossed, how long they should be did not.",
         "openai-responses reasoning.summary concise to gemini includeThoughts.",
     ),
+    "compaction.approximated": _a(
+        "info",
+        "The upstream compacts the history at another number of tokens than asked for.",
+        "openai-responses compact_threshold 1000 to anthropic, which takes 50000 and more.",
+    ),
+    "compaction.dropped": _d(
+        "warning",
+        "The target's model does not compact a long history itself.",
+        "anthropic compact_20260112 to gpt-4o on openai-responses.",
+    ),
     "verbosity.dropped": _d("info", "Verbosity has no counterpart.", "openai-chat verbosity low to gemini."),
     "format.dropped": _d(
         "warning", "The structured-output wish has no counterpart.", "A response format the target does not know."

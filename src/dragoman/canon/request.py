@@ -63,6 +63,8 @@ class Settings(Struct, frozen=True, gc=False):
     """The client of a stream asked for usage figures (False or None: it did not)."""
     open_effort: str | None = None
     """The effort that the source's upstreams take where thinking is on without one (a budget of -1)."""
+    compact_at: int | None = None
+    """Input tokens at which the upstream itself puts a summary in place of the history; 0: the upstream decides."""
     at: Mapping[str, Path] = {}
     """Where each setting stands in the source, for the loss report; one shared table for each dialect."""
 

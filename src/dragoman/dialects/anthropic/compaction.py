@@ -22,7 +22,7 @@ from .betas import ask_for
 KIND = "compaction"
 _IN_WORDS = "words"
 """The seal of a summary of which nothing is encrypted. It only says what the thought is."""
-_BETA = "compact-2026-01-12"
+BETA = "compact-2026-01-12"
 
 
 _SECRET = "encrypted_content"
@@ -90,7 +90,7 @@ def with_delta(part: Reasoning, delta: dict[str, Raw], crossing: Crossing) -> Pa
 
 def write_compaction(part: Reasoning, crossing: Crossing) -> dict[str, Any]:
     """The block that a thought was made of."""
-    ask_for(_BETA, crossing)
+    ask_for(BETA, crossing)
     return _block(part)
 
 

@@ -22,6 +22,7 @@ from . import wire
 from .additions import ADDS, merged
 from .betas import ask_for
 from .blocks import BlockWriter
+from .context_edits import read_edits, write_edits
 from .exact import admit_request, read_message, skim
 from .history import STRANGE_ROLE, History
 from .hosted import BETA, SERVERS, chosen, mcp_servers, with_servers
@@ -30,7 +31,6 @@ from .settings import empty_fields, make_room, read_settings, write_settings
 from .tools import MEMO, offered, read_choice, write_choice, write_offered
 
 _BINDING = "thinking-binding-controls-2026-08-01"
-_EDITS = "context_management"
 _THREAD = "thread"
 _DISPLAY = "thinking/display"
 _CONFIG = "output_config"
@@ -70,8 +70,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         if joined is not None:
             tools = joined
             del extras[SERVERS]
-    if _EDITS in extras and crossing.target != wire.NAME and _clears_nothing(extras[_EDITS]):
-        del extras[_EDITS]
+    settings = read_edits(extras, settings, crossing)
     if settings.thoughts and _DISPLAY in extras and crossing.target != wire.NAME:
         del extras[_DISPLAY]
         crossing.lose("thoughts.approximated", ("thinking", "display"), "updates")
@@ -110,16 +109,6 @@ def _goes_on(thread: Raw) -> bool:
     """Whether a thread that is there is gone on with; one that is begun has all its messages in the request."""
     asked = jsontext.plain(thread)
     return isinstance(asked, dict) and asked.get("type") == "continue"
-
-
-def _clears_nothing(management: Raw) -> bool:
-    """Whether all that is asked of a history's management is that no thought is cleared, as it is elsewhere anyway."""
-    asked = jsontext.plain(management)
-    edits = asked.get("edits") if isinstance(asked, dict) and len(asked) == 1 else None
-    return isinstance(edits, list) and all(
-        isinstance(edit, dict) and str(edit.get("type")).startswith("clear_thinking_") and edit.get("keep") == "all"
-        for edit in edits
-    )
 
 
 def _read_raw(raw: Raw, i: int) -> tuple[Turn, ...] | None:
@@ -234,6 +223,8 @@ def _write_anew(request: Request, model: str, lead: tuple[Turn, ...], writer: Bl
     out: dict[str, Any] = {"model": model} if model else {}
     words: list[str] = []
     write_settings(request, out, words, crossing, writer.marks)
+    if request.settings.compact_at is not None:
+        write_edits(request.settings, out, crossing)
     tools = write_offered(offered(request, crossing), crossing, writer.marks) if request.tools else None
     # Neither an output format nor a thinking budget goes with a history that ends with the assistant.
     shaped = "format" in out.get("output_config", ()) or "output_format" in out

@@ -23,6 +23,7 @@ from ...crossing import Crossing
 from . import wire
 from .client_tools import KINDS as CLIENT_ITEMS
 from .client_tools import ClientItems
+from .context_management import read_context_management, write_context_management
 from .earlier import put_earlier
 from .history import History, instructions, say_json, some_input, write_own
 from .hosted import HOSTED
@@ -82,12 +83,15 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         _read_turns(request.input, turns, added, crossing, unknown)
     if added:
         tools = _merged(tools, added, crossing)
+    settings = read_settings(request)
+    if request.context_management:
+        settings = read_context_management(request, settings, crossing)
     read = Request(
         tuple(turns),
         request.model or "",
         tools,
         read_choice(request.tool_choice, crossing, HOSTED, tools) if request.tool_choice is not None else None,
-        read_settings(request),
+        settings,
         request.stream,
         _request_extra(request, crossing, unknown),
     )
@@ -510,6 +514,8 @@ def _write_rest(request: Request, out: dict[str, Any], crossing: Crossing) -> di
     if request.stream is not None:
         out["stream"] = request.stream
     write_settings(request.settings, out, crossing)
+    if request.settings.compact_at is not None:
+        write_context_management(request.settings, out, crossing)
     if not own:
         # A client of another dialect expects no state on the server, and reasoning that it can bring back itself.
         out["store"] = False

@@ -1,0 +1,58 @@
+"""`context_management`: the setting by which a client asks the server to compact a long history.
+
+An entry of the type `compaction` has a counterpart in Messages and crosses as `Settings.compact_at`. Facts from
+OpenAI's guide to compaction and its schema of 2026-08: the threshold may be left out, and is at least 1,000 tokens; the
+server compacts with `store: false` too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...canon.request import Settings
+from ...codec import jsontext
+from ...codec.compact_at import DIALECTS, UPSTREAM_DECIDES, tokens_for
+from ...crossing import Crossing
+from . import wire
+
+FIELD = "context_management"
+_COMPACTION = "compaction"
+_THRESHOLD = "compact_threshold"
+_LEAST = 1000
+
+
+def read_context_management(request: wire.ResponsesRequest, settings: Settings, crossing: Crossing) -> Settings:
+    """The settings for another dialect with what crosses, which is then no more in the request."""
+    if not request.context_management or crossing.target == wire.NAME or crossing.target not in DIALECTS:
+        return settings
+    entries = jsontext.plain(request.context_management)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        return settings
+    place = next((i for i, entry in enumerate(entries) if entry.get("type") == _COMPACTION), None)
+    if place is None:
+        return settings
+    tokens = entries[place].get(_THRESHOLD)
+    if tokens is not None and (type(tokens) is not int or tokens <= 0):
+        return settings
+    request.context_management = wire.NONE
+    at = (FIELD, place)
+    for i, entry in enumerate(entries):
+        if i != place:
+            crossing.lose("field.dropped", (FIELD, i), str(entry.get("type")))
+    for name in entries[place].keys() - {"type", _THRESHOLD}:
+        crossing.lose("field.dropped", (*at, name))
+    places = {**settings.at, "compact_at": at if tokens is None else (*at, _THRESHOLD)}
+    return msgspec.structs.replace(settings, compact_at=tokens or UPSTREAM_DECIDES, at=places)
+
+
+def write_context_management(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    """Ask for compaction, if the client of another dialect did."""
+    tokens = tokens_for(settings, _LEAST, crossing)
+    if tokens is None:
+        return
+    entry: dict[str, Any] = {"type": _COMPACTION}
+    if tokens != UPSTREAM_DECIDES:
+        entry[_THRESHOLD] = tokens
+    out[FIELD] = [entry]
