@@ -137,8 +137,9 @@ def faults() -> str:
     out = [
         "# Faults of the gateway",
         "",
-        "What the gateway does with each class of fault: the rows of `gateway/fault_table.py`. A class is where a",
-        "fault comes from and its kind. Faults of an upstream are read by its dialect and written in the client's.",
+        "What the gateway does with each class of fault: the rows of `gateway/fault_table.py`.",
+        "A class is where a fault comes from and its kind.",
+        "Faults of an upstream are read by its dialect and written in the client's.",
         "[When an upstream fails](../how-to/run-the-gateway.md#when-an-upstream-fails) says how often and how long.",
         "",
     ]
