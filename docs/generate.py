@@ -115,13 +115,14 @@ def upstreams() -> str:
         "short name. A field that is False is not sent there, a word is what it is called there.",
         "[How to add your own](../how-to/model-gates.md).",
         "",
-        "| Hosts | Listen at | Dialects | Facts | Source | Date |",
-        "|---|---|---|---|---|---|",
+        "| Hosts | Listen at | Models | Dialects | Facts | Source | Date |",
+        "|---|---|---|---|---|---|---|",
     ]
     for one in hosts.rows():
         names = ", ".join(one.names or one.of)
         spoken = ", ".join(one.dialects)
-        out.append(_cells(names, ", ".join(one.match), spoken, _told(one.facts), one.source, one.date))
+        models = ", ".join(one.models) or "all"
+        out.append(_cells(names, ", ".join(one.match), models, spoken, _told(one.facts), one.source, one.date))
     return "\n".join(out) + "\n"
 
 

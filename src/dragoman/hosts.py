@@ -2,8 +2,9 @@
 
 A row with `names` declares a host: its short names, of which the first is its own, and the host names it listens on
 (`match`, * stands for anything). That row and every one that has the host's own name in `of` tell facts about it; later
-rows win, fact by fact, and within `fields`, `roles` and `switch` entry by entry. Every row says where its facts come
-from and of which date they are.
+rows win, fact by fact, and within `fields`, `roles` and `switch` entry by entry. A row with `models` is about the
+models of these names alone: a host may take for one model what it refuses for another. Every row says where its facts
+come from and of which date they are.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from .crossing import Host
-from .profiles import Loaded, Table
+from .profiles import LONGEST, Loaded, Table, compiled
 
 
 class HostRow(Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,6 +31,8 @@ class HostRow(Struct, frozen=True, forbid_unknown_fields=True):
     names: tuple[str, ...] = ()
     match: tuple[str, ...] = ()
     of: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    """The models that the facts are about; empty: all that the host serves."""
     dialects: tuple[str, ...] = ("openai-chat",)
 
 
@@ -43,11 +46,13 @@ def load(source: str | os.PathLike[str] | Iterable[HostRow | Mapping[str, Any]])
     return _TABLE.load(source)
 
 
-@lru_cache(maxsize=256)
-def lookup(host: str, dialect: str) -> Host | None:
-    """What is known of the host that listens at `host`, or is called so, when it is spoken to in `dialect`."""
+def lookup(host: str, dialect: str, model: str = "") -> Host | None:
+    """What is known of the host that listens at `host`, or is called so, when it is spoken to in `dialect`. Without a
+    model: what holds for all its models."""
     found = _declared(host)
-    return _facts(found, dialect) if found else None
+    if not found:
+        return None
+    return _facts(found, dialect, model if len(model) <= LONGEST else "")
 
 
 def origin(host: str | None) -> str:
@@ -76,10 +81,12 @@ def _listens(pattern: str, name: str) -> bool:
     return re.fullmatch(".*".join([re.escape(piece) for piece in pattern.split("*")]), name) is not None
 
 
-@lru_cache(maxsize=256)
-def _facts(name: str, dialect: str) -> Host | None:
+@lru_cache(maxsize=1024)
+def _facts(name: str, dialect: str, model: str) -> Host | None:
     facts: dict[str, Any] = {}
     for row in rows():
+        if row.models and not (model and compiled(row.models).match(model)):
+            continue
         if dialect in row.dialects and name in (*row.of, *row.names[:1]):
             for fact, value in row.facts.items():
                 facts[fact] = {**facts.get(fact, {}), **value} if isinstance(value, dict) else value
@@ -87,7 +94,6 @@ def _facts(name: str, dialect: str) -> Host | None:
 
 
 def _forget() -> None:
-    lookup.cache_clear()
     _declared.cache_clear()
     _facts.cache_clear()
 

@@ -109,10 +109,11 @@ def load(source: str | os.PathLike[str] | Iterable[Row | Mapping[str, Any]]) -> 
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[tuple[frozenset[str], re.Pattern[str], dict[str, Any]], ...]:
-    return tuple([(frozenset(row.dialects), _compiled(row.match), row.facts) for row in rows()])
+    return tuple([(frozenset(row.dialects), compiled(row.match), row.facts) for row in rows()])
 
 
-def _compiled(match: tuple[str, ...]) -> re.Pattern[str]:
+def compiled(match: tuple[str, ...]) -> re.Pattern[str]:
+    """What finds the names of models that one of the patterns is about."""
     words = ["[^/]*".join([re.escape(piece) for piece in pattern.split("*")]) for pattern in match]
     # A model may be named with its route or publisher in front: "anthropic/claude-opus-5", "models/gemini-3",
     # "eu.anthropic.claude-opus-5".
@@ -121,7 +122,7 @@ def _compiled(match: tuple[str, ...]) -> re.Pattern[str]:
 
 def lookup(dialect: str, model: str) -> Profile:
     """What is known about `model` when it is asked in `dialect`."""
-    return _known(dialect, model) if len(model) <= _LONGEST else _found(dialect, model)
+    return _known(dialect, model) if len(model) <= LONGEST else _found(dialect, model)
 
 
 def _found(dialect: str, model: str) -> Profile:
@@ -133,7 +134,7 @@ def _found(dialect: str, model: str) -> Profile:
 
 
 _known = lru_cache(maxsize=1024)(_found)
-_LONGEST = 200
+LONGEST = 200
 """Longer names, which a client may choose as it likes, are not remembered."""
 
 
@@ -141,7 +142,7 @@ def changes(dialect: str, asked: str, model: str) -> bool:
     """Whether `model` takes or refuses other things than `asked`, the model that a request was written for."""
     if asked == model:
         return False
-    fits = len(asked) <= _LONGEST and len(model) <= _LONGEST
+    fits = len(asked) <= LONGEST and len(model) <= LONGEST
     return _changes(dialect, asked, model) if fits else _differ(dialect, asked, model)
 
 

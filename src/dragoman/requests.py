@@ -167,7 +167,7 @@ def _between(
     if known.laden or (vault is not None and terms.keeps):
         request = _sealed(request, terms, crossing, vault, history)
         known = gist(request.turns, crossing)
-    crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
+    _know_model(terms, request, crossing)
     repairs: tuple[Repair, ...] = ()
     if known.usual and _passes(request, known, terms, crossing.around):
         crossing.called, sent = known.calls, request
@@ -194,6 +194,14 @@ def _crossing(terms: Terms, facts: Host | None) -> Crossing:
         stands=terms.stand_ins,
         host=facts,
     )
+
+
+def _know_model(terms: Terms, request: Request, crossing: Crossing) -> None:
+    """Have the crossing know what the model takes that the request is for, and what its host takes for that model."""
+    model = terms.model or request.model
+    crossing.profile = profiles.lookup(terms.target, model)
+    if terms.host is not None and crossing.host is not None:
+        crossing.host = hosts.lookup(terms.host, terms.target, model)
 
 
 def _sealed(request: Request, terms: Terms, crossing: Crossing, vault: Vault | None, history: History) -> Request:
@@ -296,7 +304,7 @@ def _within(document: bytes, terms: Terms, facts: Host | None, vault: Vault | No
         as_it_came = request
         history = History(request.turns)
         request = _sealed(request, terms, crossing, terms.vault if vault is None else vault, history)
-        crossing.profile = profiles.lookup(terms.target, terms.model or request.model)
+        _know_model(terms, request, crossing)
         tools = request.tools
         if changes:
             crossing.around = crossing.run = None  # they remember what was written for another profile

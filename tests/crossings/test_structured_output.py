@@ -128,7 +128,9 @@ def test_the_same_for_the_arguments_of_a_strict_tool() -> None:
     assert (block["name"], block["input"]) == ("look.up", {"city": "Paris"})
 
 
-@pytest.mark.parametrize(("host", "strict"), [("openai", True), ("venice", True), ("groq", None), ("together", None)])
+@pytest.mark.parametrize(
+    ("host", "strict"), [("openai", True), ("venice", True), ("fireworks", None), ("together", None)]
+)
 def test_other_hosts_get_strict_by_their_row(host: str, strict: bool | None) -> None:
     shape, sent = _translated("anthropic", "openai-chat", CLOSED, host=host)
     assert shape.get("strict") is strict

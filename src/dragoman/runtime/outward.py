@@ -40,7 +40,7 @@ _BESIDE = frozenset({"gemini", "code-assist"})
 def fitted(request: Request, dialect: Dialect, host: str | None, crossing: Crossing) -> tuple[Request, Origin]:
     """The request as an upstream takes it, under the model's name that the crossing has; and whose its seals are."""
     origin = Origin(dialect.origin or dialect.name, crossing.model, hosts.origin(host))
-    crossing.host = hosts.lookup(host, dialect.name) if host is not None else None
+    crossing.host = hosts.lookup(host, dialect.name, crossing.model) if host is not None else None
     request = msgspec.structs.replace(request, model=crossing.model)
     if survey(request.turns).laden:
         request = recover(request, Port(origin, dialect.name), crossing)
