@@ -91,7 +91,7 @@ class Profile(Struct, frozen=True):
     seal_formats: tuple[str, ...] = ()
     """How the formats of sealed reasoning begin that this family understands (OpenRouter's words); empty: unknown."""
     system: bool = True
-    """There is a role for system text."""
+    """There is a role, or a field, for system text."""
     media: tuple[str, ...] | None = None
     """Kinds of media the model takes (image, audio, video, document); None: unknown."""
     refuses: tuple[str, ...] = ()
@@ -109,7 +109,9 @@ class Profile(Struct, frozen=True):
     user_after_results: bool = True
     """The user may speak right after results (on Chat Completions)."""
     formats: bool = True
-    """A schema for the answer is taken (on Messages)."""
+    """A JSON schema for the answer is taken."""
+    json_mode: bool = True
+    """JSON without a schema may be asked for (where the dialect has a word for that)."""
     validated: bool = True
     """There is a mode of calling that holds the arguments of all functions to their schemas (on Gemini)."""
     compacts: bool = False

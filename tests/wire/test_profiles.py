@@ -8,8 +8,9 @@ from collections import defaultdict
 import msgspec
 import pytest
 
-from dragoman import profiles
-from dragoman.crossing import DEFAULT_PROFILE, Profile
+from dragoman import gating, profiles
+from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.dialects import get
 from tests.judges import corpus
 
 KNOWN = {
@@ -78,3 +79,59 @@ def test_recorded_refusals_are_facts() -> None:
             assert profiles.lookup("openai-chat", model).media is not None, record.id
             gates["media"].add(model)
     assert set(gates) == {"stop", "system", "logprobs", "media"}
+
+
+VERTEX = "aiplatform.googleapis.com"
+WEAKER = {
+    # Gemini 3 takes a budget from old clients; Google advises levels.
+    "gemini-a97d2c214620": "effort.approximated",
+    "openrouter-e34680b260b0": "sampling.dropped",  # taken, and without effect
+    "openrouter-250a683a75a5": "sampling.dropped",
+}
+"""Records of which a row says less than the model took, and the loss: what the documentation advises against."""
+
+
+def left_out(record: corpus.Record, model: str) -> set[str]:
+    """The codes of what the model's row takes out of a recorded request, and an unknown model's profile does not."""
+    dialect, body = get(record.dialect), msgspec.json.encode(record.request)
+    unknown = gating._written(body, dialect, model, DEFAULT_PROFILE)[2].losses.all()
+    known = gating._written(body, dialect, model, profiles.lookup(record.dialect, model))[2].losses.all()
+    said = {(loss.code, loss.path) for loss in unknown}
+    return {loss.code for loss in known if (loss.code, loss.path) not in said}
+
+
+@pytest.mark.parametrize("dialect", KNOWN)
+def test_no_row_leaves_out_what_a_model_took(dialect: str) -> None:
+    """A recorded 200 proves that a setting is taken."""
+    wrong: list[str] = []
+    seen: set[str] = set()
+    for record in corpus.records(dialect):
+        model = corpus.model_of(record) or ""
+        if record.request is None or record.status != 200 or not record.ok:
+            continue
+        lost = left_out(record, model)
+        if lost and (record.provider or "").endswith(VERTEX):
+            lost -= {"sampling.dropped", "logprobs.dropped"}  # Vertex takes more than the Developer API does
+        if record.id in WEAKER:
+            assert lost == {WEAKER[record.id]}, record.id
+        elif lost:
+            wrong.append(f"{record.id} {model}: {sorted(lost)}")
+        seen.add(model)
+    assert not wrong, "\n".join(wrong)
+    assert len(seen) > 3
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "gemini"])
+def test_models_that_think_unasked_are_known_to(dialect: str) -> None:
+    """Thoughts in an answer to a request that says nothing of thinking."""
+    wrong: set[str] = set()
+    for record in corpus.records(dialect):
+        model = corpus.model_of(record) or ""
+        known = profiles.lookup(dialect, model)
+        if record.request is None or not record.ok or known == DEFAULT_PROFILE or "reasoning" not in record.features:
+            continue
+        said = get(dialect).read_request(msgspec.json.encode(record.request), Crossing(dialect, dialect)).settings
+        unasked = known.thinking_default or known.effort_default not in ("", "none") or known.reasoning
+        if said.effort is None and said.budget is None and said.thoughts is None and known.thinks and not unasked:
+            wrong.add(model)
+    assert wrong == set()

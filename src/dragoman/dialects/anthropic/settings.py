@@ -49,6 +49,8 @@ _AT: dict[str, Path] = {
 }
 _AT_ADAPTIVE = {**_AT, "budget": ("thinking",)}
 _AT_DISABLED = {**_AT, "effort": ("thinking",)}
+_LEAST_THINKING_TOP_P = 0.95
+"""While a model thinks, top_p is 0.95 to 1, or left out (Anthropic, extended thinking, 2026-11)."""
 _JSON_ONLY = "Answer with one valid JSON object and nothing else."
 _OLD_FORMAT: Path = ("output_format",)
 """Where the beta of structured output had its format."""
@@ -217,6 +219,8 @@ def _write_sampling(settings: Settings, out: dict[str, Any], crossing: Crossing,
     gates = crossing.gates(wire.NAME)
     sampling = crossing.profile.sampling or not gates
     heat, mass = sampling and not thinks, sampling
+    if thinks and settings.top_p is not None:
+        mass = mass and settings.top_p >= _LEAST_THINKING_TOP_P
     both = heat and settings.temperature is not None and settings.top_p is not None
     if both and crossing.profile.sampling_alone and gates:
         # Of the two the one goes that says nothing, else top_p.
@@ -324,16 +328,31 @@ def _thinking(request: Request, crossing: Crossing, own: bool) -> tuple[dict[str
         crossing.lose("effort.dropped", at, _NO_THOUGHTS)
         return None, None
     if tokens and "enabled" in modes:
-        return {"type": "enabled", "budget_tokens": _budget(tokens, at, crossing)}, None
+        word = _effort_beside(settings, crossing)
+        if word != effort:
+            sent = f"effort {word} and the budget" if word else f"the budget of {tokens} tokens"
+            crossing.lose("effort.approximated", settings.at.get("effort", ()), f"{effort}: {sent} is sent")
+        return {"type": "enabled", "budget_tokens": _budget(tokens, settings.at.get("budget", ()), crossing)}, word
     if not modes or "adaptive" in modes:
         asked = wish(settings)
         return {"type": "adaptive"}, None if asked is None else _effort_word(asked, crossing)
     if "enabled" in modes:
         tokens = min(BUDGETS.get(effort or "medium", BUDGETS["medium"]), _most_budget(crossing))
-        crossing.lose("effort.approximated", at, f"sent as a budget of {tokens} tokens")
-        return {"type": "enabled", "budget_tokens": tokens}, None
+        word = _effort_beside(settings, crossing)
+        if word is None or word != effort:
+            beside = f"effort {word} and " if word else ""
+            crossing.lose("effort.approximated", at, f"sent as {beside}a budget of {tokens} tokens")
+        return {"type": "enabled", "budget_tokens": tokens}, word
     crossing.lose("effort.dropped", at)
     return None, None
+
+
+def _effort_beside(settings: Settings, crossing: Crossing) -> str | None:
+    """The effort word beside a budget, for models that take both."""
+    efforts = crossing.profile.efforts
+    if settings.effort is None or not efforts:
+        return None
+    return nearest(settings.effort, efforts)
 
 
 def _takes(profile: Profile, thinking: dict[str, Any] | None, word: str | None) -> bool:
@@ -344,8 +363,8 @@ def _takes(profile: Profile, thinking: dict[str, Any] | None, word: str | None) 
         return False
     if thinking is not None and thinking.get("budget_tokens", 0) >= (profile.most_tokens or sys.maxsize):
         return False  # a budget lies below the limit of the answer
-    # Models that think with a budget only have no effort setting.
-    levels = not profile.thinking or "adaptive" in profile.thinking
+    # Models that think with a budget have no effort setting, unless their row has words for one (Opus 4.5).
+    levels = not profile.thinking or "adaptive" in profile.thinking or bool(profile.efforts)
     return word is None or (levels and word in (profile.efforts or EFFORTS))
 
 

@@ -15,6 +15,7 @@ from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.around import HERE, Arounds, Noting, known_rim, leading
 from ...codec.extras import carried, gather
+from ...codec.model_limits import with_system_as_user, with_taken_format
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
 from ...crossing import Crossing
@@ -219,6 +220,11 @@ def _add_run(run: list[Part], turns: list[Turn], extra: Extra | None, at: Path) 
 
 def write_request(request: Request, crossing: Crossing) -> bytes:
     mine = crossing.source == wire.NAME
+    profile = crossing.profile
+    if not (profile.formats and profile.system) and crossing.gates(wire.NAME):
+        request = with_taken_format(request, profile, crossing)
+        if not profile.system:
+            request = with_system_as_user(request, crossing)
     turns = request.turns if mine else arrange(request.turns, crossing)
     rim = known_rim(request, turns, crossing)
     lead = leading(turns) if rim is None else rim.lead

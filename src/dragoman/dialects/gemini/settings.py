@@ -221,6 +221,7 @@ def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) ->
 
 def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossing) -> None:
     at = settings.at
+    refused = crossing.profile.refuses if crossing.gates(wire.NAME) else ()
     if settings.temperature is not None or settings.top_p is not None or settings.top_k is not None:
         taken = crossing.profile.sampling or not crossing.gates(wire.NAME)
         for value, name, key in (
@@ -238,16 +239,20 @@ def _write_sampling(settings: Settings, config: dict[str, Any], crossing: Crossi
             config[key] = int(value) if isinstance(value, float) and value.is_integer() else value
     if settings.seed is not None:
         config["seed"] = settings.seed
-    if settings.presence_penalty is not None:
-        config["presencePenalty"] = settings.presence_penalty
-    if settings.frequency_penalty is not None:
-        config["frequencyPenalty"] = settings.frequency_penalty
+    for value, name, key in (
+        (settings.presence_penalty, "presence_penalty", "presencePenalty"),
+        (settings.frequency_penalty, "frequency_penalty", "frequencyPenalty"),
+        (settings.logprobs, "logprobs", "responseLogprobs"),
+        (settings.top_logprobs, "top_logprobs", "logprobs"),
+    ):
+        if value is None:
+            continue
+        if value and name in refused:  # models take the neutral values of what they refuse
+            crossing.lose("logprobs.dropped" if "logprobs" in name else "sampling.dropped", at.get(name, ()), name)
+        else:
+            config[key] = value
     if settings.n is not None:
         config["candidateCount"] = settings.n
-    if settings.logprobs is not None:
-        config["responseLogprobs"] = settings.logprobs
-    if settings.top_logprobs is not None:
-        config["logprobs"] = settings.top_logprobs
     stop = settings.stop
     if "" in stop and crossing.source != wire.NAME:
         crossing.lose("stop.dropped", at.get("stop", ()), "an empty sequence")

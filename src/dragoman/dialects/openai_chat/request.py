@@ -16,6 +16,7 @@ from ...codec.admit import Admitted, Unknown
 from ...codec.around import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...codec.extras import carried, gather, misplaced, restore
 from ...codec.ids import from_chat_client
+from ...codec.model_limits import with_taken_format
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
 from ...codec.surrogates import has_lone_surrogate
@@ -289,9 +290,12 @@ def write_request(request: Request, crossing: Crossing, prepare: Prepare | None 
 
 def _write_anew(request: Request, rim: Rim | None, crossing: Crossing, prepare: Prepare | None) -> bytes:
     """`rim`: what is known of it, though not of the system's messages."""
-    host, lead = crossing.host, leading(request.turns)
-    own = crossing.source == wire.NAME
+    host, own = crossing.host, crossing.source == wire.NAME
     strict = crossing.profile if host is not None or crossing.gates(wire.NAME) else DEFAULT_PROFILE
+    if request.settings.format is not None and not (strict.formats and strict.json_mode):
+        request = with_taken_format(request, strict, crossing)
+        crossing.suited = crossing.suited or host is not None
+    lead = leading(request.turns)
     if host is not None:
         request = suited(request, host, crossing)
     if not strict.late_system or (host is not None and not host.late_system):

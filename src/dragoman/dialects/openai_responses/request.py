@@ -15,6 +15,7 @@ from ...codec import jsontext
 from ...codec.admit import Admitted, Unknown
 from ...codec.around import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...codec.extras import NULL, carried, gather, restore
+from ...codec.model_limits import with_taken_format
 from ...codec.recall import Recall, skimmer
 from ...codec.steps import arrange
 from ...codec.surrogates import has_lone_surrogate
@@ -440,6 +441,9 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
 def _write_anew(request: Request, rim: Rim | None, crossing: Crossing) -> bytes:
     """`rim`: what is known of it, though not of the system's items."""
     own = crossing.source == wire.NAME
+    asked = request.settings.format
+    if asked is not None and crossing.gates(wire.NAME):
+        request = with_taken_format(request, crossing.profile, crossing)
     model = crossing.model or request.model
     if not model and not own:
         crossing.lose("model.invented")
@@ -447,7 +451,8 @@ def _write_anew(request: Request, rim: Rim | None, crossing: Crossing) -> bytes:
     turns = request.turns if own else arrange(request.turns, crossing)
     first = instructions(turns, own)
     shape = request.settings.format
-    wordy = shape is not None and shape.kind == "json" and crossing.source not in _OPENAI
+    # OpenAI's clients say the word JSON themselves, unless they asked for a schema.
+    wordy = shape is not None and shape.kind == "json" and (crossing.source not in _OPENAI or shape is not asked)
     if wordy:
         crossing.forget()  # the items are looked into below
         if first is not None and "json" in first.lower():
