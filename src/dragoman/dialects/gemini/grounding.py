@@ -76,29 +76,38 @@ class Places:
     def __init__(self, pieces: list[str]) -> None:
         """`pieces` of the text; more may be appended to the list."""
         self._pieces = pieces
-        self._known = 0  # pieces that were looked at
+        self._counted = 0  # pieces whose characters were counted
         self._length = 0
+        self._measured = 0  # pieces whose bytes were measured: most answers cite nothing, and need none of that
+        self._measured_length = 0
         self._searched = 0
         self._ends: list[int] | None = None  # of all characters, once one of them is not ASCII
 
     def length(self) -> int:
         """Characters of the text."""
-        for number in range(self._known, len(self._pieces)):
+        for number in range(self._counted, len(self._pieces)):
+            self._length += len(self._pieces[number])
+        self._counted = len(self._pieces)
+        return self._length
+
+    def _measure(self) -> None:
+        """Find where the bytes of each character end."""
+        for number in range(self._measured, len(self._pieces)):
             piece = self._pieces[number]
             if self._ends is not None or not piece.isascii():
-                ends = self._ends = list(range(1, self._length + 1)) if self._ends is None else self._ends
+                ends = self._ends = list(range(1, self._measured_length + 1)) if self._ends is None else self._ends
                 sizes = [len(char.encode("utf-8", "surrogatepass")) for char in piece]
                 ends.extend(islice(accumulate(sizes, initial=ends[-1] if ends else 0), 1, None))
-            self._length += len(piece)
-        self._known = len(self._pieces)
-        return self._length
+            self._measured_length += len(piece)
+        self._measured = len(self._pieces)
 
     def whole(self) -> str:
         """All of the text."""
         self.length()
+        self._measure()
         if len(self._pieces) > 1:
             self._pieces[:] = ["".join(self._pieces)]
-            self._known = 1
+            self._counted = self._measured = 1
         return self._pieces[0] if self._pieces else ""
 
     def span(self, start: Any, end: Any, said: Any) -> tuple[int | None, int | None]:
@@ -123,9 +132,9 @@ class Places:
         return place
 
     def _characters(self, offset: int) -> int | None:
-        length = self.length()
+        self._measure()
         if self._ends is None:
-            return offset if 0 <= offset <= length else None
+            return offset if 0 <= offset <= self._measured_length else None
         total = self._ends[-1]
         return bisect_right(self._ends, offset) if 0 <= offset <= total else None
 

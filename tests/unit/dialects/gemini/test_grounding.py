@@ -42,3 +42,15 @@ def test_searches_for_segments_that_are_not_where_their_offsets_say_are_bounded(
     assert places.span(900, 901, "more") == (15, 19)
     assert places.span(900, 901, "more") == (None, None)
     assert places.span(15, 19, "more") == (15, 19)
+
+
+def test_counting_characters_measures_no_bytes() -> None:
+    """Every text of a stream is counted; only one with citations has its bytes measured."""
+    said = ["über "]
+    places = Places(said)
+    assert places.length() == 5
+    said.append("älles")
+    assert places.length() == 10
+    assert places._measured == 0
+    assert places.span(6, 12, None) == (5, 10)
+    assert places._measured == 2
