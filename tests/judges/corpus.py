@@ -1,9 +1,13 @@
-"""Owns access to the recorded exchanges and reference material in the shared folder beside the repository."""
+"""Owns access to the exchanges that tests run on: the corpus of the repository and, where they are, the recordings.
+
+The recordings and the reference material stand in the shared folder beside the repository, which is no part of it.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.corpus.files import DATA, OWN
 from tests.judges import envelope
 
 DIALECTS = ("openai-chat", "openai-responses", "anthropic", "gemini")
@@ -76,31 +81,58 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return (self.request_headers or {}).get(name)
 
 
+REQUIRED = "required"
+"""The value of DRAGOMAN_SHARED that turns absent material from a skipped test into a failed one."""
+
+
 def shared() -> Path:
     """The shared folder: beside the repository, or where DRAGOMAN_SHARED says."""
     override = os.environ.get("DRAGOMAN_SHARED")
-    return Path(override) if override else _REPO.parent / "shared"
+    return Path(override) if override and override != REQUIRED else _REPO.parent / "shared"
+
+
+def has_recordings() -> bool:
+    """True when the recordings are there; where they are required and absent the test fails."""
+    folder = shared() / "wire"
+    if os.environ.get("DRAGOMAN_SHARED") == REQUIRED:
+        return require_shared() == folder
+    return folder.is_dir()
 
 
 def require_shared(part: str = "wire") -> Path:
-    """The folder `part` of the shared material; without it skip the test, or fail it when CI=true."""
+    """The folder `part` of the shared material. Without it skip the test; fail it if DRAGOMAN_SHARED=required."""
     folder = shared() / part
     if folder.is_dir():
         return folder
     reason = f"recorded material is absent: no folder {part!r} in the shared folder (set DRAGOMAN_SHARED to its place)"
-    if os.environ.get("CI", "").lower() == "true":
+    if os.environ.get("DRAGOMAN_SHARED") == REQUIRED:
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason, allow_module_level=True)
 
 
 @cache
 def records(dialect: str) -> list[Record]:
-    """Every record of one dialect, in file order. Decoded once per process: treat the values as read-only."""
+    """Every exchange of one dialect: the corpus, then the recordings where they are. Treat the values as read-only."""
     if dialect == envelope.NAME:
         return _wrapped()
-    lines = (require_shared() / f"{dialect}.jsonl").read_bytes().splitlines()
+    return own(dialect) + (recorded(dialect) if has_recordings() else [])
+
+
+@cache
+def own(dialect: str) -> list[Record]:
+    """The synthetic exchanges of the repository, in file order."""
+    return _decoded(DATA / f"{dialect}.jsonl")
+
+
+@cache
+def recorded(dialect: str) -> list[Record]:
+    """The recorded exchanges, in file order."""
+    return _decoded(require_shared() / f"{dialect}.jsonl")
+
+
+def _decoded(path: Path) -> list[Record]:
     decoder = msgspec.json.Decoder(Record)
-    return [decoder.decode(line) for line in lines if line]
+    return [decoder.decode(line) for line in path.read_bytes().splitlines() if line]
 
 
 # Of the Gemini records every third one is also a Code Assist record, in the envelope: reading and writing are Gemini's,
@@ -108,11 +140,14 @@ def records(dialect: str) -> list[Record]:
 _EVERY = 3
 
 
+def wrapped_ones() -> list[Record]:
+    """The Gemini records that are Code Assist records too."""
+    return own("gemini")[::_EVERY] + (recorded("gemini")[::_EVERY] if has_recordings() else [])
+
+
 def _wrapped() -> list[Record]:
     out: list[Record] = []
-    for number, item in enumerate(records("gemini")):
-        if number % _EVERY:
-            continue
+    for number, item in enumerate(wrapped_ones()):
         model = model_of(item) or "gemini-3-pro"
         changes: dict[str, Any] = {
             "id": item.id.replace("gemini-", f"{envelope.NAME}-"),
@@ -133,8 +168,32 @@ def _by_id() -> dict[str, Record]:
 
 
 def record(record_id: str) -> Record:
-    """The record with this id."""
-    return _by_id()[record_id]
+    """The record with this id; without the recordings the synthetic one of the same shape."""
+    found = _by_id()
+    return found.get(record_id) or found[record_id + OWN]
+
+
+def base_id(record_id: str) -> str:
+    """The id of the recording that a synthetic exchange has its shape from; else the id itself."""
+    return record_id.removesuffix(OWN)
+
+
+def least(recorded: int, own: int) -> int:
+    """How many records a test must at least have seen: with the recordings, and with the corpus alone."""
+    return recorded if has_recordings() else own
+
+
+def surprises(found: Iterable[str], listed: Iterable[str]) -> list[str]:
+    """Ids that were found and are not listed, and listed recordings that were not found. Both kinds fail a test.
+
+    A synthetic exchange may be found where the recording of the same shape is listed. It does not have to be: its texts
+    are others.
+    """
+    known, seen = set(listed), set(found)
+    missed = known - seen if has_recordings() else set[str]()
+    return sorted(name for name in seen if base_id(name) not in known) + [
+        f"{name} no longer" for name in sorted(missed)
+    ]
 
 
 def streams(dialect: str) -> list[Record]:

@@ -107,5 +107,5 @@ SDK_FAILS: dict[str, str] = {
 
 
 def rejected(dialect: str, kind: str) -> set[str]:
-    """Ids of real records of this kind (request, response, stream, fault) that the judges reject."""
+    """Ids of real recordings of this kind (request, response, stream, fault) that the judges reject."""
     return {record for records in REJECTED.get((dialect, kind), {}).values() for record in records}

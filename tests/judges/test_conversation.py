@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections import Counter
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -200,10 +200,12 @@ def test_signatures_are_asked_of_newer_models_only() -> None:
 
 def test_real_requests_break_few_rules() -> None:
     """What the providers answered with 200 although a rule says no: warnings, and two single records."""
-    found: Counter[str] = Counter()
+    found: dict[str, set[str]] = defaultdict(set)
     for dialect in corpus.DIALECTS:
         for record in corpus.records(dialect):
             if record.real and record.request is not None:
-                found.update(set(rules(dialect, record.request, corpus.model_of(record) or "")))
+                for rule in rules(dialect, record.request, corpus.model_of(record) or ""):
+                    found[rule].add(corpus.base_id(record.id))
     assert set(found) <= {"GEM-006", "GEM-007", "GEM-010", "GEM-011", "OAR-005"}
-    assert found["GEM-011"] == found["OAR-005"] == 1
+    assert corpus.least(1, 0) <= min(len(found["GEM-011"]), len(found["OAR-005"]))
+    assert max(len(found["GEM-011"]), len(found["OAR-005"])) <= 1

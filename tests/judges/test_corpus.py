@@ -10,9 +10,9 @@ import pytest
 from tests.judges import corpus
 
 
-def test_every_record_of_each_dialect_is_there() -> None:
-    counts = {dialect: len(corpus.records(dialect)) for dialect in corpus.DIALECTS}
+def test_every_recording_of_each_dialect_is_there() -> None:
     text = (corpus.require_shared() / "README.md").read_text(encoding="utf-8")
+    counts = {dialect: len(corpus.recorded(dialect)) for dialect in corpus.DIALECTS}
     stated = {name: int(number) for name, number in re.findall(r"^\| ([a-z-]+) \| (\d+) \|", text, re.MULTILINE)}
     assert counts == {dialect: stated[dialect] for dialect in corpus.DIALECTS}
 
@@ -50,16 +50,25 @@ def test_real_means_the_own_provider_answered_with_200() -> None:
 
 def test_without_the_shared_folder_tests_skip_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRAGOMAN_SHARED", str(tmp_path))
-    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("CI", "true")
     with pytest.raises(pytest.skip.Exception, match="DRAGOMAN_SHARED"):
         corpus.require_shared()
 
 
-def test_without_the_shared_folder_ci_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_shared_folder_tests_fail_where_it_is_required(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "_REPO", tmp_path / "clone")
+    monkeypatch.setenv("DRAGOMAN_SHARED", "required")
+    for asked in (corpus.require_shared, corpus.has_recordings):
+        with pytest.raises(pytest.fail.Exception, match="absent"):
+            asked()
+
+
+def test_without_the_shared_folder_the_corpus_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRAGOMAN_SHARED", str(tmp_path))
-    monkeypatch.setenv("CI", "true")
-    with pytest.raises(pytest.fail.Exception, match="absent"):
-        corpus.require_shared()
+    assert not corpus.has_recordings()
+    assert all(corpus.own(dialect) for dialect in corpus.DIALECTS)
 
 
 def test_the_judges_do_not_know_the_library() -> None:

@@ -117,7 +117,7 @@ def test_the_transcript_of_the_page_is_legal() -> None:
 
 
 def test_every_third_gemini_record_is_wrapped_and_comes_out_as_it_was() -> None:
-    plain = corpus.records("gemini")[::3]
+    plain = corpus.wrapped_ones()
     wrapped = corpus.records("code-assist")
     assert [item.id.partition("-")[2] for item in plain] == [item.id.removeprefix("code-assist-") for item in wrapped]
     for before, after in zip(plain, wrapped, strict=True):

@@ -24,8 +24,8 @@ def dump(value: Json) -> bytes:
 def test_real_requests_are_legal(dialect: str) -> None:
     bodies = {record.id: record.request for record in corpus.records(dialect) if record.real and record.request}
     refused = {name for name, body in bodies.items() if official.check_request(dialect, dump(body))}
-    assert len(bodies) > 150
-    assert refused == known.rejected(dialect, "request")
+    assert len(bodies) > corpus.least(150, 15)
+    assert corpus.surprises(refused, known.rejected(dialect, "request")) == []
 
 
 @pytest.mark.parametrize("dialect", corpus.DIALECTS)
@@ -36,8 +36,8 @@ def test_real_answers_are_legal(dialect: str) -> None:
         if record.real and isinstance(record.response, dict)
     }
     refused = {name for name, body in bodies.items() if official.check_response(dialect, dump(body))}
-    assert len(bodies) > 100
-    assert refused == known.rejected(dialect, "response")
+    assert len(bodies) > corpus.least(100, 10)
+    assert corpus.surprises(refused, known.rejected(dialect, "response")) == []
 
 
 @pytest.mark.parametrize("dialect", corpus.DIALECTS)
@@ -47,9 +47,9 @@ def test_real_faults_are_legal(dialect: str) -> None:
         for record in corpus.records(dialect)
         if record.own_host and record.status is not None and record.status >= 400
     }
-    assert len(faults) > 5
+    assert len(faults) > corpus.least(5, 1)
     refused = {name for name, body in faults.items() if official.check_fault(dialect, dump(body))}
-    assert refused == known.rejected(dialect, "fault")
+    assert corpus.surprises(refused, known.rejected(dialect, "fault")) == []
 
 
 @pytest.mark.parametrize("dialect", corpus.DIALECTS)

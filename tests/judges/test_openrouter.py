@@ -43,25 +43,27 @@ def all_of(refused: dict[str, set[str]]) -> set[str]:
 
 def test_recorded_requests() -> None:
     sent = [r for r in corpus.records("openrouter") if r.request is not None and r.status == 200]
-    assert len(sent) > 150
+    assert len(sent) > corpus.least(150, 30)
     refused = {r.id for r in sent if check_request("openrouter", json.dumps(r.request).encode())}
-    assert refused == all_of(REFUSED_REQUESTS)
+    assert corpus.surprises(refused, all_of(REFUSED_REQUESTS)) == []
 
 
 def test_recorded_answers_and_faults() -> None:
     records = [r for r in corpus.records("openrouter") if r.response is not None]
     answers = {r.id: json.dumps(r.response).encode() for r in records if r.ok}
-    assert len(answers) > 100
-    assert {name for name, body in answers.items() if check_response("openrouter", body)} == all_of(REFUSED_ANSWERS)
+    assert len(answers) > corpus.least(100, 20)
+    refused = {name for name, body in answers.items() if check_response("openrouter", body)}
+    assert corpus.surprises(refused, all_of(REFUSED_ANSWERS)) == []
     faults = [json.dumps(r.response).encode() for r in records if not r.ok]
-    assert len(faults) == 5
-    assert [check_fault("openrouter", body) for body in faults] == [[]] * 5
+    assert len(faults) >= corpus.least(5, 1)
+    assert [found for body in faults if (found := check_fault("openrouter", body))] == []
 
 
 def test_recorded_streams() -> None:
     streams = corpus.streams("openrouter")
-    assert len(streams) > 70
-    assert {r.id for r in streams if grammar.check_stream("openrouter", r.raw)} == all_of(REFUSED_STREAMS)
+    assert len(streams) > corpus.least(70, 10)
+    refused = {r.id for r in streams if grammar.check_stream("openrouter", r.raw)}
+    assert corpus.surprises(refused, all_of(REFUSED_STREAMS)) == []
 
 
 REQUEST: Json = {

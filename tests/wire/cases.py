@@ -46,7 +46,7 @@ def cases(dialect: str, kind: Kind) -> tuple[Case, ...]:
 
 def _of(record: corpus.Record) -> Iterator[Case]:
     model = corpus.model_of(record) or ""
-    if record.request is not None and record.id not in REFUSED:
+    if record.request is not None and corpus.base_id(record.id) not in REFUSED:
         yield Case(record.id, record.dialect, "request", msgspec.json.encode(record.request), model)
     if record.stream is not None:
         yield Case(record.id, record.dialect, "stream", record.raw, model)
@@ -97,9 +97,14 @@ def fed(dialect: str, chunks: list[bytes], target: str = "") -> list[Event]:
 
 
 def settle(check: str, failures: dict[str, str], looked_at: set[str] | None = None) -> None:
-    """Fail with every record that fails `check` and is no known exception, and every exception that no longer fails."""
+    """Fail with every record that fails `check` and is no known exception, and every exception that no longer fails.
+
+    A synthetic exchange may fail where the recording of its shape does. It heals no exception: its texts are others.
+    """
     known = {entry.record: entry for entry in EXCEPTIONS if entry.check == check}
-    new = {record: text for record, text in failures.items() if record not in known}
+    new = {record: text for record, text in failures.items() if corpus.base_id(record) not in known}
+    if looked_at is None and not corpus.has_recordings():
+        looked_at = set()
     healed = [record for record in known if record not in failures and (looked_at is None or record in looked_at)]
     lines = [f"{record}: {text}" for record, text in new.items()]
     lines += [f"{record}: passes now, take it out of exceptions.py ({known[record].reason})" for record in healed]

@@ -63,7 +63,7 @@ def test_every_pattern_adds_a_name_to_its_row() -> None:
 def test_recorded_refusals_are_facts() -> None:
     """What models refused in the recordings for being what they are."""
     gates: dict[str, set[str]] = defaultdict(set)
-    for record in corpus.records("openai-chat"):
+    for record in corpus.recorded("openai-chat"):
         text = msgspec.json.encode(record.response).decode() if record.status == 400 else ""
         model = corpus.model_of(record) or ""
         if "Unsupported parameter: 'stop'" in text:

@@ -8,7 +8,7 @@ import pytest
 import dragoman
 from dragoman.canon.repairs import REPAIRS
 from tests.judges import conversation
-from tests.judges.corpus import DIALECTS, Record, model_of, records
+from tests.judges.corpus import DIALECTS, Record, base_id, least, model_of, records
 
 EXCEPTIONS: dict[str, str] = {}
 """Records that need a repair although they were answered -> why."""
@@ -28,8 +28,8 @@ def test_what_upstreams_answered_is_left_alone_but_for_what_they_tolerate(dialec
             assert done.body == body, item.id
         elif not all(REPAIRS[one.name].tolerated for one in done.repairs):
             found[item.id] = [str(one) for one in done.repairs]
-    assert {name: what for name, what in found.items() if name not in EXCEPTIONS} == {}
-    assert len(requests(dialect)) > 200
+    assert {name: what for name, what in found.items() if base_id(name) not in EXCEPTIONS} == {}
+    assert len(requests(dialect)) > least(200, 50)
 
 
 def test_contents_that_do_not_alternate_are_joined_and_lose_nothing() -> None:
@@ -47,7 +47,7 @@ def test_contents_that_do_not_alternate_are_joined_and_lose_nothing() -> None:
         assert [str(one) for one in found if one.rule in ("GEM-006", "GEM-007", "GEM-010") and one.topic != "end"] == []
         kept = [_parts(body) for body in (item.request, done.json())]
         assert kept[0] == kept[1], item.id
-    assert mended > 20
+    assert mended > least(20, 3)
 
 
 def _parts(body: object) -> int:

@@ -1,0 +1,47 @@
+"""Writes the corpus: `python -m tests.corpus` reads ../shared/wire and leaves one file for each dialect in data/."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.corpus import facts, synthetic
+from tests.corpus.files import DATA, DIALECTS
+from tests.judges.corpus import require_shared
+
+Json = Any
+_PRICE = 1500
+"""Bytes that one more exchange costs beside its own: few exchanges are better than small ones."""
+
+
+def cover(exchanges: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """A small choice of the exchanges that has every fact of all of them, in the given order."""
+    found = [facts.of_exchange(one) for one in exchanges]
+    sizes = [_PRICE + len(json.dumps(one)) for one in exchanges]
+    missing = set().union(*found)
+    chosen: list[int] = []
+    while missing:
+        best = max(range(len(exchanges)), key=lambda i: (len(found[i] & missing) / sizes[i], -i))
+        chosen.append(best)
+        missing -= found[best]
+    for i in sorted(chosen, key=lambda i: -sizes[i]):
+        others = set().union(*[found[j] for j in chosen if j != i])
+        if found[i] <= others:
+            chosen.remove(i)
+    return [exchanges[i] for i in sorted(chosen)]
+
+
+def main() -> None:
+    folder = require_shared("wire")
+    DATA.mkdir(exist_ok=True)
+    for dialect in DIALECTS:
+        lines = (folder / f"{dialect}.jsonl").read_text(encoding="utf-8").splitlines()
+        recorded = [json.loads(line) for line in lines if line]
+        chosen = cover([synthetic.exchange(one) for one in recorded])
+        text = "".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) + "\n" for one in chosen)
+        (DATA / f"{dialect}.jsonl").write_text(text, encoding="utf-8")
+        print(f"{dialect}: {len(chosen)} of {len(recorded)} exchanges, {len(text.encode()):,} bytes")
+
+
+if __name__ == "__main__":
+    main()

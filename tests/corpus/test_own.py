@@ -1,0 +1,142 @@
+"""The corpus: it has every key path and enumerated value of the recordings, and no text of theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.corpus import facts, synthetic
+from tests.corpus.__main__ import cover
+from tests.corpus.files import DATA, DIALECTS, OWN
+from tests.corpus.frames import frames
+from tests.corpus.keys import MODELS, Region, inside, is_enum, is_name
+from tests.corpus.streams import pieces
+from tests.judges import corpus
+
+Json = Any
+LONG = 12
+"""Characters from which on an equal text is no accident."""
+LIMIT = 1_500_000
+ALLOWED = {"skip_thought_signature_validator", "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="}
+
+
+def own(dialect: str) -> list[Json]:
+    return [json.loads(line) for line in (DATA / f"{dialect}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def recorded(dialect: str) -> list[Json]:
+    text = (corpus.require_shared() / f"{dialect}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines() if line]
+
+
+def facts_of(exchanges: list[Json]) -> set[facts.Fact]:
+    return set().union(*map(facts.of_exchange, exchanges))
+
+
+def texts(exchange: Json) -> Iterator[str]:
+    """Every text that is the user's or the model's, and not the protocol's."""
+    bodies = [exchange["request"], exchange["response"]]
+    for body in bodies + [frame.payload for frame in frames(exchange["stream"] or "")]:
+        yield from _texts(exchange["dialect"], body, Region.WIRE, "")
+
+
+def _texts(dialect: str, value: Json, region: Region, key: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if is_name(region, name):
+                yield name
+            yield from _texts(
+                dialect, item, inside(region, dialect, value, name), "" if is_name(region, name) else name
+            )
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(dialect, item, region, key)
+    elif isinstance(value, str) and not (region is not Region.FREE and (is_enum(key, value) or key in MODELS)):
+        try:
+            inner = json.loads(value)
+        except ValueError:
+            yield value
+        else:
+            yield from _texts(dialect, inner, Region.FREE, "")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_fact_of_the_recordings_is_in_the_corpus(dialect: str) -> None:
+    missing = facts_of(recorded(dialect)) - facts_of(own(dialect))
+    assert sorted(missing) == [], "new facts in the recordings: run `python -m tests.corpus`"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_text_of_the_recordings_is_in_the_corpus(dialect: str) -> None:
+    theirs = {text.strip() for one in recorded(dialect) for text in texts(one) if len(text.strip()) >= LONG}
+    ours = {text.strip() for one in own(dialect) for text in texts(one)}
+    schemas = {text for text in ours if text.startswith(("http://json-schema.org/", "https://json-schema.org/"))}
+    assert sorted(theirs & ours - schemas - ALLOWED) == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_kind_is_there(dialect: str) -> None:
+    assert {fact[0] for fact in facts_of(own(dialect))} >= {"request", "answer", "stream", "error"}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_ids_are_ours_and_different(dialect: str) -> None:
+    ids = [one["id"] for one in own(dialect)]
+    assert len(set(ids)) == len(ids)
+    assert [name for name in ids if not name.endswith(OWN)] == []
+
+
+def test_the_corpus_stays_small() -> None:
+    assert sum(path.stat().st_size for path in DATA.glob("*.jsonl")) < LIMIT
+
+
+def test_a_copy_has_the_facts_of_its_original_and_is_made_alike_again() -> None:
+    for dialect in DIALECTS:
+        for one in own(dialect)[::10]:
+            copy = synthetic.exchange(one)
+            assert facts.of_exchange(copy) == facts.of_exchange(one), one["id"]
+            assert synthetic.exchange(one) == copy
+
+
+def test_the_choice_keeps_every_fact_and_leaves_repeats_out() -> None:
+    exchanges = own("anthropic")[:20]
+    chosen = cover(exchanges + exchanges)
+    assert facts_of(chosen) == facts_of(exchanges)
+    assert len(chosen) <= len(exchanges)
+
+
+def test_a_missing_fact_is_seen() -> None:
+    one = next(one for one in own("anthropic") if one["request"])
+    more = {**one, "request": {**one["request"], "new_key": {"type": "new"}}}
+    assert facts.of_exchange(more) - facts.of_exchange(one) == {
+        ("request", "/new_key", "object"),
+        ("request", "/new_key/type", "string"),
+        ("request", "/new_key/type", "=new"),
+    }
+
+
+def test_frames_are_put_together_as_they_came() -> None:
+    for text in (
+        'event: a\r\ndata: {"a":1}\r\n\r\n: note\r\n\r\ndata: [DONE]\r\n\r\n',
+        '{"a":1}\n{"b":2}\n',
+        'data: {"a":1}\n\ndata: {"cut',
+        '{"error":{"code":1}}',
+    ):
+        assert "".join(frame.text() for frame in frames(text)) == text
+
+
+def test_pieces_of_a_text_make_the_text_that_the_end_repeats() -> None:
+    seen = 0
+    for one in own("openai-responses"):
+        texts: dict[Any, str] = {}
+        for frame in frames(one["stream"] or ""):
+            for key, held, name in pieces("openai-responses", frame.payload):
+                texts[key[1:4]] = texts.get(key[1:4], "") + held[name]
+            if isinstance(frame.payload, dict) and frame.payload.get("type") == "response.function_call_arguments.done":
+                key = (frame.payload.get("item_id"), None, None)
+                assert frame.payload["arguments"] == texts.get(key, frame.payload["arguments"]), one["id"]
+                seen += key in texts
+    assert seen > 3
