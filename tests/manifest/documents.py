@@ -46,7 +46,7 @@ class Document(msgspec.Struct, frozen=True, eq=False):
 def documents(dialect: str, kind: Kind) -> tuple[Document, ...]:
     """Every recorded body of one dialect and kind, each once, in the order of the recordings."""
     found: dict[bytes, Document] = {}
-    for record in corpus.records(dialect):
+    for record in corpus.recorded(dialect):
         for document in _of(record):
             if document.kind == kind:
                 found.setdefault(document.body, document)
