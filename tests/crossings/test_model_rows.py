@@ -184,6 +184,10 @@ def test_models_without_eyes_get_no_pictures(model: str) -> None:
         ("kimi-k3", "medium", "low"),
         ("kimi-k3.1-pro", "none", "low"),
         ("glm-5.3", "none", "low"),
+        ("gemini-2.5-flash", "none", "none"),
+        ("gemini-2.5-pro", "none", "minimal"),
+        ("google/gemini-3-pro-preview", "xhigh", "high"),
+        ("gemini-2.0-flash", "high", None),
         ("mistral-small-latest", "medium", "high"),
         ("mistral-medium-2508", "high", None),
         ("llama-3.3-70b-versatile", "high", None),
@@ -219,3 +223,10 @@ def test_kimi_has_fixed_sampling_and_the_older_models_have_not() -> None:
     assert not {"temperature", "top_p"} & set(fixed.json())
     free = sent(body, "openai-chat", "openai-chat", "moonshot-v1-8k", host="moonshot")
     assert (free.json()["temperature"], free.json()["top_p"]) == (0.3, 0.5)
+
+
+@pytest.mark.parametrize("model", ["llama3.1:8b", "qwen3-coder-next:q8_0", "cogito:14b", "devstral"])
+def test_ollama_models_that_do_not_think_are_not_asked_to(model: str) -> None:
+    done = sent(chat(reasoning_effort="high"), "openai-chat", "ollama", model)
+    assert "think" not in done.json()
+    assert "effort.dropped" in codes(done)
