@@ -84,6 +84,8 @@ class Profile(Struct, frozen=True):
     """Sampling settings are deprecated or without effect, but not refused."""
     tool_search: bool = False
     """Deferred tools and the search for them are taken."""
+    hosted_shell: bool = False
+    """A shell in a container is taken (on Responses)."""
     web_search_options: bool = False
     """Chat Completions with a search of its own."""
     format_beside_tools: bool = True

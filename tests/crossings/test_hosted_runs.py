@@ -278,12 +278,10 @@ def test_a_shell_and_an_editor_run_too() -> None:
         },
     ]
     done = dragoman.translate_response({**_answer(MESSAGES), "content": content}, source=MESSAGES, target=RESPONSES)
-    first, second = done.json()["output"]
-    assert (first["code"], first["status"], first["outputs"]) == (
-        "ls",
-        "failed",
-        [{"type": "logs", "logs": "a\nwarned"}],
-    )
+    ran, wrote, second = done.json()["output"]
+    assert (ran["type"], ran["action"]["commands"]) == ("shell_call", ["ls"])
+    outcome = {"type": "exit", "exit_code": 2}
+    assert wrote["output"] == [{"stdout": "a\n", "stderr": "warned", "outcome": outcome}]
     assert second["code"] == '{"command":"view","path":"notes/a"}'
     assert second["outputs"] == [{"type": "logs", "logs": "Hello"}]
     assert ("hosted.mapped", "/content/1") in lost(done)
@@ -316,10 +314,11 @@ def test_a_shell_in_a_container_is_run_by_the_server() -> None:
     assert check_response(MESSAGES, done.body) == []
     use, result = done.json()["content"]
     assert (use["name"], use["input"]) == ("bash_code_execution", {"command": "ls\npwd"})
-    assert (result["content"]["return_code"], result["content"]["stderr"]) == (1, "a\nNo.")
+    content = result["content"]
+    assert (content["return_code"], content["stdout"], content["stderr"]) == (1, "a\n", "No.")
     assert "hosted.dropped" not in codes(done)
     told = to(GEMINI, _history(RESPONSES, {"output": SHELL}), RESPONSES).json()["contents"][1]["parts"]
-    assert told == [{"text": "[bash code was run]\nls\npwd\n[it failed]\na\nNo.\n[end of the result]"}]
+    assert told == [{"text": "[bash code was run]\nls\npwd\n[it failed with exit code 1]\na\nNo.\n[end of the result]"}]
 
 
 def test_a_shell_that_the_client_runs_is_no_run_of_the_server() -> None:
@@ -372,7 +371,25 @@ def test_the_listing_of_a_server_is_no_loss_that_a_user_must_know() -> None:
     ]
 
 
-@pytest.mark.parametrize("target", ["openai-chat", "ollama", "openrouter"])
+@pytest.mark.parametrize("target", [MESSAGES, GEMINI, "openai-chat", "openrouter", "ollama"])
+def test_a_question_for_approval_is_an_error_in_an_answer(target: str) -> None:
+    asked = {"id": "mcpr_1", "type": "mcp_approval_request", "arguments": "{}", "name": "echo", "server_label": "srv"}
+    done = dragoman.translate_response({**_answer(RESPONSES), "output": [asked]}, source=RESPONSES, target=target)
+    (loss,) = [loss for loss in done.losses if loss.code == "hosted.dropped"]
+    assert (loss.path, loss.severity) == ("/output/0", "error")
+    assert "echo" in loss.detail and "srv" in loss.detail and "require_approval" in loss.detail
+
+
+def test_approvals_of_a_history_are_reported() -> None:
+    asked = {"id": "mcpr_1", "type": "mcp_approval_request", "arguments": "{}", "name": "echo", "server_label": "srv"}
+    given = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": False}
+    done = to(MESSAGES, _history(RESPONSES, {"output": [asked, given]}), RESPONSES)
+    found = [loss for loss in done.losses if loss.code == "hosted.dropped"]
+    assert [(loss.path, loss.severity) for loss in found] == [("/input/1", "warning"), ("/input/2", "warning")]
+    assert "refused" in found[1].detail
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "ollama"])
 def test_dialects_without_such_tools_report_what_they_leave_out(target: str) -> None:
     done = dragoman.translate_response(_answer(MESSAGES), source=MESSAGES, target=target)
     assert {("hosted.dropped", "/content/0"), ("hosted.dropped", "/content/1")} <= lost(done)

@@ -103,7 +103,8 @@ CODES: dict[str, Code] = {
     "hosted.dropped": _d(
         "warning",
         "A call or result of a tool that the source's upstream ran itself was left out. The severity is error for a "
-        "compaction in a request, which is the only record of the turns before it.",
+        "compaction in a request, which is the only record of the turns before it, and for a question for approval in "
+        "an answer, for which the upstream waits.",
         "anthropic server_tool_use and web_search_tool_result to openai-chat.",
     ),
     "hosted.mapped": _a(

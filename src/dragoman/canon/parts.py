@@ -201,6 +201,10 @@ class HostedResult(Opaque, frozen=True, gc=False):
     is_error: bool = False
     tools: tuple[str, ...] = ()
     """The names of the tools that a search for tools found; `namespace__name` for one in a namespace."""
+    stderr: str = ""
+    """What a program wrote to its standard error, where the upstream tells that from its output."""
+    exit_code: int | None = None
+    """With what a program ended, where the upstream says so."""
 
 
 def held_elsewhere(part: Part) -> bool:

@@ -66,6 +66,8 @@ class Row(Struct, frozen=True):
     """Members that say nothing of their own."""
     needs: str = ""
     """The fact of a model's profile that must be true; "": any model takes it."""
+    stands_for: re.Pattern[str] | None = None
+    """The only type words of other dialects' tools that become this one; None: all of the family."""
     wants: frozenset[str] = frozenset()
     """Options without which it cannot be written."""
     force: Mapping[str, Any] | None = None
@@ -201,7 +203,10 @@ def _crossed(
         for wish in _wishes(tool, row):
             _lose_options(wish, frozenset(), crossing)
         return [msgspec.structs.replace(run_there, at=tool.at)]
-    there = _found(target, row.family, crossing)
+    if run_there is not None:  # a tool that the client runs is none that the upstream runs
+        crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+        return []
+    there = _found(target, row.family, crossing, tool.kind)
     made: list[Tool | HostedTool] = []
     for wish in _wishes(tool, row):
         function = STAND_INS.get(wish.family) if crossing.stands else None
@@ -230,10 +235,12 @@ def _is_free(row: Row, names: set[str]) -> bool:
     return True
 
 
-def _found(target: tuple[Row, ...], family: str, crossing: Crossing) -> Row | None:
+def _found(target: tuple[Row, ...], family: str, crossing: Crossing, kind: str = "") -> Row | None:
+    """The target's tool for a tool of another dialect, of this family and with this type word."""
     for row in target:
         if row.family == family and (not row.needs or getattr(crossing.profile, row.needs)):
-            return row
+            if row.stands_for is None or row.stands_for.fullmatch(kind):
+                return row
     return None
 
 

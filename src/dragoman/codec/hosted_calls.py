@@ -15,7 +15,7 @@ Members of `HostedCall.arguments`, and fields of the `HostedResult`, by family:
     web_search      query, queries               sources: the pages that were found
     web_fetch       url, pattern (words that     sources: the page; parts: its content, a Text or a Media
                     were looked for in the page)
-    code_execution  code, language (python,      parts: what the program wrote; is_error
+    code_execution  code, language (python,      parts: what the program wrote; stderr; exit_code; is_error
                     bash, text_editor)
     mcp             those of the tool            parts: what the tool gave back; is_error
     tool_search     query, queries, paths        tools: the names of those that were found

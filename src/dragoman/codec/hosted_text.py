@@ -8,6 +8,8 @@ of both.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..canon.parts import Citation, HostedCall, HostedResult, Media, Part, Text
 from ..crossing import Crossing
 from .hosted_calls import drop, members, queries, word
@@ -20,11 +22,21 @@ def program(call: HostedCall) -> tuple[str, str]:
 
 
 def output(result: HostedResult | None) -> str:
-    """All that came back in words, each text on lines of its own."""
+    """All that came back in words, each text on lines of its own; what a program wrote to its standard error last."""
+    return stacked([stdout(result), result.stderr if result is not None else ""])
+
+
+def stdout(result: HostedResult | None) -> str:
+    """The same without what a program wrote to its standard error."""
+    return stacked([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])
+
+
+def stacked(texts: Iterable[str]) -> str:
+    """Texts as one, each on lines of its own."""
     out = ""
-    for part in result.parts if result is not None else ():
-        if isinstance(part, Text):
-            out += part.text if not out or out.endswith("\n") else f"\n{part.text}"
+    for text in texts:
+        if text:
+            out += text if not out or out.endswith("\n") else f"\n{text}"
     return out
 
 
@@ -50,10 +62,16 @@ def as_text(call: HostedCall, result: HostedResult | None, crossing: Crossing) -
     if result is None:
         said += "\n[no result was recorded]"
     elif came_back:
-        said += f"\n[{'it failed' if result.is_error else 'result'}]\n{came_back}\n[end of the result]"
+        said += f"\n[{_failed(result) or 'result'}]\n{came_back}\n[end of the result]"
     else:
-        said += f"\n[{'it failed' if result.is_error else 'no output'}]"
+        said += f"\n[{_failed(result) or 'no output'}]"
     return (Text(said, at=call.at),)
+
+
+def _failed(result: HostedResult) -> str:
+    if not result.is_error:
+        return ""
+    return f"it failed with exit code {result.exit_code}" if result.exit_code else "it failed"
 
 
 def _run(call: HostedCall) -> str:

@@ -84,6 +84,7 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
     failed = block.get("is_error") is True or word(content, "type").endswith("_error")
     sources: tuple[Citation, ...] = ()
     parts: tuple[Part, ...] = ()
+    run: tuple[str, int | None] = ("", None)
     if family == "web_search":
         sources = tuple([Citation(word(page, "url"), word(page, "title")) for page in objects(content)])
     elif family == "web_fetch" and isinstance(content, dict) and not failed:
@@ -91,11 +92,13 @@ def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
         sources = (Citation(word(content, "url"), word(document, "title")),)
         parts = _page(document, (*at, "content", "content"))
     elif family == "code_execution":
-        parts, failed = read_output(content, (*at, "content"))
+        out = read_output(content, (*at, "content"))
+        run = (out.stderr, out.exit_code)
+        parts, failed = out.parts, out.failed
     elif family == "mcp":
         parts = read_mcp_content(content, (*at, "content"))
     tools = read_found(content) if family == "tool_search" else ()
-    return HostedResult(wire.NAME, kind, value, family, call_id, sources, parts, failed, tools, at=at)
+    return HostedResult(wire.NAME, kind, value, family, call_id, sources, parts, failed, tools, *run, at=at)
 
 
 def _page(document: Any, at: Path) -> tuple[Part, ...]:

@@ -6,12 +6,12 @@ that an upstream takes a run or a call of an MCP server's tool that it did not m
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...canon.parts import HostedCall, HostedResult, Media, Part, Path, Text
 from ...codec import jsontext
 from ...codec.hosted_calls import arguments, members, objects, word
-from ...codec.hosted_text import files, output, program
+from ...codec.hosted_text import files, output, program, stdout
 from ...crossing import Crossing
 
 _PYTHON, _BASH, _EDITOR = "code_execution", "bash_code_execution", "text_editor_code_execution"
@@ -27,25 +27,34 @@ def read_program(name: str, asked: str) -> str:
     return arguments(code=word(said, "code") or asked, language="python")
 
 
-def read_output(content: Any, at: Path) -> tuple[tuple[Part, ...], bool]:
-    """What a run wrote, and whether it failed. What is encrypted (`encrypted_stdout`) says nothing to others."""
+class Output(NamedTuple):
+    """What came back of a run."""
+
+    parts: tuple[Part, ...] = ()
+    failed: bool = False
+    stderr: str = ""
+    exit_code: int | None = None
+
+
+def read_output(content: Any, at: Path) -> Output:
+    """What came back of a run. What is encrypted (`encrypted_stdout`) says nothing to others."""
     if not isinstance(content, dict):
-        return (), False
+        return Output()
     kind = word(content, "type")
     if kind.endswith("_error"):
         said = ": ".join([words for words in (word(content, "error_code"), word(content, "error_message")) if words])
-        return (Text(said, at=(*at, "error_code")),), True
+        return Output((Text(said, at=(*at, "error_code")),), True)
     if "return_code" in content:
-        named = [name for name in ("stdout", "stderr") if word(content, name)]
-        parts: list[Part] = [Text(word(content, name), at=(*at, name)) for name in named]
+        wrote, code = word(content, "stdout"), content["return_code"]
+        parts: list[Part] = [Text(wrote, at=(*at, "stdout"))] if wrote else []
         for i, one in enumerate(objects(content.get("content"))):
             parts.append(Media("document", file=word(one, "file_id"), at=(*at, "content", i, "file_id")))
-        return tuple(parts), content["return_code"] != 0
+        return Output(tuple(parts), code != 0, word(content, "stderr"), code if type(code) is int else None)
     if kind.endswith("_view_result") and isinstance(content.get("content"), str):
-        return (Text(content["content"], at=(*at, "content")),), False
+        return Output((Text(content["content"], at=(*at, "content")),))
     # Sorted, since the SDK gathers the members of a stream's block in another order than they were sent in.
     rest = {name: value for name, value in sorted(content.items()) if name != "type"}
-    return ((Text(jsontext.encode(rest).decode(), at=at),) if rest else ()), False
+    return Output((Text(jsontext.encode(rest).decode(), at=at),)) if rest else Output()
 
 
 def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:
@@ -66,12 +75,15 @@ def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing)
     name = _BASH if language == "bash" else _PYTHON
     asked = {"command": code} if name == _BASH else {"code": code}
     failed = result is not None and result.is_error
-    words = output(result)
+    wrote, complained = stdout(result), result.stderr if result is not None else ""
+    code_known = result.exit_code if result is not None else None
+    if failed and not complained and code_known is None:  # of these upstreams' failures nothing else is known
+        wrote, complained = "", wrote
     content = {
         "type": f"{name}_result",
-        "stdout": "" if failed else words,
-        "stderr": words if failed else "",
-        "return_code": int(failed),
+        "stdout": wrote,
+        "stderr": complained,
+        "return_code": int(failed) if code_known is None else code_known,
         "content": [],
     }
     left = "the files of the program have no place" if files(result) else ""

@@ -30,6 +30,7 @@ from .tools import IDS
 _KNOWN = frozenset({"type", "call_id", "status", "output"})
 _TEXT = {"type": "string"}
 _LOCAL = {"type": "local"}
+SHELL = "shell"
 
 
 class ClientTool(Struct, frozen=True):
@@ -84,7 +85,7 @@ _TOOLS = (
         {"type": "exec", "command": (), "env": {}},
     ),
     ClientTool(
-        "shell",
+        SHELL,
         "action",
         "Runs shell commands on the user's machine and returns what each of them wrote, with its exit code.",
         {
@@ -148,9 +149,25 @@ ROWS = tuple(
     [
         Row(wire.NAME, tool.name, tool.name, kinds(tool.name), function=_as_function(tool), quiet=frozenset({"type"}))
         for tool in _TOOLS
+        if tool.name != SHELL
     ]
 )
 """The declarations, as `codec/hosted.py` wants them."""
+
+SHELL_ROW = Row(
+    wire.NAME,
+    "code_execution",
+    SHELL,
+    kinds(SHELL),
+    fixed={"type": SHELL, "environment": {"type": "container_auto"}},
+    force={"type": SHELL},
+    function=_as_function(_BY_NAME[SHELL]),
+    quiet=frozenset({"type"}),
+    needs="hosted_shell",
+    stands_for=kinds(r"code_execution_(?!20250522)\d{8}"),
+)
+"""The shell: the client's own, or one in a container, as Anthropic's code execution is since the version 20250825 (bash
+and files; the version before it ran Python alone)."""
 
 
 class ClientItems:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...codec.hosted import Option, Row, kinds, location, plain_options
-from .client_tools import ROWS
+from .client_tools import ROWS, SHELL_ROW
 from .search import as_function
 from .wire import NAME
 
@@ -36,6 +36,7 @@ HOSTED = (
         # Its own type word is none of those that a choice may have (openai 3.49 [T]).
         force={"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}]},
     ),
+    SHELL_ROW,
     Row(
         NAME,
         "code_execution",

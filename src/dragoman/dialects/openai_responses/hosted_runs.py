@@ -13,9 +13,11 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, HostedCall, HostedResult, Media, Opaque, Part, Path, Text
+from ...canon.request import Request
+from ...canon.tools import HostedTool
 from ...codec import jsontext
 from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, use_id, word
-from ...codec.hosted_text import files, output, program
+from ...codec.hosted_text import files, output, program, stacked, stdout
 from ...crossing import Crossing
 from . import wire
 
@@ -26,6 +28,9 @@ SHELL = "shell_call"
 SHELL_OUTPUT = "shell_call_output"
 _RUN_PREFIX = "ci_"
 _MCP_PREFIX = "mcp_"
+_CALL_PREFIX, _SHELL_PREFIX, _SHELL_OUTPUT_PREFIX = "call_", "sh_", "sho_"
+STEPPED = frozenset({RUN, MCP, SHELL, SHELL_OUTPUT})
+"""Items that a stream tells in several events."""
 
 _TEXTS = {RUN: (f"response.{RUN}_code", "code"), MCP: (f"response.{MCP}_arguments", "arguments")}
 """What a stream brings in pieces: how the names of these events begin, and the field of the item."""
@@ -51,12 +56,18 @@ STREAM_EVENTS = frozenset(
 
 def begun(item: dict[str, Raw], kind: str) -> dict[str, Any]:
     """An item as a stream begins it."""
+    if kind == SHELL_OUTPUT:
+        return {**item, "output": []}
+    if kind == SHELL:
+        return {**item, "action": {**jsontext.plain(item["action"]), "commands": []}, "status": "in_progress"}
     emptied = {"code": "", "outputs": None} if kind == RUN else {"arguments": "", "output": None, "error": None}
     return {**item, **emptied, "status": "in_progress"}
 
 
 def stream_steps(item: dict[str, Raw], kind: str, where: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """The events between the beginning and the end of an item: their names and members."""
+    if kind in (SHELL, SHELL_OUTPUT):
+        return _shell_steps(jsontext.plain(jsontext.raw(item)), kind, where)
     name, field = _TEXTS[kind]
     text = jsontext.plain(item[field])
     failed = kind == MCP and jsontext.plain(item["status"]) == "failed"
@@ -68,6 +79,25 @@ def stream_steps(item: dict[str, Raw], kind: str, where: dict[str, Any]) -> list
     if kind == RUN:
         steps.append((f"response.{RUN}.interpreting", where))
     steps.append((f"response.{kind}.{'failed' if failed else 'completed'}", where))
+    return steps
+
+
+def _shell_steps(item: dict[str, Any], kind: str, where: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    steps: list[tuple[str, dict[str, Any]]] = []
+    if kind == SHELL:
+        for i, command in enumerate(item["action"]["commands"]):
+            place = {"output_index": where["output_index"], "command_index": i}
+            steps += [
+                (f"response.{SHELL}_command.added", {**place, "command": ""}),
+                (f"response.{SHELL}_command.delta", {**place, "delta": command}),
+                (f"response.{SHELL}_command.done", {**place, "command": command}),
+            ]
+        return steps
+    for i, one in enumerate(item["output"]):
+        place = {**where, "command_index": i}
+        wrote = {name: one[name] for name in ("stdout", "stderr") if one[name]}
+        steps.append((f"response.{SHELL_OUTPUT}_content.delta", {**place, "delta": wrote}))
+        steps.append((f"response.{SHELL_OUTPUT}_content.done", {**place, "output": [one]}))
     return steps
 
 
@@ -92,7 +122,7 @@ def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
 def read_shell(kind: str, value: Raw, at: Path) -> Opaque | None:
     """Commands that the server ran in a container, or what they wrote; None for commands that the client is to run."""
     item = jsontext.plain(value)
-    family, call_id = "code_execution", word(item, "call_id")
+    family, call_id = "code_execution", own_id(_CALL_PREFIX, word(item, "call_id"))
     if kind == SHELL:
         action = item.get("action")
         commands = action.get("commands") if isinstance(action, dict) else None
@@ -101,15 +131,27 @@ def read_shell(kind: str, value: Raw, at: Path) -> Opaque | None:
         code = "\n".join([one for one in commands if isinstance(one, str)])
         said = arguments(code=code, language="bash")
         return HostedCall(wire.NAME, kind, value, family, call_id, family, said, at=at)
+    return _read_shell_output(value, item, call_id, at)
+
+
+def _read_shell_output(value: Raw, item: dict[str, Any], call_id: str, at: Path) -> HostedResult:
+    """What several commands wrote, as if they were one. The first that failed gives the exit code."""
     parts: list[Part] = []
-    failed = False
+    complaints: list[str] = []
+    codes: list[int] = []
+    timed_out = False
     for i, one in enumerate(objects(item.get("output"))):
-        parts += [
-            Text(word(one, name), at=(*at, "output", i, name)) for name in ("stdout", "stderr") if word(one, name)
-        ]
+        if word(one, "stdout"):
+            parts.append(Text(word(one, "stdout"), at=(*at, "output", i, "stdout")))
+        complaints.append(word(one, "stderr"))
         outcome = one.get("outcome")
-        failed = failed or word(outcome, "type") == "timeout" or (outcome or {}).get("exit_code") not in (0, None)
-    return HostedResult(wire.NAME, kind, value, family, call_id, (), tuple(parts), failed, at=at)
+        timed_out = timed_out or word(outcome, "type") == "timeout"
+        code = outcome.get("exit_code") if isinstance(outcome, dict) else None
+        if type(code) is int:
+            codes.append(code)
+    exit_code = next((code for code in codes if code), 0) if codes and not timed_out else None
+    found = (tuple(parts), timed_out or any(codes), (), stacked(complaints), exit_code)
+    return HostedResult(wire.NAME, SHELL_OUTPUT, value, "code_execution", call_id, (), *found, at=at)
 
 
 def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:
@@ -140,6 +182,8 @@ def _error_text(error: Any) -> str:
 def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
     """The item for a client. `container_id` is demanded and names a container that only Responses would have."""
     code, language = program(call)
+    if language == "bash" and _takes_shell(crossing.answers):
+        return _write_shell(call, code, result, crossing)
     words = output(result)
     images = [{"type": "image", "url": image.url} for image in files(result) if image.kind == "image" and image.url]
     logs = [{"type": "logs", "logs": words}] if words else []
@@ -156,6 +200,42 @@ def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing)
         left = f"it is no Python but {language}"
     mapped(call, result, crossing, RUN, left, request=False)
     return (Opaque(wire.NAME, RUN, jsontext.raw(item), at=call.at),)
+
+
+def _takes_shell(answers: Request | None) -> bool:
+    """Whether a client gets a shell's commands as such: one that declared nothing but `code_interpreter` does not."""
+    kinds = {tool.kind for tool in answers.tools if type(tool) is HostedTool} if answers is not None else set()
+    return "shell" in kinds or "code_interpreter" not in kinds
+
+
+def _write_shell(call: HostedCall, code: str, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+    """The items of a shell in a container for a client. The environment says that nobody else is to run the commands;
+    its container is one that only Responses would have."""
+    call_id = foreign_id(_CALL_PREFIX, use_id(call))
+    ran = {
+        "id": foreign_id(_SHELL_PREFIX, use_id(call)),
+        "type": SHELL,
+        "status": "completed",
+        "action": {"commands": [code], "max_output_length": None, "timeout_ms": None},
+        "call_id": call_id,
+        "environment": {"type": "container_reference", "container_id": ""},
+    }
+    made: list[Part] = [Opaque(wire.NAME, SHELL, jsontext.raw(ran), at=call.at)]
+    left = "the files of the program have no place" if files(result) else ""
+    mapped(call, result, crossing, f"{SHELL} and {SHELL_OUTPUT}", left, request=False)
+    if result is not None:
+        code_known = int(result.is_error) if result.exit_code is None else result.exit_code
+        outcome = {"type": "exit", "exit_code": code_known}
+        gave = {
+            "id": foreign_id(_SHELL_OUTPUT_PREFIX, use_id(call)),
+            "type": SHELL_OUTPUT,
+            "status": "completed",
+            "call_id": call_id,
+            "max_output_length": None,
+            "output": [{"stdout": stdout(result), "stderr": result.stderr, "outcome": outcome}],
+        }
+        made.append(Opaque(wire.NAME, SHELL_OUTPUT, jsontext.raw(gave), at=result.at))
+    return tuple(made)
 
 
 def write_mcp(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:

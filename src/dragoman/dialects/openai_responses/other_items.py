@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...canon.parts import Part, Path
 from ...codec import jsontext
+from ...codec.hosted_calls import word
 from ...crossing import Crossing
 from . import wire
 from .compaction import KIND as COMPACTION
@@ -14,6 +16,8 @@ from .hosted_calls import read_hosted
 from .hosted_runs import LISTING
 from .images import KIND as IMAGE
 from .images import read_image
+
+_APPROVALS = frozenset({"mcp_approval_request", "mcp_approval_response"})
 
 
 def read_other(item: wire.Item, at: Path, crossing: Crossing) -> Sequence[Part]:
@@ -34,4 +38,21 @@ def read_other(item: wire.Item, at: Path, crossing: Crossing) -> Sequence[Part]:
         elif kind == LISTING:
             crossing.lose("hosted.dropped", at, f"{LISTING}: the tools of an MCP server", "info")
             return ()
+        elif kind in _APPROVALS:
+            return _lose_approval(kind, jsontext.plain(value), at, crossing)
     return read_hosted(kind, value, at)
+
+
+def _lose_approval(kind: str, item: Any, at: Path, crossing: Crossing) -> tuple[()]:
+    """Report a question for the user's approval, or its answer. No other dialect lets an upstream ask before it calls
+    an MCP server's tool. In an answer the loss is an error: the upstream waits, and the client cannot approve."""
+    tool = f"the tool {word(item, 'name')} of the MCP server {word(item, 'server_label')}"
+    if kind != "mcp_approval_request":
+        decided = "approved" if item.get("approve") is True else "refused"
+        crossing.lose("hosted.dropped", at, f"{kind}: the user {decided} a call, which no other dialect can say")
+    elif at[:1] == ("input",):
+        crossing.lose("hosted.dropped", at, f"{kind}: {tool} needed the user's approval")
+    else:
+        why = "waits for an approval that no other dialect can give; declare the server with require_approval never"
+        crossing.lose("hosted.dropped", at, f"{kind}: {tool} {why}", "error")
+    return ()

@@ -24,7 +24,7 @@ from . import wire
 from .client_tools import has_own_item, own_item
 from .faults import error_event, response_error
 from .hosted_calls import SEARCH
-from .hosted_runs import MCP, RUN, begun, stream_steps
+from .hosted_runs import STEPPED, begun, stream_steps
 from .images import EVENTS as IMAGE_EVENTS
 from .images import KIND as IMAGE
 from .images import image_item, is_picture
@@ -349,7 +349,7 @@ class StreamWriter:
         name_item = partial(answer_id, self._id, len(self._items))
         item = own_item(call, "".join(self._pieces), name_item, self._crossing)
         self._cut = self._cut or item["status"] == "incomplete"
-        return self._opaque(Opaque(wire.NAME, item["type"], jsontext.raw(item)))
+        return self._whole(Opaque(wire.NAME, item["type"], jsontext.raw(item)))
 
     def _end_call(self, call: ToolCall, event: PartEnd) -> bytes:
         """The arguments are all there; the item itself is done when the next event shows that nothing was cut off."""
@@ -396,7 +396,7 @@ class StreamWriter:
         return self._event("response.output_item.done", fields)
 
     def _run(self, part: Opaque) -> bytes:
-        """A program that was run, or an MCP server's tool that was called."""
+        """A program or a shell's commands that were run, or an MCP server's tool that was called."""
         self._index = -1
         fields = jsontext.fields(part.value)
         place = len(self._items)
@@ -406,9 +406,12 @@ class StreamWriter:
         return out + self._done(part.value)
 
     def _opaque(self, part: Opaque) -> bytes:
+        """An item of this dialect's own."""
+        stepped = part.kind in STEPPED and self._crossing.source != wire.NAME
+        return self._run(part) if stepped else self._whole(part)
+
+    def _whole(self, part: Opaque) -> bytes:
         """An item of this dialect's own, whole: what other events would have told is left out of its beginning."""
-        if part.kind in (RUN, MCP) and self._crossing.source != wire.NAME:
-            return self._run(part)
         added = dict(jsontext.fields(part.value))
         for name in _EMPTIED:
             value = jsontext.plain(added[name]) if name in added else None

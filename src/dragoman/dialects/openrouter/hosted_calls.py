@@ -1,8 +1,8 @@
 """Calls and results of the tools that OpenRouter runs itself: details of the type `reasoning.server_tool_call`.
 
-A detail holds the call and its result, both as text. Details that stand for other dialects' uses are written for
-clients only, with a marked id: nothing shows that OpenRouter takes details which it did not make (2026-11). In a
-request such uses are text (`codec/hosted_text.py`).
+A detail holds the call and its result, both as text, and the name of any tool (schema of 2026-08). Details that stand
+for other dialects' uses are written for clients only, with a marked id: nothing shows that OpenRouter takes details
+which it did not make (2026-11). In a request such uses are text (`codec/hosted_text.py`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,20 @@ from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Text
 from ...codec import jsontext
-from ...codec.hosted_calls import foreign_id, mapped, members, objects, own_id, use_id, word
-from ...codec.hosted_text import write_as_text
+from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, use_id, word
+from ...codec.hosted_text import files, output, program, stdout, write_as_text
+from ...codec.seals import MARK
 from ...crossing import Crossing
 from .wire import NAME
 
 DETAIL = "reasoning.server_tool_call"
 _FAMILIES = frozenset({"web_search", "web_fetch"})
+"""Tools that OpenRouter itself runs for Chat Completions."""
+_RUN, _MCP = "code_execution", "mcp"
+_EDITOR = "text_editor"
+"""The language of a run whose code is itself an object of arguments."""
+_PREFIXES = {_RUN: "run_", _MCP: "mcp_"}
+"""How the ids of details begin that stand for uses which only other dialects have."""
 
 
 def read_hosted(value: Raw, at: Path) -> tuple[Opaque, ...]:
@@ -30,12 +37,30 @@ def read_hosted(value: Raw, at: Path) -> tuple[Opaque, ...]:
     detail = jsontext.plain(value)
     name = word(detail, "tool_name")
     family = name.removeprefix("openrouter:")
-    family = family if family in _FAMILIES else ""
-    call_id = own_id("", word(detail, "tool_call_id") or word(detail, "id"))
+    call_id = word(detail, "tool_call_id") or word(detail, "id")
+    made = next((one for one, prefix in _PREFIXES.items() if call_id.startswith(prefix + MARK)), "")
+    family = made or (family if family in _FAMILIES else "")
+    call_id = own_id(_PREFIXES.get(made, ""), call_id)
     said = word(detail, "result")
+    asked = word(detail, "arguments")
+    if family == _RUN and "code" not in members(asked):
+        asked = arguments(code=asked, language=_EDITOR)
+    call = HostedCall(NAME, DETAIL, value, family, call_id, name, asked, at=at)
+    if family == _RUN:
+        return call, _read_run(said, call, (*at, "result"))
     sources, parts = _read_result(said, (*at, "result"))
-    call = HostedCall(NAME, DETAIL, value, family, call_id, name, word(detail, "arguments"), at=at)
     return call, HostedResult(NAME, DETAIL, ELSEWHERE, family, call_id, sources, parts, at=at)
+
+
+def _read_run(text: str, call: HostedCall, at: Path) -> HostedResult:
+    """What `_written_run` wrote."""
+    said = members(text)
+    stderr, code = word(said, "stderr"), said.get("exit_code")
+    known = type(code) is int
+    wrote = word(said, "stdout") if known else text
+    parts: tuple[Part, ...] = (Text(wrote, at=at),) if wrote else ()
+    told = (parts, known and code != 0, (), stderr, code if known else None)
+    return HostedResult(NAME, DETAIL, ELSEWHERE, call.family, call.id, (), *told, at=call.at)
 
 
 def _read_result(text: str, at: Path) -> tuple[tuple[Citation, ...], tuple[Part, ...]]:
@@ -55,18 +80,30 @@ def _read_result(text: str, at: Path) -> tuple[tuple[Citation, ...], tuple[Part,
 
 def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
     """The detail for another dialect's use of a hosted tool."""
-    if request or call.family not in _FAMILIES:
+    if request or call.family not in (*_FAMILIES, *_PREFIXES):
         return write_as_text(call, result, crossing, request)
+    code, language = program(call) if call.family == _RUN else ("", "")
     detail = {
         "type": DETAIL,
-        "tool_name": call.family,
-        "arguments": call.arguments or "{}",
-        "result": _written(result),
-        "tool_call_id": foreign_id("", use_id(call)),
+        "tool_name": call.family if call.family in _FAMILIES else call.name or call.family,
+        "arguments": (code if language == _EDITOR else call.arguments) or "{}",
+        "result": _written_run(result) if call.family == _RUN else _written(result),
+        "tool_call_id": foreign_id(_PREFIXES.get(call.family, ""), use_id(call)),
         "format": "unknown",
     }
-    mapped(call, result, crossing, DETAIL, request=False)
+    left = "the files of the program have no place" if files(result) else ""
+    if call.server and not left:
+        left = "the name of the MCP server has no place"
+    mapped(call, result, crossing, DETAIL, left, request=False)
     return (Opaque(NAME, DETAIL, jsontext.raw(detail), at=call.at),)
+
+
+def _written_run(result: HostedResult | None) -> str:
+    """What came back of a program: its output alone, or with its standard error and exit code where they are known."""
+    if result is None or (result.exit_code is None and not result.is_error):
+        return output(result)
+    code = int(result.is_error) if result.exit_code is None else result.exit_code
+    return jsontext.encode({"stdout": stdout(result), "stderr": result.stderr, "exit_code": code}).decode()
 
 
 def _written(result: HostedResult | None) -> str:
