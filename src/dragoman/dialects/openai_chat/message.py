@@ -19,6 +19,7 @@ from ...codec.seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
 from . import wire
+from .audio_answers import is_sound, write_sounds
 from .details import FIELD, is_carrier, is_entry, put_back, take_marked, take_own, written_entry
 from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
 
@@ -449,6 +450,7 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
     refusals: list[str] = []
     annotations: list[Any] = []
     entries: list[Any] = []  # of the list of seals
+    sounds: list[Media] = []
     length = 0  # of the text so far, which an answer has as one string
     field = "reasoning_content"
     message: dict[str, Any] = {"role": "assistant"}
@@ -486,6 +488,8 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
             crossing.lose("hosted.dropped", part.at, part.kind)
         elif isinstance(part, Opaque) and "tool_calls" in part.at:
             calls.append(part.value)  # a kind of call that nobody knows
+        elif isinstance(part, Media) and not request and is_sound(part):
+            sounds.append(part)
         else:
             if calls or refusals:
                 crossing.lose("order.approximated", part.at)
@@ -508,6 +512,8 @@ def write_assistant(parts: tuple[Part, ...], crossing: Crossing, *, request: boo
         message["tool_calls"] = calls
     if entries:
         message[FIELD] = entries
+    if sounds:
+        message["audio"] = write_sounds(sounds, crossing)
     if request and message["content"] is None and not calls and not refusals and not entries:
         return None
     return message

@@ -18,7 +18,7 @@ from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.ids import hashed, to_chat_client
 from ...crossing import Crossing
 from . import wire
-from .audio import becomes_words, is_heard, spoken_parts
+from .audio import becomes_words, is_empty, is_heard, spoken_parts
 from .details import FIELD
 from .message import read_assistant, read_legacy, write_assistant, write_plain
 from .results import write_results_messages
@@ -143,7 +143,11 @@ def _read_parts(message: wire.Message, salt: str, at: Path, crossing: Crossing, 
 
 def _with_sound(message: wire.Message, parts: list[Part], at: Path, crossing: Crossing) -> list[Part]:
     """The parts with what the message says aloud; the field stays where the target has the same."""
-    if not message.audio or not becomes_words(crossing) or not is_heard(message.audio):
+    if not message.audio or not becomes_words(crossing):
+        return parts
+    if not is_heard(message.audio):
+        if is_empty(message.audio):
+            message.audio = wire.NONE
         return parts
     audio, message.audio = message.audio, wire.NONE
     return spoken_parts(audio, parts, at, crossing)

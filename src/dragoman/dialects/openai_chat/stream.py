@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
-from ...canon.parts import Citation, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Response, Usage
 from ...codec import jsontext, service_tiers
 from ...codec.admit import Door, Unknown
@@ -28,7 +28,7 @@ from ...codec.surrogates import decodable_frame
 from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
-from .audio import spoken_words
+from .audio import StreamedSound
 from .calls import Call, begins
 from .faults import fault_from
 from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
@@ -47,7 +47,7 @@ class Answer:
 
     __slots__ = (
         *("before", "by_id", "by_index", "call", "calls", "index", "kind", "latest", "length", "number", "seen"),
-        *("waiting", "word"),
+        *("sound", "waiting", "word"),
     )
 
     def __init__(self, number: int) -> None:
@@ -59,9 +59,10 @@ class Answer:
         self.latest: Call | None = None
         self.by_index: dict[int, Call] = {}
         self.by_id: dict[str, Call] = {}
-        self.waiting: list[Call | tuple[str, str] | Reasoning] = []
+        self.waiting: list[Call | tuple[str, str] | Reasoning | Media | Opaque] = []
         self.seen: list[Part] = []
         self.word: str | None = None
+        self.sound: StreamedSound | None = None
         self.length = 0  # characters of text so far: annotations count in the text of the whole answer
         self.before = 0  # those in front of the open text
 
@@ -309,13 +310,31 @@ class StreamReader(FrameReader):
         if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
             self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
         if delta.audio and self._crossing.target != self._dialect:
-            words = spoken_words(delta.audio, ("choices", answer.number, "delta"), self._crossing)
-            delta.audio = wire.NONE
-            if words:
-                self._words(answer, "text", words, events)
+            audio, delta.audio = delta.audio, wire.NONE
+            self._hear(answer, audio, events)
         if delta.annotations or delta.audio or delta.reasoning_details:
             self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
             self._cite(answer, delta, events)
+
+    def _hear(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
+        """A piece of sound: words, and a part for targets that hold sound."""
+        answer.sound = answer.sound or StreamedSound()
+        words, piece = answer.sound.read(audio, ("choices", answer.number, "delta"), self._crossing)
+        if words:
+            self._words(answer, "text", words, events)
+        if piece is None:
+            return
+        if answer.waiting or (answer.call is not None and not answer.call.whole()):
+            answer.waiting.append(piece)
+            self._release(answer, events)
+        else:
+            self._end(answer, events)
+            self._one_piece(answer, piece, events)
+
+    def _one_piece(self, answer: Answer, part: Media | Opaque, events: list[Event]) -> None:
+        """A part that comes whole. It is not kept in `seen`: an answer may hold many pieces of sound."""
+        events += (PartStart(self._next, part, answer.number), PartEnd(self._next))
+        self._next += 1
 
     def _words(self, answer: Answer, kind: str, text: str, events: list[Event]) -> None:
         if self._search is not None and kind == "text" and not answer.number:
@@ -423,6 +442,8 @@ class StreamReader(FrameReader):
                 for text in held.held:
                     events.append(PartDelta(held.index, text))
                 held.held.clear()
+            elif isinstance(held, Media | Opaque):
+                self._one_piece(answer, held, events)
             elif isinstance(held, Reasoning):
                 self._begin(answer, "whole", msgspec.structs.replace(held, text=""), events)
                 if held.text:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Raw
+
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...codec import answer_ids, jsontext, service_tiers
@@ -13,6 +15,8 @@ from ...codec.media import missing
 from ...codec.seals import pack
 from ...crossing import Crossing
 from . import wire
+from .audio import AUDIO
+from .audio_answers import is_sound, report_format, sound_id
 from .details import FIELD, is_carrier, written_entry
 from .faults import error_object
 from .message import annotations_to, write_seal
@@ -37,6 +41,7 @@ class StreamWriter:
         self._before: dict[int, int] = {}  # answer -> length of the texts that have ended
         self._refused: set[int] = set()  # answers with a refusal
         self._entries: dict[int, int] = {}  # answer -> seals in its list so far
+        self._sounds: set[int] = set()  # answers with a sound
         asked = crossing.answers.settings.stream_usage if crossing.answers is not None else True
         self._usage_wanted = bool(asked)
 
@@ -123,12 +128,27 @@ class StreamWriter:
             before = b'{"tool_calls":[{"index":%d,' % calls + inner[0]
             self._open[event.index] = self._frame_around(answer, before, inner[1])
             out += self._chunk(answer, jsontext.encode({"tool_calls": [self._call(part, calls)]}))
+        elif isinstance(part, Media) and is_sound(part):
+            out += self._sound(part, answer)
+        elif isinstance(part, Opaque) and part.kind == AUDIO and part.dialect == wire.NAME:
+            out += self._chunk(answer, b'{"audio":%b}' % _line(part.value))
         elif isinstance(part, Media):
             self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
             out += self._chunk(answer, jsontext.encode({"content": missing(part)}))
         else:
             self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return out
+
+    def _sound(self, sound: Media, answer: int) -> bytes:
+        """A piece of a sound. The first one of an answer brings the id."""
+        audio = {"data": sound.data}
+        if answer not in self._sounds:
+            self._sounds.add(answer)
+            report_format(sound, self._crossing)
+            audio = {"id": sound_id(sound), **audio}
+        if sound.name:
+            self._crossing.lose("media.name.dropped", sound.at, sound.name)
+        return self._chunk(answer, jsontext.encode({AUDIO: audio}))
 
     def _entry(self, seal: Seal, answer: int) -> bytes:
         """One whole entry of the list of seals."""
@@ -210,6 +230,8 @@ class StreamWriter:
         stop = called(own_word(stop, self._crossing), bool(self._calls.get(event.answer)), self._crossing, event.answer)
         word = write_stop(stop, event.answer in self._refused, self._crossing, event.answer)
         out = self._opened(event.answer) + self._failed(failure(stop, wire.NAME), event.answer)
+        if event.answer in self._sounds:
+            out += self._chunk(event.answer, b'{"audio":{"expires_at":%d}}' % self._crossing.created)
         last = self._chunk(event.answer, b"{}", jsontext.encode(word))
         tier = service_tiers.write(event.usage, service_tiers.OPENAI, self._crossing)
         out += last if tier is None else last[:-3] + b',"service_tier":"%b"}\n\n' % tier.encode()
@@ -229,3 +251,8 @@ class StreamWriter:
 
     def _fault(self, fault: Fault) -> bytes:
         return b"data: " + jsontext.encode({"error": error_object(fault)}) + b"\n\n"
+
+
+def _line(value: Raw) -> bytes:
+    """JSON on one line: a line end in carried JSON would end the frame's data."""
+    return bytes(value).replace(b"\r", b" ").replace(b"\n", b" ")

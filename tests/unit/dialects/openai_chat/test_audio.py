@@ -8,10 +8,6 @@ import msgspec
 import pytest
 
 import dragoman
-from dragoman.canon import Response, Text
-from dragoman.canon.fold import fold
-from dragoman.crossing import Crossing
-from dragoman.dialects import get
 
 WAV = "UklGRgAA"
 SOUND = {"id": "audio_1", "data": WAV, "expires_at": 1729268602, "transcript": "Hello there."}
@@ -74,38 +70,85 @@ def test_kin_keep_the_field() -> None:
 def test_an_empty_field_says_nothing() -> None:
     done = _to("anthropic", content="Hi.", audio={"id": "", "data": "", "expires_at": 0, "transcript": ""})
     assert [block["text"] for block in done.json()["content"]] == ["Hi."]
-    assert not [loss for loss in done.losses if loss.path.startswith("/choices/0/message/audio/")]
+    assert not [loss for loss in done.losses if loss.path.startswith("/choices/0/message/audio")]
 
 
-@pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses", "ollama", "openrouter"])
-def test_pieces_of_the_transcript_are_streamed_as_text(target: str) -> None:
-    deltas: list[dict[str, Any]] = [
-        {"role": "assistant", "audio": {"id": "audio_1", "transcript": "Hel"}},
-        {"audio": {"transcript": "lo"}},
-        {"audio": {"data": "AAAA"}},
-        {"audio": {"expires_at": 1729268602}},
-    ]
-    frames = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+DELTAS: list[dict[str, Any]] = [
+    {"role": "assistant", "audio": {"id": "audio_1", "transcript": "Hel"}},
+    {"audio": {"data": "AAAA"}},
+    {"audio": {"transcript": "lo"}},
+    {"audio": {"data": "BBBB"}},
+    {"audio": {"expires_at": 1729268602}},
+]
+
+
+def _chunks(deltas: list[dict[str, Any]]) -> bytes:
+    frames: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     frames.append({"index": 0, "delta": {}, "finish_reason": "stop"})
     head = {"id": "r1", "object": "chat.completion.chunk", "created": 7, "model": "m"}
-    wire = b"".join([b"data: " + msgspec.json.encode({**head, "choices": [frame]}) + b"\n\n" for frame in frames])
-    stream = dragoman.StreamTranslator(source="openai-chat", target=target)
-    out = stream.feed(wire + b"data: [DONE]\n\n") + stream.close()
+    lines = [b"data: " + msgspec.json.encode({**head, "choices": [frame]}) + b"\n\n" for frame in frames]
+    return b"".join(lines) + b"data: [DONE]\n\n"
+
+
+def _streamed(
+    deltas: list[dict[str, Any]], target: str, source: str = "openai-chat"
+) -> tuple[list[dict[str, Any]], dragoman.StreamTranslator]:
+    """The JSON of the frames that a stream of these deltas becomes."""
+    stream = dragoman.StreamTranslator(source=source, target=target)
+    lines = (stream.feed(_chunks(deltas)) + stream.close()).split(b"\n")
+    found = [line.removeprefix(b"data: ") for line in lines if line.startswith((b"data: {", b"{"))]
+    return [msgspec.json.decode(line) for line in found], stream
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai-responses", "ollama"])
+def test_pieces_of_the_transcript_are_streamed_as_text(target: str) -> None:
+    frames, stream = _streamed(DELTAS, target)
+    out = msgspec.json.encode(frames)
     assert b'"Hel"' in out and b'"lo"' in out
     assert ("media.summarised", "/choices/0/delta/audio/data") in {(loss.code, loss.path) for loss in stream.losses}
 
 
-@pytest.mark.parametrize(("target", "text"), [("openai-chat", "Hello"), ("openrouter", "")])
-def test_a_stream_of_kin_has_the_words_for_every_other_dialect(target: str, text: str) -> None:
-    """Within OpenRouter the field stays what it is, as in a whole answer."""
-    delta = {"role": "assistant", "audio": {"id": "audio_1", "transcript": "Hello"}}
-    frames = [{"index": 0, "delta": delta}, {"index": 0, "delta": {}, "finish_reason": "stop"}]
-    head = {"id": "r1", "object": "chat.completion.chunk", "created": 7, "model": "m"}
-    wire = b"".join([b"data: " + msgspec.json.encode({**head, "choices": [frame]}) + b"\n\n" for frame in frames])
-    reader = get("openrouter").reader(Crossing("openrouter", target))
-    answer = fold([*reader.feed(wire + b"data: [DONE]\n\n"), *reader.close()])
-    assert isinstance(answer, Response)
-    assert "".join([part.text for part in answer.parts if isinstance(part, Text)]) == text
+@pytest.mark.parametrize("target", ["gemini", "code-assist"])
+def test_pieces_of_the_sound_are_streamed_where_streams_hold_sound(target: str) -> None:
+    frames, stream = _streamed(DELTAS, target)
+    candidates = [frame.get("response", frame)["candidates"][0] for frame in frames]
+    parts = [part for candidate in candidates for part in candidate["content"]["parts"]]
+    first, second = [{"inlineData": {"mimeType": "audio/L16;rate=24000", "data": data}} for data in ("AAAA", "BBBB")]
+    assert [part for part in parts if part != {"text": ""}] == [{"text": "Hel"}, first, {"text": "lo"}, second]
+    assert not [loss for loss in stream.losses if loss.code.startswith("media.")]
+
+
+def test_a_later_piece_of_a_file_has_the_type_of_the_first() -> None:
+    frames, _ = _streamed([{"audio": {"data": WAV}}, {"audio": {"data": "AAAA"}}], "gemini")
+    parts = [part for frame in frames for part in frame["candidates"][0]["content"]["parts"]]
+    assert [part["inlineData"]["mimeType"] for part in parts if "inlineData" in part] == ["audio/wav", "audio/wav"]
+
+
+def test_sound_between_the_pieces_of_a_call_waits_for_the_call() -> None:
+    def piece(text: str, **more: Any) -> dict[str, Any]:
+        return {"tool_calls": [{"index": 0, "function": {"arguments": text, **more}, **({"id": "c1"} if more else {})}]}
+
+    sounds: list[dict[str, Any]] = [{"audio": {"data": "AAAA"}}, {"audio": {"data": "BBBB", "transcript": "Hi"}}]
+    frames, _ = _streamed([piece('{"a":', name="f"), *sounds, piece("1}")], "gemini")
+    parts = [part for frame in frames for part in frame["candidates"][0]["content"]["parts"]]
+    kinds = [next(iter(part)) for part in parts if part != {"text": ""}]
+    assert kinds == ["functionCall", "inlineData", "text", "inlineData"]
+    assert next(part["functionCall"]["args"] for part in parts if "functionCall" in part) == {"a": 1}
+
+
+@pytest.mark.parametrize(("source", "target"), [("openai-chat", "openrouter"), ("openrouter", "openai-chat")])
+def test_kin_keep_the_field_in_streams(source: str, target: str) -> None:
+    frames, stream = _streamed(DELTAS, target, source)
+    deltas = [choice["delta"] for frame in frames for choice in frame["choices"]]
+    assert [delta["audio"] for delta in deltas if "audio" in delta] == [delta["audio"] for delta in DELTAS]
+    assert not any(delta.get("content") for delta in deltas)
+    assert stream.losses == ()
+
+
+@pytest.mark.parametrize(("data", "mime"), [("//sQxAAA", "audio/mpeg"), ("//8AAAAA", "audio/L16;rate=24000")])
+def test_loud_samples_are_not_taken_for_a_file(data: str, mime: str) -> None:
+    parts = _to("gemini", audio={"id": "a", "data": data}).json()["candidates"][0]["content"]["parts"]
+    assert parts == [{"inlineData": {"mimeType": mime, "data": data}}]
 
 
 def test_the_words_of_an_earlier_answer_stay_in_the_history() -> None:
