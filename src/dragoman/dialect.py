@@ -11,6 +11,7 @@ from .canon.demands import Demands as Demands
 from .canon.demands import Ends as Ends
 from .canon.demands import Place as Place
 from .canon.events import Event, Fault, Lane, Template
+from .canon.parts import Media
 from .canon.request import Request, Sighted
 from .canon.response import Plain, Response
 from .canon.tools import HostedTool, Tool
@@ -164,6 +165,9 @@ class Dialect(Struct, frozen=True, eq=False):
     """The tools that its upstreams run themselves."""
     write_hosted: WriteHosted | None = None
     """Makes its own parts of other dialects' calls and results of such tools (`codec/hosted_calls.py`)."""
+    moves_images: Callable[[Media], bool] | None = None
+    """Which images of an assistant's turn its requests cannot hold there, so that they move to the next user turn
+    (`codec/assistant_images.py`). None: none of them."""
     logprobs: Place | None = None
     """Where its answers have log probabilities."""
     ends: Ends = Ends()

@@ -172,7 +172,7 @@ def _between(
     if known.usual and _passes(request, known, terms, crossing.around):
         crossing.called, sent = known.calls, request
     else:
-        request, sent, repairs = _prepared(request, terms, crossing, strange=known.strange)
+        request, sent, repairs = _prepared(request, terms, crossing, known)
     return _translated(writer.write_request(sent, crossing), request, terms, crossing, repairs, history)
 
 
@@ -212,7 +212,7 @@ def _sealed(request: Request, terms: Terms, crossing: Crossing, vault: Vault | N
 
 
 def _prepared(
-    request: Request, terms: Terms, crossing: Crossing, *, strange: bool
+    request: Request, terms: Terms, crossing: Crossing, known: Gist
 ) -> tuple[Request, Request, tuple[Repair, ...]]:
     """A request in which something may have to change on the way: the client's, what is sent of it, and what was mended
     in it."""
@@ -238,13 +238,20 @@ def _prepared(
     sent = aim(request, tools, reader.hosted, writer.hosted, crossing)
     if sent.choice is not None:
         sent = hold_to_tools(sent, request.tools, crossing)
-    if strange and writer.write_hosted is not None:
+    if known.strange and writer.write_hosted is not None:
         from .codec.hosted_calls import cross_turns  # few histories have uses of hosted tools
 
         crossing.offered = sent.tools
         hosted = cross_turns(sent.turns, writer.write_hosted, frozenset((writer.name, writer.origin)), crossing)
         if hosted is not sent.turns:
             sent = msgspec.structs.replace(sent, turns=hosted)
+            crossing.forget()
+    if known.shows_media and writer.moves_images is not None:
+        from .codec.assistant_images import move_images  # few histories have images that the model made
+
+        turns = move_images(sent.turns, writer.moves_images, crossing)
+        if turns is not sent.turns:
+            sent = msgspec.structs.replace(sent, turns=turns)
             crossing.forget()
     return request, sent, repairs
 

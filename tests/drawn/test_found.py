@@ -48,7 +48,7 @@ def test_media_that_an_assistant_showed_do_not_stand_in_its_chat_message() -> No
     turns = [{"role": "assistant", "content": "Here.", "images": [PNG]}, {"role": "user", "content": "More."}]
     out, losses = sent({"model": "m", "messages": turns}, "ollama", "openai-chat")
     assert {part["type"] for part in out["messages"][0]["content"]} == {"text"}
-    assert ("media.dropped", "/messages/0/images/0") in losses
+    assert ("media.moved", "/messages/0/images/0") in losses
 
 
 def test_a_budget_beside_an_effort_is_reported() -> None:

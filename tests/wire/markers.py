@@ -188,6 +188,7 @@ NARROW: dict[str, frozenset[str]] = {
         "citation.approximated": "citations annotations groundingMetadata citationMetadata",
         "media.detail.dropped": "detail mediaResolution media_resolution",
         "media.reference": "",
+        "media.moved": "",
         "result.error.as_text": "is_error",
         "result.structured.as_text": "",
         "result.moved": "",

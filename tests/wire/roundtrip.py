@@ -63,6 +63,7 @@ EXPLAINS: dict[str, frozenset[str]] = {
         "media.dropped": "media insert media.detail result",
         "media.summarised": "media insert result",
         "media.reference": "media",
+        "media.moved": "media text insert",
         "media.detail.dropped": "media.detail",
         "citation.dropped": "citations opaque",
         "citation.approximated": "citations",

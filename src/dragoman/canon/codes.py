@@ -126,6 +126,11 @@ CODES: dict[str, Code] = {
         "A file id or address is passed on although the target's upstream may not be able to open it.",
         "An https image address sent to gemini as fileData.",
     ),
+    "media.moved": _a(
+        "warning",
+        "An image of the assistant's turn stands in the user turn behind it, which says so in words.",
+        "An image that a Gemini model made, in a history sent to anthropic.",
+    ),
     "media.retyped": _a(
         "info",
         "Media crossed under another type, with the same content.",

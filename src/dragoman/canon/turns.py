@@ -43,6 +43,8 @@ class Gist(Struct, frozen=True, gc=False, eq=False):
     usual: bool = True
     """No stage has anything to do, but where the sides must take turns and do not: nothing came from elsewhere, nothing
     waits or stands elsewhere, and every call has its own id."""
+    shows_media: bool = False
+    """An assistant's turn among them holds media."""
 
 
 class Run(Gist, frozen=True, gc=False, eq=False, kw_only=True):

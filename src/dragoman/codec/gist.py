@@ -8,7 +8,7 @@ from __future__ import annotations
 from operator import is_
 
 from ..canon.demands import Demands
-from ..canon.parts import Opaque, Part, Text, ToolCall, ToolResult
+from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.turns import Gist, Turn
 from ..crossing import Crossing
 from .seals import MARK_BYTES
@@ -52,7 +52,7 @@ def bare(turns: tuple[Turn, ...]) -> bool:
 
 def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gist:
     """What there is to know of turns, of which those before `begin` are known from `past`."""
-    laden, strange, calls = past.laden, past.strange, past.calls
+    laden, strange, calls, shows_media = past.laden, past.strange, past.calls, past.shows_media
     arranged, alternates, fine = past.arranged, past.alternates, past.waiting is not None
     waiting = [*past.waiting] if past.waiting else []
     before = turns[begin - 1] if begin else _NOBODY
@@ -102,6 +102,8 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
                         fine = False
                 else:
                     others.append(part)
+                    if role == "assistant" and type(part) is Media:
+                        shows_media = True
         before = turn
     if others:
         fine = False
@@ -120,7 +122,9 @@ def survey(turns: tuple[Turn, ...], begin: int = 0, past: Gist = NOTHING) -> Gis
     if not laden and (asked or answered):
         laden = max(map(len, asked + answered)) > _LONG
     usual = fine and not waiting and arranged and not laden and calls is not None
-    return Gist(turns, laden, strange, calls, arranged, tuple(waiting) if fine else None, alternates, usual)
+    return Gist(
+        turns, laden, strange, calls, arranged, tuple(waiting) if fine else None, alternates, usual, shows_media
+    )
 
 
 def _sealed(part: Part) -> bool:

@@ -229,6 +229,7 @@ def _run(text: bytes, count: int, turns: tuple[Turn, ...], before: Run | None) -
         found.waiting,
         found.alternates,
         found.usual,
+        found.shows_media,
         text=text,
         count=count,
         number=next(_numbers),

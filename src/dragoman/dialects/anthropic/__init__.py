@@ -116,6 +116,7 @@ DIALECT = Dialect(
     evidence=evidence,
     hosted=HOSTED + STANDARD,
     write_hosted=write_hosted,
+    moves_images=lambda image: True,
     sealed=frozenset({"reasoning"}),
     echoes=frozenset({"reasoning"}),
     rules=rules,

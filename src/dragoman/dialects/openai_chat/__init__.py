@@ -115,6 +115,7 @@ DIALECT = Dialect(
     logprobs=Place(NAME, "content", "logprobs", "choices"),
     hosted=HOSTED,
     write_hosted=write_as_text,
+    moves_images=lambda image: True,
     endpoint=Endpoint("/v1/chat/completions", "/v1/chat/completions"),
     # Google's compatible endpoint puts its seals into extra_content of calls. Clients send it back when they append the
     # whole message they got, and lose it when they build one of the fields they know: offered, not relied upon.

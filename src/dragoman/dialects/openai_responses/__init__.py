@@ -10,6 +10,7 @@ from ...rule import Rule
 from .faults import is_answer, read_fault, write_fault
 from .hosted import HOSTED
 from .hosted_calls import write_hosted
+from .images import fits_item
 from .plain import read_plain, write_plain
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
@@ -116,6 +117,7 @@ DIALECT = Dialect(
     logprobs=Place(NAME, "tokens", "logprobs", on_texts=True),
     hosted=HOSTED,
     write_hosted=write_hosted,
+    moves_images=lambda image: not fits_item(image),
     endpoint=Endpoint("/v1/responses", "/v1/responses"),
     demands=Demands(
         "input",

@@ -1,8 +1,11 @@
 """Images that a model made: an `image_generation_call` item here, a picture among the parts of an answer elsewhere.
 
-For a client every image with its bytes becomes such an item. For an upstream none is written: it takes an item by the
-id under which its own server stored the picture (recorded 2025: `openai-responses-7912acd18df1`), and nothing shows
-that it takes one that it did not make.
+Every image with its bytes becomes such an item. An upstream takes the item by value, too: OpenAI's own client, which
+lets the server store nothing, sends items back with their `result` since "it is now supported from the API-side"
+(openai/codex pull 14558, 2026-03). Items that the client made itself have ids with the prefix of their type, which is
+what the server checks (openai/codex pull 28814, 2026-06). An item without a `result` must be stored at the server (else
+a 404: can1357/oh-my-pi pull 3226, 2026-06). `action`, which answers have, is a 400 (Yeachan-Heo/gajae-code issue 1688,
+2026-07): nothing beyond the four fields of the published schema is sent.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from msgspec import Raw
 
 from ...canon.parts import Media, Path
 from ...codec import jsontext
+from ...codec.ids import hashed
+from ...codec.media import proper
 from ...crossing import Crossing
 
 KIND = "image_generation_call"
@@ -21,6 +26,7 @@ EVENTS = ("in_progress", "generating", "completed")
 _KNOWN = frozenset({"type", "status", "result", "output_format"})
 _QUIET = frozenset({"id", "action", "background", "quality", "size"})
 """How the image was asked for."""
+_FORMATS = frozenset({"image/png", "image/jpeg", "image/webp"})
 _BEGINNINGS = {"iVBOR": "png", "/9j/": "jpeg", "UklGR": "webp"}
 """How the base64 text of an image begins."""
 
@@ -46,16 +52,33 @@ def is_picture(media: Media) -> bool:
     return media.kind == "image" and bool(media.data)
 
 
+def fits_item(media: Media) -> bool:
+    """Whether an upstream's item can hold it: the bytes of an image in a format that its own tool makes."""
+    return is_picture(media) and proper(media.mime) in _FORMATS
+
+
+def sent_item(media: Media, crossing: Crossing) -> dict[str, Any]:
+    """The item for an upstream, under an id that is the same in every later request."""
+    _report_rest(media, crossing)
+    name = hashed(f"{len(media.data)}:{media.data[:256]}", "ig_")
+    return {"id": name, "type": KIND, "status": "completed", "result": media.data}
+
+
 def image_item(media: Media, name: str, crossing: Crossing) -> dict[str, Any]:
     """The item for a client."""
+    _report_rest(media, crossing)
+    kind = media.mime.partition("/")[2] or _format(media.data)
+    return {"id": name, "type": KIND, "status": "completed", "output_format": kind, "result": media.data}
+
+
+def _report_rest(media: Media, crossing: Crossing) -> None:
+    """Report the fields of an image for which an item has no place."""
     if media.seal is not None:
         crossing.lose("seal.dropped", media.at)
     if media.name:
         crossing.lose("media.name.dropped", media.at, media.name)
     if media.detail:
         crossing.lose("media.detail.dropped", media.at, media.detail)
-    kind = media.mime.partition("/")[2] or _format(media.data)
-    return {"id": name, "type": KIND, "status": "completed", "output_format": kind, "result": media.data}
 
 
 def _format(data: str) -> str:

@@ -29,7 +29,7 @@ from .client_tools import has_own_item, own_item, read_answer_call
 from .compaction import KIND as COMPACTION
 from .compaction import write_compaction
 from .hosted_calls import SEARCH, sent
-from .images import image_item, is_picture
+from .images import fits_item, image_item, is_picture, sent_item
 from .message import read_content, write_output_text
 from .other_items import read_other
 from .tools import IDS, NAMES, own_fields, with_fields
@@ -261,6 +261,11 @@ def write_items(
                 crossing.lose("call.id.rewritten", part.at)
                 call["call_id"] = again[part.id]
             items.append(call)
+        elif type(part) is Media and not own and fits_item(part):
+            message = None
+            if part.cache is not None:
+                crossing.lose("cache.dropped", part.at)
+            items.append(sent_item(part, crossing))
         elif isinstance(part, Text | Media) or _is_content(part):
             if not own and isinstance(part, Text) and not part.text:
                 _skip(part, crossing)

@@ -220,13 +220,13 @@ def test_what_the_dialect_cannot_say() -> None:
     under = crossing("gemini")
     parts = (
         Opaque("gemini", "executableCode", Raw(b"{}"), at=("a",)),
-        Media("image", "image/png", "QUJD", at=("b",)),
+        Media("image", "image/bmp", "QUJD", at=("b",)),
         Text("cached", cache="5m", at=("c",)),
         ToolCall("x y", "bad name", "null", seal=Seal("gemini", "s"), at=("d",)),
     )
     out = written(Request((Turn("user", (Text("q"),)), Turn("assistant", parts)), "m"), under)["input"]
     assert out[1]["content"] == [
-        {"type": "output_text", "text": "[image/png attached here could not be sent]", "annotations": []},
+        {"type": "output_text", "text": "[image/bmp attached here could not be sent]", "annotations": []},
         {"type": "output_text", "text": "cached", "annotations": []},
     ]
     assert out[2]["arguments"] == "{}"

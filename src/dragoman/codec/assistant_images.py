@@ -1,0 +1,63 @@
+"""Owns moving an assistant's images into the next user turn, for targets that take images from users only.
+
+A model that made an image is often asked to change it. Chat and Messages refuse images in an assistant's turn, so the
+image stands at the beginning of the user turn that follows, behind a line that says whose image it is. An image moves
+only where the order of the conversation stays legal: a user turn follows directly, and the assistant's turn has no call
+that waits for a result. Any other image is left to the writer, which reports it as dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import msgspec
+
+from ..canon.parts import Media, Opaque, Part, Text, ToolCall
+from ..canon.turns import Turn
+from ..crossing import Crossing
+from .media import proper
+
+_TAKEN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""The types of images that every target with image input takes."""
+
+
+def move_images(turns: tuple[Turn, ...], moves: Callable[[Media], bool], crossing: Crossing) -> tuple[Turn, ...]:
+    """The turns with those images of the assistant in user turns that the target cannot hold (`moves`). Returns `turns`
+    itself when nothing moves."""
+    if crossing.profile.media is not None and "image" not in crossing.profile.media:
+        return turns
+    out = list(turns)
+    for number, (turn, following) in enumerate(pairwise(turns)):
+        if turn.role != "assistant" or not _takes_images(following):
+            continue
+        if any(isinstance(part, ToolCall) for part in turn.parts):
+            continue
+        left: list[Part] = []
+        moved: list[Part] = []
+        for part in turn.parts:
+            if isinstance(part, Media) and _is_sendable(part) and moves(part):
+                crossing.lose("media.moved", part.at, part.mime)
+                left.append(Text(f"[{_type_of(part)}, attached to the next message]", at=part.at))
+                moved += (Text(f"[{_type_of(part)} of the assistant's last message]", at=part.at), part)
+            else:
+                left.append(part)
+        if moved:
+            out[number] = msgspec.structs.replace(turn, parts=tuple(left))
+            out[number + 1] = msgspec.structs.replace(following, parts=(*moved, *following.parts))
+    return tuple(out) if any(new is not old for new, old in zip(out, turns, strict=True)) else turns
+
+
+def _takes_images(turn: Turn) -> bool:
+    """Whether a turn is a user's, and not a whole message of a role that only its dialect knows."""
+    return turn.role == "user" and not any(type(part) is Opaque and part.at == turn.at for part in turn.parts)
+
+
+def _is_sendable(media: Media) -> bool:
+    if media.kind != "image":
+        return False
+    return proper(media.mime) in _TAKEN if media.data else media.url.startswith(("https://", "http://"))
+
+
+def _type_of(media: Media) -> str:
+    return media.mime or media.kind

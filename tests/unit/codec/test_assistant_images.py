@@ -1,0 +1,142 @@
+"""Images that a model made, in histories for upstreams that take images from users only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dragoman
+from tests.judges import official
+
+PNG = "iVBORw0KGgoAAAANSUhEUg=="
+IMAGE = {"inlineData": {"mimeType": "image/png", "data": PNG}}
+ASKED = {"role": "user", "parts": [{"text": "Draw a cat"}]}
+DRAWN = {"role": "model", "parts": [{"text": "Here:"}, IMAGE]}
+CHANGE = {"role": "user", "parts": [{"text": "Make it black"}]}
+HERE = "[image/png, attached to the next message]"
+WHOSE = "[image/png of the assistant's last message]"
+
+
+def _sent(target: str, *contents: Any, model: str = "m") -> tuple[Any, list[tuple[str, str]]]:
+    done = dragoman.translate_request({"contents": list(contents)}, source="gemini", target=target, model=model)
+    return done.json(), [(loss.code, loss.path) for loss in done.losses if loss.code.startswith("media.")]
+
+
+def test_chat_gets_the_image_in_the_next_user_message() -> None:
+    body, lost = _sent("openai-chat", ASKED, DRAWN, CHANGE)
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+    assert body["messages"][1:] == [
+        {"role": "assistant", "content": [{"type": "text", "text": "Here:"}, {"type": "text", "text": HERE}]},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": WHOSE}, image, {"type": "text", "text": "Make it black"}],
+        },
+    ]
+    assert lost == [("media.moved", "/contents/1/parts/1")]
+
+
+def test_messages_gets_the_image_in_the_next_user_message() -> None:
+    body, lost = _sent("anthropic", ASKED, DRAWN, CHANGE)
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+    texts = [{"type": "text", "text": text} for text in ("Here:", HERE, WHOSE, "Make it black")]
+    assert body["messages"][1:] == [
+        {"role": "assistant", "content": texts[:2]},
+        {"role": "user", "content": [texts[2], image, texts[3]]},
+    ]
+    assert lost == [("media.moved", "/contents/1/parts/1")]
+
+
+def test_responses_gets_the_image_as_an_item_of_the_assistant() -> None:
+    body, lost = _sent("openai-responses", ASKED, DRAWN, CHANGE)
+    item = body["input"][2]
+    assert item.pop("id").startswith("ig_")
+    assert item == {"type": "image_generation_call", "status": "completed", "result": PNG}
+    assert [one["content"] for one in body["input"] if one["type"] == "message"] == [
+        "Draw a cat",
+        "Here:",
+        "Make it black",
+    ]
+    assert lost == []
+
+
+def test_the_item_has_the_same_id_in_every_later_request() -> None:
+    first, _ = _sent("openai-responses", ASKED, DRAWN, CHANGE)
+    later, _ = _sent("openai-responses", ASKED, DRAWN, CHANGE, {"role": "model", "parts": [{"text": "ok"}]}, CHANGE)
+    assert first["input"][2] == later["input"][2]
+
+
+def test_openrouter_has_a_field_for_the_image() -> None:
+    body, lost = _sent("openrouter", ASKED, DRAWN, CHANGE)
+    assert body["messages"][1]["images"] == [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+    ]
+    assert lost == []
+
+
+def test_an_image_of_responses_moves_too() -> None:
+    item = {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": PNG}
+    request = {"model": "m", "input": [{"role": "user", "content": "Draw"}, item, {"role": "user", "content": "Again"}]}
+    done = dragoman.translate_request(request, source="openai-responses", target="anthropic", model="m")
+    assert [message["role"] for message in done.json()["messages"]] == ["user", "assistant", "user"]
+    assert done.json()["messages"][2]["content"][1]["source"]["data"] == PNG
+    back = dragoman.translate_request(request, source="openai-responses", target="gemini", model="m")
+    assert back.json()["contents"][1] == {"role": "model", "parts": [IMAGE]}
+
+
+def test_an_address_moves_where_an_item_holds_bytes_only() -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://example.com/cat.png"}}
+    messages = [
+        {"role": "user", "content": "Draw"},
+        {"role": "assistant", "content": "Here:", "images": [image]},
+        {"role": "user", "content": "Again"},
+    ]
+    request = {"model": "m", "messages": messages}
+    done = dragoman.translate_request(request, source="openrouter", target="openai-responses", model="m")
+    assert done.json()["input"][2]["content"][1]["image_url"] == "https://example.com/cat.png"
+    assert "media.moved" in {loss.code for loss in done.losses}
+
+
+CALL = {"functionCall": {"id": "c1", "name": "f", "args": {}}}
+RESULT = {"functionResponse": {"id": "c1", "name": "f", "response": {"output": "ok"}}}
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        pytest.param([ASKED, DRAWN], id="nothing follows"),
+        pytest.param(
+            [ASKED, {"role": "model", "parts": [IMAGE, CALL]}, {"role": "user", "parts": [RESULT]}],
+            id="a result follows",
+        ),
+        pytest.param(
+            [ASKED, {"role": "model", "parts": [{"inlineData": {"mimeType": "image/bmp", "data": "Qk0="}}]}, CHANGE],
+            id="a type that upstreams refuse",
+        ),
+    ],
+)
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic"])
+def test_other_images_stay_behind(target: str, contents: list[Any]) -> None:
+    _, lost = _sent(target, *contents)
+    assert [code for code, _ in lost] == ["media.dropped"]
+
+
+def test_a_model_that_takes_no_images_gets_none() -> None:
+    _, lost = _sent("openai-chat", ASKED, DRAWN, CHANGE, model="deepseek-chat")
+    assert [code for code, _ in lost] == ["media.dropped"]
+
+
+def test_a_conversation_goes_on_with_the_image_in_its_place() -> None:
+    """The second request begins with the turns of the first, which are remembered."""
+    first, _ = _sent("anthropic", ASKED, DRAWN, CHANGE)
+    more = [{"role": "model", "parts": [{"text": "Done"}]}, {"role": "user", "parts": [{"text": "Thanks"}]}]
+    second, lost = _sent("anthropic", ASKED, DRAWN, CHANGE, *more)
+    assert second["messages"][:3] == first["messages"]
+    assert [code for code, _ in lost] == ["media.moved"]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "openrouter"])
+def test_what_is_sent_is_legal(target: str) -> None:
+    request = {"contents": [ASKED, DRAWN, CHANGE]}
+    done = dragoman.translate_request(request, source="gemini", target=target, model="m")
+    assert not official.check_request(target, done.body)
