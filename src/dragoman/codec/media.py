@@ -71,6 +71,21 @@ def guess_mime(name: str) -> str:
     return _BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
 
 
+_OPENAI = frozenset({"openai-chat", "openai-responses", "openrouter"})
+"""Dialects in which files have OpenAI's ids."""
+
+
+def unknown_to_openai(media: Media, source: str) -> bool:
+    """Whether OpenAI and its kin would refuse media without data: a file that another provider holds. OpenAI checks
+    how an id begins (`file-`; `assistant-` at Azure: laravel/ai issue 716, 2026-06), and opens addresses of the web.
+    """
+    if media.data or source in _OPENAI:
+        return False
+    if media.url:
+        return not media.url.startswith(("https://", "http://"))
+    return bool(media.file) and not media.file.startswith(("file-", "assistant-"))
+
+
 def missing(media: Media) -> str:
     """The short text that stands in a turn for media which cannot be sent."""
     where = media.url or media.name

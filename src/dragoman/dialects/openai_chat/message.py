@@ -14,7 +14,7 @@ from ...codec.endings import decoded_once
 from ...codec.extras import NULL, carried, gather, misplaced, restore
 from ...codec.ids import from_chat_client, minted, plain_id, to_chat_client
 from ...codec.ids import send as send_id
-from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url
+from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
 from ...codec.seals import BUNDLE, MARK, origin, pack
 from ...codec.surrogates import sound_arguments
 from ...crossing import Crossing
@@ -365,6 +365,8 @@ def write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
             crossing.suited = True
             return _at_address(media, fact, crossing) if fact else None
     if crossing.profile.media is not None and media.kind not in crossing.profile.media and crossing.gates(wire.NAME):
+        return None
+    if unknown_to_openai(media, crossing.source):
         return None
     if media.name and media.kind != "document":
         crossing.lose("media.name.dropped", media.at, media.name)

@@ -10,7 +10,7 @@ from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path
 from ...codec import jsontext
 from ...codec.admit import Unknown
 from ...codec.extras import gather, restore
-from ...codec.media import data_url, guess_mime, kind_of, missing, note, split_data_url
+from ...codec.media import data_url, guess_mime, kind_of, missing, note, split_data_url, unknown_to_openai
 from ...crossing import Crossing
 from . import wire
 from .tools import own_fields, with_fields
@@ -260,6 +260,8 @@ def mark_cached(out: dict[str, Any], ttl: str, at: Path, crossing: Crossing) -> 
 
 def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
     """`input_image` or `input_file`; None for what neither can hold."""
+    if unknown_to_openai(media, crossing.source):
+        return None
     spoken = own_fields(media.extra)
     out: dict[str, Any]
     if media.kind == "image":
@@ -291,19 +293,12 @@ def _write_media(media: Media, crossing: Crossing) -> dict[str, Any] | None:
         return {"type": "input_audio", "input_audio": {"data": media.data, "format": _AUDIO.get(media.mime, "wav")}}
     else:
         return None
-    if crossing.source != wire.NAME:
-        _lose_reference(media, crossing)
+    if media.file and crossing.source not in _SAME_FILES:
+        crossing.lose("media.reference", media.at, f"file {media.file} of {crossing.source}")
     _write_detail(media, out, crossing)
     if media.name and "filename" not in out:
         crossing.lose("media.name.dropped", media.at, media.name)
     return out
-
-
-def _lose_reference(media: Media, crossing: Crossing) -> None:
-    if media.file and crossing.source not in _SAME_FILES:
-        crossing.lose("media.reference", media.at, f"file {media.file} of {crossing.source}")
-    elif media.url and not media.url.startswith(("https://", "http://")):
-        crossing.lose("media.reference", media.at, "an address of another upstream")
 
 
 def _write_detail(media: Media, out: dict[str, Any], crossing: Crossing) -> None:

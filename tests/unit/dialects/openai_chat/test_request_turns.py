@@ -88,9 +88,14 @@ def test_the_authors_name_is_written() -> None:
             [],
         ),
         (
-            Media("document", file="file_1", name="a.pdf", at=("p",)),
-            {"type": "file", "file": {"file_id": "file_1", "filename": "a.pdf"}},
+            Media("document", file="file-1", name="a.pdf", at=("p",)),
+            {"type": "file", "file": {"file_id": "file-1", "filename": "a.pdf"}},
             [("media.reference", "/p")],
+        ),
+        (
+            Media("document", file="https://generativelanguage.googleapis.com/v1beta/files/1", at=("p",)),
+            {"type": "text", "text": "[document attached here could not be sent]"},
+            [("media.dropped", "/p")],
         ),
         (
             Text("a", cache="5m", at=("p",)),

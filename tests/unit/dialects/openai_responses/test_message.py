@@ -85,8 +85,8 @@ def test_odd_parts_come_back(part: Any) -> None:
             [],
         ),
         (
-            Media("image", file="f", detail="ultra", name="n"),
-            {"type": "input_image", "file_id": "f", "detail": "auto"},
+            Media("image", file="file-1", detail="ultra", name="n"),
+            {"type": "input_image", "file_id": "file-1", "detail": "auto"},
             ["media.reference", "media.detail.dropped", "media.name.dropped"],
         ),
         (
@@ -96,10 +96,15 @@ def test_odd_parts_come_back(part: Any) -> None:
         ),
         (
             Media("document", url="gs://b/a.pdf"),
-            {"type": "input_file", "file_url": "gs://b/a.pdf"},
-            ["media.reference"],
+            {"type": "input_text", "text": "[document attached here could not be sent: gs://b/a.pdf]"},
+            ["media.dropped"],
         ),
-        (Media("document", file="f"), {"type": "input_file", "file_id": "f"}, ["media.reference"]),
+        (Media("document", file="file-1"), {"type": "input_file", "file_id": "file-1"}, ["media.reference"]),
+        (
+            Media("document", "application/pdf", file="file_011"),
+            {"type": "input_text", "text": "[application/pdf attached here could not be sent]"},
+            ["media.dropped"],
+        ),
         (
             Media("video", "video/mp4", "QUJD"),
             {"type": "input_text", "text": "[video/mp4 attached here could not be sent]"},
