@@ -96,6 +96,8 @@ class Profile(Struct, frozen=True):
     """There is a role, or a field, for system text."""
     media: tuple[str, ...] | None = None
     """Kinds of media the model takes (image, audio, video, document); None: unknown."""
+    image_output: bool = False
+    """Answers may hold texts and images that the model makes."""
     refuses: tuple[str, ...] = ()
     """Sampling settings that the model refuses or ignores, while it takes the others."""
     most_tokens: int | None = None

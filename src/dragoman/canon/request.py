@@ -65,6 +65,8 @@ class Settings(Struct, frozen=True, gc=False):
     """The effort that the source's upstreams take where thinking is on without one (a budget of -1)."""
     compact_at: int | None = None
     """Input tokens at which the upstream itself puts a summary in place of the history; 0: the upstream decides."""
+    images: bool | None = None
+    """The answer may hold images that the model makes. Read only for targets whose requests can ask for images."""
     at: Mapping[str, Path] = {}
     """Where each setting stands in the source, for the loss report; one shared table for each dialect."""
 

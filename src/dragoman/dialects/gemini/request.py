@@ -91,7 +91,7 @@ def _read_extras(request: wire.GenerateRequest, crossing: Crossing, unknown: Unk
     if request.safetySettings or request.store or request.modelArmorConfig or request.outputConfig:
         more = carried(request, wire.REQUEST_EXTRAS)
     extra = gather(crossing, (), unknown, more) if unknown or more else None
-    told, silent = settings_extras(request)
+    told, silent = settings_extras(request, crossing)
     config = request.toolConfig
     if config is not None:
         for name in ("retrievalConfig", "includeServerSideToolInvocations"):

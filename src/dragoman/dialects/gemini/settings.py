@@ -38,10 +38,13 @@ _AT: dict[str, Path] = {
     "format": (_CONFIG, "responseMimeType"),
     "metadata": ("labels",),
     "tier": ("serviceTier",),
+    "images": (_CONFIG, "responseModalities"),
 }
 _AT_JSON_SCHEMA = {**_AT, "format": (_CONFIG, "responseJsonSchema")}
 _AT_SCHEMA = {**_AT, "format": (_CONFIG, "responseSchema")}
 _JSON = "application/json"
+_IMAGES_ELSEWHERE = frozenset({"openrouter"})
+"""Other dialects whose requests can ask for images."""
 _LEVELS = ("minimal", "low", "medium", "high")
 _WORDS = frozenset(level.upper() for level in _LEVELS)
 _LEVEL = f"{_CONFIG}/thinkingConfig/thinkingLevel"
@@ -94,8 +97,17 @@ def read_settings(request: wire.GenerateRequest, crossing: Crossing) -> Settings
         format=shape,
         metadata=request.labels,
         tier=tier,
+        images=_asks_for_images(config, crossing) or None,
         at=at,
     )
+
+
+def _asks_for_images(config: wire.GenerationConfig, crossing: Crossing) -> bool:
+    """Whether texts and images are asked for, or images alone, and the target's requests can say so."""
+    if not config.responseModalities or crossing.target not in _IMAGES_ELSEWHERE:
+        return False
+    words = peek(config.responseModalities)
+    return isinstance(words, list) and "IMAGE" in words and all(word in ("TEXT", "IMAGE") for word in words)
 
 
 _NOTHING = Settings(at=_AT)
@@ -140,7 +152,7 @@ def _carried(config: wire.GenerationConfig) -> dict[str, Raw] | None:
     return None if rest == config else carried(config, wire.CONFIG_EXTRAS)
 
 
-def settings_extras(request: wire.GenerateRequest) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
+def settings_extras(request: wire.GenerateRequest, crossing: Crossing) -> tuple[dict[Path, Raw], dict[Path, Raw]]:
     """What of the settings the canon has no place for: fields to report, and fields that say nothing."""
     told: dict[Path, Raw] = {}
     silent: dict[Path, Raw] = {}
@@ -154,7 +166,7 @@ def settings_extras(request: wire.GenerateRequest) -> tuple[dict[Path, Raw], dic
         return told, silent
     for name, value in (_carried(config) or {}).items():
         told[_CONFIG, name] = value
-    if config.responseModalities:
+    if config.responseModalities and not _asks_for_images(config, crossing):
         plain = peek(config.responseModalities) in (["TEXT"], None)
         (silent if plain else told)[_CONFIG, "responseModalities"] = config.responseModalities
     mime = config.responseMimeType
@@ -198,6 +210,10 @@ def write_settings(request: Request, out: dict[str, Any], crossing: Crossing) ->
             _write_format(settings.format, config, settings.at.get("format", ()), crossing)
         else:
             _say_format(settings.format, out, settings.at.get("format", ()), crossing)
+    if settings.images and crossing.profile.image_output:
+        config["responseModalities"] = ["TEXT", "IMAGE"]
+    elif settings.images:
+        crossing.lose("field.dropped", settings.at.get("images", ()), "the model is not known to make images")
     if config:
         out[_CONFIG] = config
     if settings.tier is not None:

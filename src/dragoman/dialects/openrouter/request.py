@@ -22,7 +22,7 @@ from . import known_fields, wire
 from .details import own_thought, read_details, read_images, said, sealed_calls, tell
 from .fitted import capped, fitted_turn, marks_homed, marks_taken
 from .hosted import DEFERRED_TOOLS, take_deferred_search, take_plugins
-from .settings import fitted_settings, own_settings, read_settings, take_own
+from .settings import fitted_settings, own_settings, read_settings, take_image_wish, take_own, with_image_wish
 from .tools import choice_homed, fitted_tools, own_choice, own_tools, take_search, tools_homed
 
 _own_fields = wire.MESSAGE_OWN.values
@@ -33,7 +33,7 @@ _skim = skimmer(wire.ChatRequest, "messages")
 
 def read_request(body: bytes, crossing: Crossing) -> Request:
     skimmed = _skim(body)
-    if skimmed is not None:
+    if skimmed is not None and not skimmed.modalities:
         crossing.source = wire.CHAT
         try:
             read = chat.read_skimmed(skimmed, crossing)
@@ -42,6 +42,7 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
         if read is not None:
             return _owned(read, skimmed, read.turns, crossing)
     request, unknown, spelled = wire.REQUEST.admit(body)
+    wants_images = take_image_wish(request, crossing)
     taken = _take_messages(request.messages, crossing)
     unknown = wire.lost_to_chat(crossing, unknown)
     crossing.source = wire.CHAT
@@ -54,7 +55,8 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     turns = read.turns
     if taken or marked or thoughtful:
         turns = tuple([_own_turn(turn, taken, marked, crossing) for turn in turns])
-    return _owned(read, request, turns, crossing)
+    owned = _owned(read, request, turns, crossing)
+    return msgspec.structs.replace(owned, settings=with_image_wish(owned.settings)) if wants_images else owned
 
 
 def _owned(read: Request, request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Crossing) -> Request:

@@ -27,6 +27,8 @@ _KEEP = ("reasoning", "reasoning_effort", "include_reasoning", "cache_control")
 _TTLS = {"30m": "5m", "12h": "1h", "24h": "1h"}
 _OWN_TTLS = ("", "5m", "1h")
 _CHAT_ONLY = frozenset({"web_search_options", "audio", "store", "moderation", "prompt_cache_retention"})
+_IMAGES_ELSEWHERE = frozenset({"gemini"})
+"""Other dialects whose requests can ask for images."""
 _CHAT_NOISE = frozenset({"store", "prompt_cache_retention", "include_obfuscation"})
 _DOUBLED = frozenset({"user", "max_tokens"})
 """Second names of what is said already."""
@@ -44,6 +46,26 @@ def take_own(request: wire.ChatRequest, crossing: Crossing) -> dict[str, Raw]:
         if value is not None and value is not wire.NONE:
             fields[name] = jsontext.raw(value)
     return fields
+
+
+def take_image_wish(request: wire.ChatRequest, crossing: Crossing) -> bool:
+    """Take the wish for images out of a request before Chat's reader sees it: Chat has no such modality. True where
+    the target's requests can ask for images."""
+    wished = jsontext.plain(request.modalities) if request.modalities and crossing.target != wire.NAME else None
+    if not isinstance(wished, list) or "image" not in wished:
+        return False
+    others = [word for word in wished if word not in ("image", "text")]
+    if crossing.target in _IMAGES_ELSEWHERE and not others:
+        request.modalities = wire.NONE
+        return True
+    if crossing.target == wire.CHAT:
+        crossing.lose("field.dropped", ("modalities", wished.index("image")), "answers of Chat hold no images")
+        request.modalities = jsontext.raw([word for word in wished if word != "image"]) if others else wire.NONE
+    return False
+
+
+def with_image_wish(settings: Settings) -> Settings:
+    return msgspec.structs.replace(settings, images=True, at={**settings.at, "images": ("modalities",)})
 
 
 def read_settings(settings: Settings, request: wire.ChatRequest) -> Settings:
@@ -127,6 +149,11 @@ def fitted_settings(request: Request, crossing: Crossing) -> tuple[Settings, Ext
         changes["top_k"] = None
         whole = int(settings.top_k)
         fields["top_k"] = jsontext.raw(whole if whole == settings.top_k else settings.top_k)
+    if settings.images and crossing.profile.image_output:
+        fields["modalities"] = jsontext.raw(["image", "text"])
+    elif settings.images:
+        # Any other model is a 404: "No endpoints found that support the requested output modalities" (2026-09).
+        crossing.lose("field.dropped", at.get("images", ()), "the model is not known to make images")
     if settings.cache is not None:
         changes["cache"] = None
         fields["cache_control"] = jsontext.raw(cache_mark(settings.cache, at.get("cache", ()), crossing))
