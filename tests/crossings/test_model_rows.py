@@ -230,3 +230,22 @@ def test_ollama_models_that_do_not_think_are_not_asked_to(model: str) -> None:
     done = sent(chat(reasoning_effort="high"), "openai-chat", "ollama", model)
     assert "think" not in done.json()
     assert "effort.dropped" in codes(done)
+
+
+@pytest.mark.parametrize(
+    ("host", "model"),
+    [("minimax", "MiniMax-M2.7"), ("copilot", "claude-sonnet-4.5"), ("groq", "qwen/qwen3-32b")],
+)
+def test_an_effort_that_a_host_does_not_take_is_lost_where_it_stands(host: str, model: str) -> None:
+    body = messages(thinking={"type": "enabled", "budget_tokens": 2000})
+    done = sent(body, "anthropic", "openai-chat", model, host=host)
+    assert "reasoning_effort" not in done.json()
+    lost = {(loss.code, loss.path) for loss in done.losses if loss.code.startswith("effort")}
+    assert lost == {("effort.dropped", "/thinking/budget_tokens")}
+
+
+def test_a_switch_stands_for_an_effort_that_the_host_does_not_take() -> None:
+    body = messages(thinking={"type": "enabled", "budget_tokens": 2000})
+    done = sent(body, "anthropic", "openai-chat", "kimi-k2.6", host="moonshot")
+    assert done.json()["thinking"] == {"type": "enabled"}
+    assert codes(done)["effort.approximated"] == "/thinking/budget_tokens"

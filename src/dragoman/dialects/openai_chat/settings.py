@@ -167,8 +167,15 @@ def _effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> str 
         return "none"
     if gate == "refused":
         crossing.lose("tool.refused", (), "send this model's tools through openai-responses")
-    if crossing.host is not None and opens(settings) and crossing.profile.thinks and "on" in crossing.host.switch:
+    host = crossing.host
+    if host is not None and opens(settings) and crossing.profile.thinks and "on" in host.switch:
         return None
+    if host is not None and host.fields.get("reasoning_effort") is False:
+        asked = wish(settings)
+        if asked is not None and ("off" if asked.effort == "none" else "on") not in host.switch:
+            crossing.suited = True
+            crossing.lose("effort.dropped", asked.at, f"{host.name} does not take it")
+            return None
     return wanted(settings, crossing)
 
 
