@@ -17,7 +17,7 @@ import dragoman
 from dragoman.canon.parts import Path, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
 from dragoman.codec.recall import forget_all
-from dragoman.codec.recovery import _Placing
+from dragoman.codec.seal_placing import Placing
 from dragoman.codec.seals import Record, digest
 from dragoman.crossing import Crossing
 from dragoman.dialects.openai_chat.results import write_results_messages
@@ -243,7 +243,7 @@ def test_seals_of_many_texts_are_placed_without_a_search_through_all() -> None:
         Record("text", "gemini", f"seal {i}", offset=_Counted(3 * i), length=3, text=digest("abc")): ()
         for i in range(many)
     }
-    placing = _Placing(wanted, (), Crossing("client", "gemini"))
+    placing = Placing(wanted, (), Crossing("client", "gemini"))
     _Counted.compared = 0
     placed = placing.placed([Text("abc") for _ in range(many)])
     assert sum([part.seal is not None for part in placed]) == many
