@@ -199,6 +199,9 @@ def remembered(function: Callable[..., V], size: Callable[..., int]) -> Callable
     return recalled
 
 
+_SIZED = (str, bytes, tuple)  # made once: a union in the call would be made for every argument
+
+
 def small_cache(entries: int, longest: int = 200) -> Callable[[F], F]:
     """A cache for a function of short words, such as names of models: longer ones, which a client may choose as it
     likes, are not kept. Too small to be counted; `forget` empties it."""
@@ -209,7 +212,7 @@ def small_cache(entries: int, longest: int = 200) -> Callable[[F], F]:
 
         def short(*given: Any) -> Any:
             for word in given:
-                if isinstance(word, str | bytes | tuple) and len(word) > longest:
+                if isinstance(word, _SIZED) and len(word) > longest:
                     return function(*given)
             return cached(*given)
 
