@@ -189,7 +189,8 @@ def gemini(raw: bytes) -> dict[str, Json]:
 
     Neighbouring text parts are joined while their thought flags agree and neither carries a signature, for a signed
     part must go back as it came; empty text without a signature says nothing and goes. Calls sent in pieces are put
-    together. Of everything else the last word counts.
+    together. Metadata comes in pieces too: its lists grow by what they do not hold. Of everything else the last
+    word counts.
     """
     whole: dict[str, Json] = {}
     candidates: dict[int, dict[str, Json]] = {}
@@ -200,12 +201,24 @@ def gemini(raw: bytes) -> dict[str, Json]:
         for piece in chunk.get("candidates") or []:
             index = piece.get("index", 0)
             candidate = candidates.setdefault(index, {"index": index, "content": {"role": "model", "parts": []}})
-            candidate.update({key: value for key, value in piece.items() if key not in ("index", "content")})
+            for key in piece.keys() - {"index", "content"}:
+                candidate[key] = _grown(candidate.get(key), piece[key]) if key in _METADATA else piece[key]
             for part in (piece.get("content") or {}).get("parts") or []:
                 _append(candidate["content"]["parts"], part)
     if candidates:
         whole["candidates"] = [_settled(candidates[index]) for index in sorted(candidates)]
     return whole
+
+
+_METADATA = ("citationMetadata", "groundingMetadata", "urlContextMetadata")
+
+
+def _grown(held: Json, piece: Json) -> Json:
+    if isinstance(held, dict) and isinstance(piece, dict):
+        return held | {key: _grown(held.get(key), value) for key, value in piece.items()}
+    if isinstance(held, list) and isinstance(piece, list):
+        return held + [member for member in piece if member not in held]
+    return piece
 
 
 def code_assist(raw: bytes) -> dict[str, Json]:

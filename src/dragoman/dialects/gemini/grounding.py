@@ -175,7 +175,7 @@ _CARRIED: dict[str, Any] = {
 def report(candidate: Any, places: Places, at: Path, crossing: Crossing, *, searched: bool) -> None:
     """Note what of the metadata is in no citation. The metadata itself is an extra of the answer, whole. `searched`:
     the queries and the pages are those of a hosted call and its result."""
-    grounding, _ = METADATA
+    grounding, citation = METADATA
     if not places.length():
         # Nothing was said that could be cited.
         crossing.keep(at, carried(candidate, METADATA) or {})
@@ -203,13 +203,7 @@ def report(candidate: Any, places: Places, at: Path, crossing: Crossing, *, sear
             value.pop("webSearchQueries")
         _report(value, _CARRIED[grounding], (*at, grounding), crossing)
     if candidate.citationMetadata:
-        report_citations(candidate.citationMetadata, at, crossing)
-
-
-def report_citations(metadata: Raw, at: Path, crossing: Crossing) -> None:
-    """Note what of `citationMetadata` is in no citation."""
-    _, name = METADATA
-    _report(peek(metadata), _CARRIED[name], (*at, name), crossing)
+        _report(peek(candidate.citationMetadata), _CARRIED[citation], (*at, citation), crossing)
 
 
 def _report(value: Any, carried: Any, at: Path, crossing: Crossing) -> None:

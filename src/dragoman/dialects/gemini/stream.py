@@ -25,8 +25,9 @@ from ...crossing import Crossing
 from ...errors import WireError
 from . import wire
 from .faults import fault_from
-from .grounding import METADATA, Places, read_citations, report, report_citations
+from .grounding import METADATA, Places, read_citations, report
 from .hosted_calls import FETCHED, GROUNDING, read_metadata
+from .joined_metadata import joined
 from .marks import peek, with_field
 from .message import read_arguments, read_part, read_seal
 from .pairing import Ids
@@ -52,6 +53,7 @@ class _Answer:
         "grounding",
         "index",
         "kind",
+        "metadata",
         "number",
         "pieces",
         "places",
@@ -79,6 +81,23 @@ class _Answer:
         self.cited: set[Citation] = set()
         self.grounding: Raw | None = None  # metadata all of whose citations were written
         self.uncited = False
+        self.metadata: dict[str, list[Raw]] = {}  # by field, of each chunk that has it
+
+    def keep_metadata(self, candidate: wire.Candidate) -> None:
+        """Keep the metadata of a chunk: the newest to make citations of, all of it for the end."""
+        for name in METADATA:
+            value = getattr(candidate, name)
+            if value:
+                setattr(self.candidate, name, value)
+                self.metadata.setdefault(name, []).append(value)
+
+    def join_metadata(self) -> None:
+        """Make one value of what the chunks brought."""
+        for name, pieces in self.metadata.items():
+            if len(pieces) > 1 and name == FETCHED:
+                self.told[name] = joined(pieces)
+            elif len(pieces) > 1:
+                setattr(self.candidate, name, joined(pieces))
 
 
 _USAGE = b'"usageMetadata": {'
@@ -284,12 +303,7 @@ class StreamReader(FrameReader):
                 self._first = self._first or answer
         if candidate.groundingMetadata or candidate.citationMetadata:
             answer.uncited = True
-            answer.candidate.groundingMetadata = candidate.groundingMetadata or answer.candidate.groundingMetadata
-            if candidate.citationMetadata:
-                if answer.candidate.citationMetadata:
-                    # Each chunk has citations of its own.
-                    report_citations(answer.candidate.citationMetadata, ("candidates", number), self._crossing)
-                answer.candidate.citationMetadata = candidate.citationMetadata
+            answer.keep_metadata(candidate)
         content = candidate.content
         if content is not None and content.parts is not None:
             parts = content.parts if isinstance(content.parts, list) else [content.parts]
@@ -319,6 +333,8 @@ class StreamReader(FrameReader):
         told = carried(candidate, wire.CANDIDATE_EXTRAS)
         if told is not None:
             answer.told.update(told)
+            if FETCHED in told:
+                answer.metadata.setdefault(FETCHED, []).append(told[FETCHED])
         if unknown:
             for at in [at for at in unknown if at[:2] == ("candidates", place)]:
                 self._unsaid(at, unknown.pop(at))
@@ -486,6 +502,7 @@ class StreamReader(FrameReader):
         self._end(answer, events)
         candidate = answer.candidate
         at = ("candidates", answer.number)
+        answer.join_metadata()
         self._uses(answer, at, events)
         stop = read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._crossing)
         if answer.pieces is None:
