@@ -24,13 +24,19 @@ StopReason = Literal[
 
 
 class Stop(Struct, frozen=True, gc=False):
-    """Why the answer ended. `unknown` when the source did not say. `at`: where it does, if not in the usual place."""
+    """Why the answer ended. `unknown` when the source did not say.
+
+    `at`: where the source says so, if not in the usual place. `word`: the source's own word, where it says more than
+    `reason`. `detail`: a sentence about it, for people; `detail_at`: where that stands, if in a field of its own.
+    """
 
     reason: StopReason
     sequence: str | None = None
     detail: str = ""
     extra: Extra | None = None
     at: Path = ()
+    word: str = ""
+    detail_at: Path = ()
 
 
 class Tier(Struct, frozen=True, gc=False):

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from ..canon.events import Event, Fault
+from ..canon.losses import Severity
 from ..canon.parts import Part, Path, Text, ToolCall
 from ..canon.response import Alternative, Response, Stop, StopReason
 from ..crossing import Crossing
@@ -65,6 +66,28 @@ def told_whole(stray: bytes, read: Callable[[bytes, Crossing], Response], crossi
     from ..canon.fold import unfold  # hardly any stream is none
 
     return unfold(response)
+
+
+def says_it_all(stop: Stop, exact: frozenset[StopReason]) -> bool:
+    """Whether the target's word for one of the reasons `exact` leaves nothing of the stop untold. A sentence about it
+    from a field of its own is another matter."""
+    return stop.reason in exact and not stop.word and not (stop.detail and not stop.detail_at)
+
+
+def lose_stop(
+    stop: Stop, word: str, crossing: Crossing, number: int = 0, *, exact: bool, written: bool = False
+) -> None:
+    """Report a stop that is sent as `word`. `exact`: the word says the same; `written`: so is the sentence about it."""
+    if not exact:
+        said = stop.word or (stop.detail if not stop.detail_at else "") or stop.sequence or stop.reason
+        severity: Severity | None = "warning" if stop.reason in FAILED and word not in _FAILURES else None
+        crossing.lose("stop.approximated", crossing.stopped(stop, number), f"{said} is sent as {word}", severity)
+    if stop.detail_at and not written:
+        crossing.lose("field.dropped", stop.detail_at, severity="info")
+
+
+_FAILURES = frozenset({"failed", "OTHER"})
+"""Words that say as much as `error` does."""
 
 
 def lose_missing_call(stop: Stop, called: bool, word: str, crossing: Crossing, number: int = 0) -> None:

@@ -89,3 +89,67 @@ def test_other_endings_say_nothing() -> None:
     assert failure(Stop("error", extra={"gemini": {}}), "openai-chat") == PLAIN["OTHER"]
     assert with_failure((), "") == ()
     assert with_failure((Text("a"),), "b", "\n\n") == (Text("a"), Text("\n\nb"))
+
+
+_SAME = {
+    "anthropic": {"STOP": "end_turn", "MAX_TOKENS": "max_tokens", "CONTINUATION": "pause_turn"},
+    "openai-chat": {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"},
+    "openrouter": {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "content_filter"},
+    "openai-responses": {"STOP": "completed", "MAX_TOKENS": "max_output_tokens", "SAFETY": "content_filter"},
+    "ollama": {"STOP": "stop", "MAX_TOKENS": "length"},
+}
+"""Words that mean the same in Gemini and in another dialect."""
+_EVERY = [
+    "STOP",
+    "MAX_TOKENS",
+    "SAFETY",
+    "RECITATION",
+    "LANGUAGE",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "MODEL_ARMOR",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+    "IMAGE_OTHER",
+    "MALFORMED_FUNCTION_CALL",
+    "UNEXPECTED_TOOL_CALL",
+    "TOO_MANY_TOOL_CALLS",
+    "MALFORMED_RESPONSE",
+    "MISSING_THOUGHT_SIGNATURE",
+    "CONTINUATION",
+    "NO_IMAGE",
+    "OTHER",
+    "NEVER_SEEN",
+]
+
+
+@pytest.mark.parametrize("target", list(_SAME))
+@pytest.mark.parametrize("word", _EVERY)
+@pytest.mark.parametrize("message", ["", "Because of this."])
+def test_every_reason_arrives_or_is_reported_where_it_stands(target: str, word: str, message: str) -> None:
+    body = answer(word, message, "I look.")
+    whole = dragoman.translate_response(body, source="gemini", target=target)
+    stream = StreamTranslator(source="gemini", target=target)
+    out = stream.feed(b"data: " + json.dumps(body).encode() + b"\r\n\r\n") + stream.close()
+    for written, losses in ((whole.body, whole.losses), (out, stream.losses)):
+        paths = {loss.path for loss in losses}
+        same = _SAME[target].get(word)
+        if same is not None:
+            assert f'"{same}"'.encode() in written
+            assert "/candidates/0/finishReason" not in paths
+        elif f'"native_finish_reason":"{word}"'.encode() not in written:
+            assert "/candidates/0/finishReason" in paths
+        assert not message or message.encode() in written or "/candidates/0/finishMessage" in paths
+
+
+@pytest.mark.parametrize("word", ["eos", "abort", "sensitive", "network_error", "never_seen"])
+def test_a_word_of_a_sister_dialect_is_reported_or_carried(word: str) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": word}
+    body = {"id": "gen-1", "model": "m", "created": 1, "choices": [choice]}
+    to_chat = dragoman.translate_response(body, source="openrouter", target="openai-chat")
+    assert [loss.path for loss in to_chat.losses if loss.code == "stop.approximated"] == ["/choices/0/finish_reason"]
+    back = dragoman.translate_response(body, source="openai-chat", target="openrouter")
+    assert back.json()["choices"][0]["native_finish_reason"] == word
+    assert "stop.approximated" not in {loss.code for loss in back.losses}

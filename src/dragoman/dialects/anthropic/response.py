@@ -7,14 +7,13 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...canon.losses import Severity
 from ...canon.parts import Opaque, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, jsontext, service_tiers
 from ...codec.admit import Unknown
-from ...codec.endings import FAILED, failure, first_only, lose_missing_call, with_failure
+from ...codec.endings import FAILED, failure, first_only, lose_missing_call, lose_stop, says_it_all, with_failure
 from ...codec.extras import NULL, carried, gather, restore
 from ...crossing import Crossing
 from . import wire
@@ -169,11 +168,9 @@ def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> d
         lose_missing_call(stop, called, word, crossing)
     elif reason == "unknown" and crossing.source == wire.NAME:
         word = None
-    elif reason not in _EXACT or (stop.detail and word != "refusal"):
-        severity: Severity | None = "warning" if reason in FAILED else None
-        crossing.lose(
-            "stop.approximated", crossing.stopped(stop), f"{stop.detail or reason} is sent as {word}", severity
-        )
+    else:
+        exact = reason in _EXACT and (word == "refusal" or says_it_all(stop, _EXACT))
+        lose_stop(stop, word or "", crossing, exact=exact, written=word == "refusal" or reason in FAILED)
     out: dict[str, Any] = {"stop_reason": word, "stop_sequence": stop.sequence}
     own = stop.extra.get(wire.NAME) if stop.extra is not None else None
     if own is not None:

@@ -14,7 +14,7 @@ from ...canon.turns import Turn
 from ...codec import jsontext, service_tiers
 from ...codec.admit import Admitted, Unknown
 from ...codec.answer_ids import original
-from ...codec.endings import finer, in_order, lose_missing_call
+from ...codec.endings import finer, in_order, lose_missing_call, lose_stop
 from ...codec.extras import carried, gather
 from ...codec.model_names import bare
 from ...crossing import Crossing
@@ -67,9 +67,7 @@ _WORDS: dict[StopReason, str] = {
     "error": "OTHER",
     "unknown": "STOP",
 }
-_EXACT: frozenset[StopReason] = frozenset(
-    {"stop", "length", "tool_calls", "content_filter", "pause", "bad_tool_call", "error"}
-)
+_EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls", "content_filter", "pause", "bad_tool_call"})
 
 
 _NO_CANDIDATE = Stop("unknown")
@@ -199,10 +197,13 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
         crossing.keep(at, {"finishMessage": jsontext.raw(message)})
         extra = with_field(extra, "finishMessage", jsontext.raw(message))
         message = None
-    if message is None and isinstance(known, str) and crossing.target not in wire.KIN:
-        beyond = known in _REASONS and known != _WORDS[reason]
-        return Stop(reason, None, finer(known, reason) if beyond else "", extra)
-    return Stop(reason, None, message or "", extra, (*at, "finishMessage") if message else ())
+    own = ""
+    if isinstance(known, str) and known in _REASONS and (known != _WORDS[reason] or reason == "error"):
+        own = known
+    if message:
+        return Stop(reason, None, message, extra, (), own, (*at, "finishMessage"))
+    beyond = own and known != _WORDS[reason] and crossing.target not in wire.KIN
+    return Stop(reason, None, finer(own, reason) if beyond else "", extra, (), own)
 
 
 def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
@@ -218,9 +219,16 @@ def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
         return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}}, at=_FEEDBACK)
     message = value.get("blockReasonMessage")
     said = isinstance(message, str)
-    detail = message if said else f"the prompt was blocked: {value['blockReason']}"
-    where = (*_FEEDBACK, "blockReasonMessage" if said else "blockReason")
-    return Stop("content_filter", None, detail, {wire.NAME: {"promptFeedback": feedback}}, where)
+    word = str(value["blockReason"])
+    return Stop(
+        "content_filter",
+        None,
+        message if said else f"the prompt was blocked: {word}",
+        {wire.NAME: {"promptFeedback": feedback}},
+        (*_FEEDBACK, "blockReason"),
+        word,
+        (*_FEEDBACK, "blockReasonMessage") if said else (),
+    )
 
 
 def read_time(text: str) -> int | None:
@@ -314,14 +322,14 @@ def write_stop(stop: Stop, called: bool, candidate: dict[str, Any], crossing: Cr
     word: Any = own(stop.extra, "finishReason")
     if word is None:
         word = _WORDS[stop.reason]
-        if stop.reason not in _EXACT:
-            crossing.lose("stop.approximated", crossing.stopped(stop, number), f"{stop.reason} is sent as {word}")
+        exact = stop.word == word or (stop.reason in _EXACT and not stop.word)
+        lose_stop(stop, word, crossing, number, exact=exact, written=True)
     if bytes(word) != b"null" if isinstance(word, Raw) else True:
         candidate["finishReason"] = word
     message = own(stop.extra, "finishMessage")
     if message is not None:
         candidate["finishMessage"] = message
-    elif stop.detail and (stop.at or type(word) is str):  # else it was made of the word that stands there
+    elif stop.detail and (stop.detail_at or type(word) is str):  # else it was made of the word that stands there
         candidate["finishMessage"] = stop.detail
 
 

@@ -9,7 +9,16 @@ from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...codec import jsontext
-from ...codec.endings import FAILED, GAP, failure, first_only, lose_missing_call, with_failure
+from ...codec.endings import (
+    FAILED,
+    GAP,
+    failure,
+    first_only,
+    lose_missing_call,
+    lose_stop,
+    says_it_all,
+    with_failure,
+)
 from ...codec.extras import carried, gather, misplaced
 from ...crossing import Crossing
 from . import wire
@@ -137,9 +146,8 @@ def _write_stop(stop: Stop, crossing: Crossing) -> Any:
     if said is not None:
         return said
     word = "length" if stop.reason in ("length", "context_full") else "stop"
-    if (stop.reason not in _EXACT or stop.detail) and crossing.source != wire.NAME:
-        detail = f"{stop.detail or stop.sequence or stop.reason} is sent as {word}"
-        crossing.lose("stop.approximated", crossing.stopped(stop), detail, "warning" if stop.reason in FAILED else None)
+    if crossing.source != wire.NAME:
+        lose_stop(stop, word, crossing, exact=says_it_all(stop, _EXACT), written=stop.reason in FAILED)
     return word
 
 

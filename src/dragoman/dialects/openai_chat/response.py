@@ -13,7 +13,7 @@ from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usage
 from ...codec import answer_ids, jsontext, service_tiers
 from ...codec.admit import Admitted, Unknown
-from ...codec.endings import FAILED, GAP, failure, finer, in_order, with_failure
+from ...codec.endings import FAILED, GAP, failure, finer, in_order, lose_stop, says_it_all, with_failure
 from ...codec.extras import NULL, Fields, carried, gather, restore
 from ...codec.ids import hashed, to_chat_client
 from ...crossing import Crossing
@@ -173,7 +173,8 @@ def read_stop(word: str | None, parts: list[Part], at: Path, crossing: Crossing)
     if word not in _REASONS:
         return Stop(reason, extra=crossing.keep(at, own))
     hosts = word not in _FINISH_REASONS and word != "error" and crossing.target not in _SISTERS
-    return Stop(reason, detail=finer(word, reason) if hosts else "", extra={wire.NAME: own})
+    detail = finer(word, reason) if hosts else ""
+    return Stop(reason, detail=detail, extra={wire.NAME: own}, word=word if hosts else "")
 
 
 def _weak_reason(reason: StopReason, word: str | None, parts: list[Part]) -> StopReason:
@@ -337,8 +338,9 @@ def own_word(stop: Stop, crossing: Crossing) -> Stop:
     if stop.extra is None or wire.NAME not in stop.extra or crossing.source == crossing.target:
         return stop
     word = jsontext.plain(stop.extra[wire.NAME]["finish_reason"])
-    foreign = crossing.target == wire.NAME and word not in _FINISH_REASONS
-    return msgspec.structs.replace(stop, extra=None) if foreign else stop
+    if crossing.target != wire.NAME or word in _FINISH_REASONS:
+        return stop
+    return msgspec.structs.replace(stop, extra=None, word=str(word))
 
 
 def called(stop: Stop, calls: bool, crossing: Crossing, number: int) -> Stop:
@@ -356,11 +358,8 @@ def write_stop(stop: Stop, refused: bool, crossing: Crossing, number: int = 0) -
     word = _WORDS[stop.reason]
     if stop.reason == "refusal" and not refused:
         word = "content_filter"
-    elif stop.reason in _EXACT and not stop.detail:
-        return word
-    detail = f"{stop.detail or stop.sequence or stop.reason} is sent as {word}"
-    at = crossing.stopped(stop, number)
-    crossing.lose("stop.approximated", at, detail, "warning" if stop.reason in FAILED else None)
+    exact = says_it_all(stop, _EXACT) and not (stop.reason == "refusal" and not refused)
+    lose_stop(stop, word, crossing, number, exact=exact, written=stop.reason in FAILED)
     return word
 
 

@@ -16,7 +16,7 @@ from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
 from ...codec import answer_ids, jsontext, service_tiers
 from ...codec.admit import Unknown
-from ...codec.endings import first_only, lose_missing_call
+from ...codec.endings import first_only, lose_missing_call, lose_stop, says_it_all
 from ...codec.extras import NULL, carried, gather, restore
 from ...codec.memo import Same
 from ...codec.plain import EMPTY_VALUES
@@ -47,7 +47,7 @@ _ENDS: dict[StopReason, tuple[str, str]] = {
     "bad_tool_call": ("failed", ""),
     "error": ("failed", ""),
 }
-_EXACT: frozenset[StopReason] = frozenset({"stop", "tool_calls", "refusal", "length", "content_filter", "error"})
+_EXACT: frozenset[StopReason] = frozenset({"stop", "tool_calls", "refusal", "length", "content_filter"})
 _STATUS = ("status",)
 _ECHO_NAMES = tuple(wire.ANSWER_ECHO)
 _ECHO_NOTHING = tuple(wire.ANSWER_ECHO.values())
@@ -402,20 +402,21 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Cross
     if own:
         return {name: jsontext.plain(value) for name, value in own.items()}
     status, reason = _ENDS[stop.reason]
-    exact = stop.reason in _EXACT and (status == "failed" or not stop.detail)
+    exact = says_it_all(stop, _EXACT)
     if stop.reason == "refusal" and not any(isinstance(part, Text) and part.refusal for part in parts):
         # A refusal is a part here; without one, an empty completed answer would look like success.
         status, reason, exact = "incomplete", "content_filter", False
     if stop.reason == "tool_calls":
         lose_missing_call(stop, any(type(part) is ToolCall for part in parts), status, crossing)
-    if not exact:
-        said = stop.detail or stop.sequence or stop.reason
-        crossing.lose("stop.approximated", crossing.stopped(stop), f"{said} is sent as {reason or status}")
+    lose_stop(stop, reason or status, crossing, exact=exact, written=status == "failed")
     out: dict[str, Any] = {"status": status}
     if reason:
         out["incomplete_details"] = {"reason": reason}
     if status == "failed" and crossing.source != wire.NAME:
-        out["error"] = {"code": "server_error", "message": stop.detail or f"the upstream ended with {stop.reason}"}
+        out["error"] = {
+            "code": "server_error",
+            "message": stop.detail or f"the upstream ended with {stop.word or stop.reason}",
+        }
     return out
 
 

@@ -193,15 +193,21 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         fingerprint = (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)
         # Clients of this dialect want to be told who answered: Pydantic AI refuses an answer without it.
         extra = wire.with_chat(extra, {_PRINT: fingerprint, "provider": jsontext.raw(came_from)})
+    stop, native = written_stop(response.stop, crossing)
+    if native:
+        extra = wire.with_chat(extra, {f"choices/0/{_NATIVE}": jsontext.raw(native)})
     others = []
     for i, one in enumerate(response.alternatives):
         parts, fields = _told(with_failure(one.parts, failed(one.stop), GAP), crossing, mine)
         own = _without_null_audio(wire.homed(one.extra))
         own = _beside(own, _below(fields, "message/")) if fields else own
-        others.append(Alternative(parts, written_stop(one.stop, crossing, i + 1), own))
+        ended, native = written_stop(one.stop, crossing, i + 1)
+        if native:
+            own = wire.with_chat(own, {_NATIVE: jsontext.raw(native)})
+        others.append(Alternative(parts, ended, own))
     out = Response(
         told[0],
-        written_stop(response.stop, crossing),
+        stop,
         response.id,
         response.model,
         response.created,
@@ -219,6 +225,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
 
 
 _PRINT = "system_fingerprint"
+_NATIVE = "native_finish_reason"
 
 
 def _without_null_audio(extra: Extra | None) -> Extra | None:
@@ -269,21 +276,28 @@ def failed(stop: Stop) -> str:
     return "" if stop.reason == "error" and not stop.detail else failure(stop, wire.NAME, wire.CHAT)
 
 
-def written_stop(stop: Stop, crossing: Crossing, number: int = 0) -> Stop:
-    """The stop for Chat's writer: this dialect has a word for an answer that failed."""
+def written_stop(stop: Stop, crossing: Crossing, number: int = 0) -> tuple[Stop, str]:
+    """The stop for Chat's writer, and the upstream's own word for `native_finish_reason` where Chat's word says less.
+
+    This dialect has a word for an answer that failed.
+    """
     extra: Extra | None = wire.homed(stop.extra)
-    at = crossing.stopped(stop, number)
+    native = stop.word if not wire.own(stop.extra) else ""
     if crossing.source == wire.CHAT and extra is not None and wire.CHAT in extra:
         word = jsontext.plain(extra[wire.CHAT]["finish_reason"])
         if word not in _WORDS:
-            if word != "function_call":
-                crossing.lose("stop.approximated", at, f"{word} is sent in another word")
+            native = str(word) if word != "function_call" else ""
             extra = None
     if stop.reason in ("error", "bad_tool_call") and not (extra is not None and wire.CHAT in extra):
-        if stop.reason != "error" or stop.detail:
-            crossing.lose("stop.approximated", at, f"{stop.detail or stop.reason} is sent as error", "warning")
+        if stop.reason != "error" or stop.detail_at or (stop.detail and not native):
+            said = f"{native or stop.detail or stop.reason} is sent as error"
+            crossing.lose("stop.approximated", crossing.stopped(stop, number), said, "warning")
         extra = wire.with_chat(extra, {"finish_reason": _ERROR})
-    return stop if extra is stop.extra else msgspec.structs.replace(stop, extra=extra)
+    if not native:
+        return stop if extra is stop.extra else msgspec.structs.replace(stop, extra=extra), ""
+    # A detail without a field of its own was made of the word.
+    detail = stop.detail if stop.detail_at else ""
+    return msgspec.structs.replace(stop, extra=extra, word="", detail=detail), native
 
 
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:

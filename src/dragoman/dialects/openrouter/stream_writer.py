@@ -47,6 +47,7 @@ class StreamWriter(chat.StreamWriter):
         self._thoughts: dict[int, _Thought] = {}
         self._wrapped: set[int] = set()  # custom calls
         self._mine = crossing.source == wire.NAME
+        self._native = ""  # the upstream's own word for why the answer ended
 
     def send(self, event: Event) -> bytes:
         if isinstance(event, PartDelta) and event.index in self._thoughts:
@@ -55,6 +56,11 @@ class StreamWriter(chat.StreamWriter):
 
     def template(self, index: int) -> Template | None:
         return None if index in self._thoughts or index in self._wrapped else super().template(index)
+
+    def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:
+        if self._native and finish != b"null":
+            finish += b',"native_finish_reason":' + jsontext.encode(self._native)
+        return super()._chunk(answer, delta, finish)
 
     def _start(self, event: Start) -> bytes:
         super()._start(event)
@@ -141,7 +147,7 @@ class StreamWriter(chat.StreamWriter):
         words = failed(stop)
         if wire.own(stop.extra):
             stop = Stop(stop.reason)  # what a provider called it is not told here
-        stop = written_stop(stop, self._crossing, event.answer)
+        stop, self._native = written_stop(stop, self._crossing, event.answer)
         out = self._failed(words, event.answer) + super()._finish(Finish(stop, None, event.answer, False, event.extra))
         if usage is not None and event.last:
             figures = _line(write_usage(usage, self._crossing))

@@ -432,7 +432,7 @@ def test_an_answer_of_another() -> None:
         ("context_full", "MAX_TOKENS", False),
         ("refusal", "SAFETY", False),
         ("pause", "CONTINUATION", True),
-        ("error", "OTHER", True),
+        ("error", "OTHER", False),
         ("unknown", "STOP", False),
     ],
 )

@@ -344,7 +344,7 @@ def test_an_answer_repeats_what_its_client_asked() -> None:
         ("refusal", "incomplete", {"reason": "content_filter"}, ["stop.approximated"]),
         ("pause", "completed", None, ["stop.approximated"]),
         ("bad_tool_call", "failed", None, ["stop.approximated"]),
-        ("error", "failed", None, []),
+        ("error", "failed", None, ["stop.approximated"]),
     ],
 )
 def test_ends_for_a_client(reason: StopReason, status: str, details: Any, losses: list[str]) -> None:
