@@ -147,8 +147,10 @@ def function(value: Json, path: Path, facts: Facts) -> None:
     schema("tool.schema")(value.get("parameters", {}), (*path, "parameters"), facts)
     if value.get("strict"):
         strict(facts, (*path, "strict"))
+    form = value.get("format") or {}
+    facts.put("tool.grammar", (form.get("grammar") or {}).get("definition"), (*path, "format", "grammar", "definition"))
     for key, inner in value.items():
-        if key not in ("name", "description", "parameters", "strict"):
+        if key not in ("name", "description", "parameters", "strict", "format"):
             facts.leaves("tool.option", inner or None, (*path, key))
 
 

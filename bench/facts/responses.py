@@ -90,6 +90,15 @@ def _usage(value: Json, path: Path, facts: Facts) -> None:
             other_figures(facts, inner, (*path, key))
 
 
+_CALLS_OF_CLIENT = ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call")
+
+
+def _for_client(item: dict[str, Any]) -> bool:
+    """Whether an item is a call that the client runs. A shell in a container is the upstream's."""
+    place = (item.get("environment") or {}).get("type", "local")
+    return item.get("type") in _CALLS_OF_CLIENT and place == "local"
+
+
 def _finish(document: Json, facts: Facts) -> None:
     """The reason is spread over the status, its details and the kinds of items."""
     status, output = document.get("status"), document.get("output") or []
@@ -99,8 +108,7 @@ def _finish(document: Json, facts: Facts) -> None:
         reason = reasons.get(details.get("reason"), details.get("reason"))
         facts.put("finish", reason, ("incomplete_details", "reason"))
     elif status == "completed":
-        calls = ("function_call", "custom_tool_call", "local_shell_call", "apply_patch_call")
-        called = any(isinstance(item, dict) and item.get("type") in calls for item in output)
+        called = any(isinstance(item, dict) and _for_client(item) for item in output)
         refused = any(fact.kind == "refusal" for fact in facts)
         facts.put("finish", "tool_calls" if called else "content_filter" if refused else "stop", ("status",))
 

@@ -251,3 +251,22 @@ def test_a_stream_has_the_facts_of_the_answer_it_amounts_to(dialect: str) -> Non
     known = {("text", "Hello"), ("finish", "stop"), ("model", "m"), ("usage.input", "3"), ("usage.output", "2")}
     assert known <= found
     assert dialect == "ollama" or ("id", "a") in found
+
+
+def test_a_call_that_the_client_runs_ends_the_answer_with_calls() -> None:
+    def finish(**more: Any) -> set[str]:
+        item = {"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}, **more}
+        body = json.dumps({"status": "completed", "output": [item]}).encode()
+        return {fact.value for fact in dialects.read("openai-responses", "answer", body) if fact.kind == "finish"}
+
+    assert finish() == finish(environment={"type": "local"}) == {"tool_calls"}
+    assert finish(environment={"type": "container_auto"}) == {"stop"}
+
+
+def test_the_grammar_of_a_free_text_tool_stands_in_two_forms() -> None:
+    grammar = {"syntax": "lark", "definition": "start: X"}
+    chat = {"type": "custom", "custom": {"name": "f", "format": {"type": "grammar", "grammar": grammar}}}
+    responses = {"type": "custom", "name": "f", "format": {"type": "grammar", **grammar}}
+    for dialect, tool in (("openai-chat", chat), ("openai-responses", responses)):
+        facts = dialects.read(dialect, "request", json.dumps({"tools": [tool]}).encode())
+        assert "start: X" in {fact.value for fact in facts if fact.kind == "tool.grammar"}
