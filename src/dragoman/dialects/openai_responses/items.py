@@ -33,6 +33,7 @@ from .images import fits_item, image_item, is_picture, sent_item
 from .message import read_content, write_output_text
 from .other_items import read_other
 from .tools import IDS, NAMES, own_fields, with_fields
+from .unknown_items import as_message
 
 MADE_HERE = "rs_" + MARK
 """How the ids of reasoning items begin that no upstream of this dialect made: they are never sent to one."""
@@ -72,6 +73,8 @@ def read_item(
             parts.append(thought)
     elif (call := read_answer_call(item, at, crossing)) is not None:
         parts.append(call)
+    elif (message := as_message(item, at, crossing)) is not None:
+        _read_message(message[0], at, parts, crossing, message[1])
     else:
         parts.extend(read_other(item, at, crossing))
 

@@ -35,6 +35,7 @@ from .search import NAME as SEARCH
 from .search import read_search
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
+from .unknown_items import as_message
 
 _ROLES: dict[str | None, Role] = {"system": "system", "developer": "developer", "user": "user"}
 _SAID = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
@@ -151,6 +152,8 @@ def _read_turns(
                 continue
         if kind in _SAID and (kind != "message" or item.role == "assistant"):
             read_item(item, at, said, crossing, unknown)
+        elif (message := as_message(item, at, crossing)) is not None:
+            read_item(message[0], at, said, crossing, message[1])
         else:
             _read_other(item, at, said, added, crossing)
     if said:

@@ -369,8 +369,9 @@ class StreamReader(FrameReader):
         events.append(fault_from(error, 0, {}))
 
     def _note(self, kind: str, unknown: Unknown) -> None:
-        """Fields of events that nobody knows are said once for each kind of event."""
-        if unknown and kind not in self._noted and kind in _KNOWN:
+        """Fields of events that nobody knows are reported once for each kind of event. Those of an event that brings a
+        piece of an item stand in the item, too."""
+        if unknown and kind not in self._noted and kind in _KNOWN and kind not in PROGRESS:
             self._noted.add(kind)
             for path, fields in unknown.items():
                 self._crossing.keep(path, fields)

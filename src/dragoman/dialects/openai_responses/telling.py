@@ -7,10 +7,12 @@ without deltas is told whole.
 from __future__ import annotations
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from ...canon.events import Event, PartDelta, PartEnd, PartStart
 from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall, pointer
 from ...codec import jsontext
+from ...codec.endings import GAP
 from ...codec.half_characters import spelled_whole
 from ...crossing import Crossing
 from ...errors import WireError
@@ -32,6 +34,13 @@ ANNOTATION = "response.output_text.annotation.added"
 PART_DONE = "response.content_part.done"
 _SUMMARY, _SUMMARY_DONE = "response.reasoning_summary_text.delta", "response.reasoning_summary_text.done"
 _NO_DELTA = "\0"
+
+
+def _shifted(cited: Citation, by: int) -> Citation:
+    """A citation in a text that goes on behind another."""
+    if cited.start is None or cited.end is None:
+        return cited
+    return replace(cited, start=cited.start + by, end=cited.end + by)
 
 
 class Item:
@@ -191,6 +200,8 @@ class Teller:
         elif isinstance(last, ToolCall):
             text = last.arguments
         rest = self._untold(item, last, text)
+        if citations and rest.endswith(text) and len(rest) > len(text):
+            citations = tuple([_shifted(cited, item.count + len(rest) - len(text)) for cited in citations])
         if rest or citations or last.seal is not None:
             events.append(PartDelta(item.index, rest, last.seal, citations))
         self._score(item.index, last.at, last.extra, events)
@@ -210,7 +221,7 @@ class Teller:
 
     def _untold(self, item: Item, last: Part, text: str) -> str:
         """What the last word says beyond the deltas. A host may space it otherwise; if it says something else, frames
-        are missing, and a call with a hole in it is no call."""
+        are missing, and a call with a hole in it is no call. A text of which less than half came follows whole."""
         told = "".join(item.pieces)
         if text.startswith(told):
             return text[item.count :]
@@ -218,8 +229,11 @@ class Teller:
             if text.startswith(spelled):
                 return text[len(spelled) :]
         if not isinstance(last, ToolCall):
-            self._crossing.lose("event.dropped", last.at, "the deltas differ from the whole text", "warning")
-        elif last.custom or not jsontext.is_whole(told):
+            follows = len(text) > 2 * len(told)
+            said = "the deltas differ from the whole text" + (", which follows them" if follows else "")
+            self._crossing.lose("event.dropped", last.at, said, "warning")
+            return GAP + text if follows else ""
+        if last.custom or not jsontext.is_whole(told):
             raise WireError(wire.NAME, pointer(last.at), "arguments that go on as they began")
         return ""
 

@@ -1,0 +1,29 @@
+"""Owns items of a type that is not known: one that has the shape of an assistant's message is read as that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...canon.parts import Path
+from ...codec import jsontext
+from ...codec.admit import Unknown
+from ...crossing import Crossing
+from . import wire
+
+_SAID = frozenset({"output_text", "refusal"})
+
+
+def as_message(item: wire.Item, at: Path, crossing: Crossing) -> tuple[wire.Item, Unknown] | None:
+    """The item as a message, for another dialect; None where the item has no words of the assistant's."""
+    if crossing.target == wire.NAME or (not item.strange and item.role != "assistant"):
+        return None
+    value = jsontext.plain(item.strange or jsontext.raw(item))
+    if not isinstance(value, dict) or value.get("role") != "assistant" or not _has_words(value.get("content")):
+        return None
+    crossing.lose("field.dropped", (*at, "type"), f"{value.get('type')} is read as a message", "info")
+    found, unknown, _ = wire.ITEM.admit(jsontext.raw({**value, "type": "message"}), at)
+    return found, unknown
+
+
+def _has_words(content: Any) -> bool:
+    return isinstance(content, list) and any(isinstance(part, dict) and part.get("type") in _SAID for part in content)
