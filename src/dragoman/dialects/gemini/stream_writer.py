@@ -291,7 +291,7 @@ class StreamWriter:
         prefix = "" if answer else "candidates/0/"
         mine = {name: own(self._extra, prefix + name) for name in METADATA}
         found: dict[str, Any] = {name: value for name, value in mine.items() if value is not None}
-        if found or self._crossing.source in wire.KIN:  # kin bring theirs with the last chunk, whole
+        if found:
             return found
         texts = self._texts.get(answer, [])
         grounding = None
