@@ -26,10 +26,7 @@ _FALLBACK = "the SDK takes the model of a fallback in mid-stream; the start of o
 _NO_ROLE = "a recorded mistake: the only turn has a role nobody knows, refused by its upstream as well"
 _GO = "the host sends objects of empty texts for what is absent; they are not written again, nor what we put in them"
 _LATE = "Azure's first chunk has no id and no model; the SDK takes the empty ones, we those of the next chunk"
-_CITED = "citations come in several chunks; the reference keeps the last of them, we keep all"
-_LAST_WORD = (
-    "citations come in several chunks; kin get the last metadata as it is in a whole answer, all of it in a stream"
-)
+_CITED = "citations without a place are alike; a stream has each of them once, a whole answer has all"
 _TERMINAL = "the terminal event's response holds no output; the SDK takes that, we take the items of the stream"
 _PASSED = "the client of a compatible host sent a field of OpenRouter's: it goes on, and is understood there"
 _NOWHERE = "citations of no characters at all, at the beginning: Gemini leaves zeros out, so the whole text is cited"
@@ -70,12 +67,10 @@ EXCEPTIONS: tuple[Known, ...] = (
         "the arguments are cut off by the token limit; the SDK repairs them, we keep what was said",
     ),
     Known("gemini-7d45418d4aba", "fold gemini", "the stream ends without a finish reason, which is a fault to us"),
-    Known("gemini-9a8714a697cc", "fold gemini", _CITED),
     Known("gemini-3b5854d02024", "fold gemini", _CITED),
-    Known("code-assist-9a8714a697cc", "fold code-assist", _CITED),
     Known("code-assist-3b5854d02024", "fold code-assist", _CITED),
-    Known("gemini-3b5854d02024", "stream as whole gemini to code-assist", _LAST_WORD),
-    Known("code-assist-3b5854d02024", "stream as whole code-assist to gemini", _LAST_WORD),
+    Known("gemini-3b5854d02024", "stream as whole gemini to code-assist", _CITED),
+    Known("code-assist-3b5854d02024", "stream as whole code-assist to gemini", _CITED),
     Known("gemini-d318bffadc01", "unknown fields come back, request gemini", _NO_ROLE),
     Known("gemini-d318bffadc01", "unknown kinds come back, request gemini", _NO_ROLE),
     Known("code-assist-d318bffadc01", "unknown fields come back, request code-assist", _NO_ROLE),
