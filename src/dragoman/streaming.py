@@ -12,6 +12,7 @@ from .canon.losses import Loss
 from .canon.parts import Opaque, ToolCall
 from .codec.convoy import Convoy
 from .codec.custom import Unwrapper
+from .codec.escaped_halves import EscapedHalves
 from .codec.faults import unsaid
 from .codec.half_characters import HalfCharacters
 from .codec.ids import Apart, earlier
@@ -52,6 +53,7 @@ class StreamTranslator:
         self._same = PassThrough(source) if source == target and not (answers is not None and answers.wrapped) else None
         """Within one dialect: the frames as they are."""
         self._halves = self._crossing.half_characters = HalfCharacters()
+        self._escapes = EscapedHalves(self._crossing)
         self._crossing.scored = self._from.logprobs is not None and self._to.logprobs is not None
         self._reader = self._from.reader(self._crossing)
         self._writer = self._to.writer(self._crossing)
@@ -126,7 +128,7 @@ class StreamTranslator:
         if self._halves.active:
             events = self._halves.joined(events, self._crossing)
         out = self._written(events[0]) if len(events) == 1 else b"".join([self._written(event) for event in events])
-        if framed is not None and framed.going_on >= 0 and not self._halves.active:
+        if framed is not None and framed.going_on >= 0 and not self._halves.active and not self._escapes.holding:
             self._enter_lane(framed)
         return out
 
@@ -134,6 +136,8 @@ class StreamTranslator:
         index = reader.going_on
         template = cast(TemplateWriter, self._writer).template(index)
         if template is not None and (self._convoy is None or not self._convoy.holds(index)):
+            if index in self._escapes.calls:
+                template = template._replace(arguments=True)
             self._index = index
             self._lane = reader.lane(template, self._told)
 
@@ -187,12 +191,19 @@ class StreamTranslator:
     def _written(self, event: Event) -> bytes:
         """What an event is for the client. Nearly all are a few words more of what goes on, with nothing to be done."""
         if type(event) is PartDelta:
+            if event.index in self._escapes.calls:
+                sound = self._escapes.mended(event)
+                if sound is None:
+                    return b""
+                event = sound
             if self._restorer is None:
                 if self._convoy is None or (event.seal is None and self._convoy.passes(event)):
                     return self._writer.send(event)
         elif type(event) is PartStart:
             self._halves.places[event.index] = event.part.at
             if type(event.part) is ToolCall:
+                if not event.part.custom:
+                    self._escapes.begin(event.index, event.part.at)
                 if self._stand_ins:
                     report_stand_in(event.part, self._stand_ins, self._crossing)
                 call = self._ids[event.answer].call(event.part, self._crossing)
@@ -200,6 +211,10 @@ class StreamTranslator:
                     event = PartStart(event.index, call, event.answer)
             elif isinstance(event.part, Opaque) and self._hosted is None:
                 self._hosted = self._hosted_events()
+        elif type(event) is PartEnd and event.index in self._escapes.calls:
+            rest = self._escapes.end(event.index)
+            if rest:
+                return self._written(PartDelta(event.index, rest)) + self._written(event)
         events = [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
         if self._convoy is None and self._restorer is None and type(event) is not Fault:
             return b"".join([self._writer.send(event) for event in events])

@@ -119,3 +119,5 @@ class Template(NamedTuple):
     between: bytes = b""
     """What stands between the number and the words."""
     number: int = -1
+    arguments: bool = False
+    """The words are arguments of a call: escapes of half characters in them have to be looked at."""

@@ -62,7 +62,7 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
     opening, words = slice(size), slice(size, None)
     number = link = opening  # where they stand when there is a number: not known yet
     arguments = head.rstrip(b" ").endswith(_ARGUMENTS)
-    before, behind, between, count = template
+    before, behind, between, count, escapes = template
     tell = told.append
 
     def lane(frame: bytes) -> bytes | None:
@@ -92,6 +92,8 @@ def _lane(shape: Shape, told: list[str], template: Template) -> Lane:
             return None
         if arguments and text[:1] == "{" and (not told or told[-1].rstrip()[-1:] == "}"):
             return None  # they may be those of another call: the reader has to look
+        if escapes and ("\\ud" in text or "\\uD" in text or text.endswith(("\\", "\\u"))):
+            return None  # it may be half a character
         tell(text)
         if between:
             count += 1
