@@ -80,7 +80,8 @@ def lose_stop(
     """Report a stop that is sent as `word`. `exact`: the word says the same; `written`: so is the sentence about it."""
     if not exact:
         said = stop.word or (stop.detail if not stop.detail_at else "") or stop.sequence or stop.reason
-        severity: Severity | None = "warning" if stop.reason in FAILED and word not in _FAILURES else None
+        grave = stop.reason in FAILED and word not in _FAILURES
+        severity: Severity | None = "warning" if grave or (stop.word and stop.reason == "unknown") else None
         crossing.lose("stop.approximated", crossing.stopped(stop, number), f"{said} is sent as {word}", severity)
     if stop.detail_at and not written:
         crossing.lose("field.dropped", stop.detail_at, severity="info")

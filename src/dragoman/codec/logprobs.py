@@ -36,9 +36,8 @@ class _Chosen(Struct, forbid_unknown_fields=True):
     logProbabilitySum: float | None = None
 
 
-class _Content(Struct, forbid_unknown_fields=True):
+class _Content(Struct):
     content: list[Token] | None = None
-    refusal: None = None
 
 
 def cross(response: Response, source: Place | None, target: Place | None, crossing: Crossing) -> Response:
@@ -76,6 +75,10 @@ def _moved(
     if not tokens or (target.on_texts and not any(map(_takes_tokens, parts))):
         return parts, extra
     unkeep(crossing, places)
+    if source.form == "content":
+        # Lists beside that of the text: the refusal's, or that of the thoughts (DeepSeek).
+        rest = jsontext.fields((extra or {})[source.dialect][_name(source, number)])
+        crossing.keep(places[0], {name: value for name, value in rest.items() if name != "content"})
     if source.form == "chosen":
         crossing.lose("field.dropped", places[0], "the numbers of the tokens", "info")
     if target.on_texts:

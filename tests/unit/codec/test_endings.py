@@ -153,3 +153,24 @@ def test_a_word_of_a_sister_dialect_is_reported_or_carried(word: str) -> None:
     back = dragoman.translate_response(body, source="openai-chat", target="openrouter")
     assert back.json()["choices"][0]["native_finish_reason"] == word
     assert "stop.approximated" not in {loss.code for loss in back.losses}
+
+
+@pytest.mark.parametrize(
+    ("source", "body", "path"),
+    [
+        ("anthropic", {"type": "message", "role": "assistant", "content": [], "stop_reason": "whim"}, "/stop_reason"),
+        (
+            "ollama",
+            {"model": "m", "message": {"role": "assistant"}, "done": True, "done_reason": "whim"},
+            "/done_reason",
+        ),
+        ("gemini", answer("whim", "", "I look."), "/candidates/0/finishReason"),
+    ],
+)
+def test_a_word_that_nobody_knows_is_reported_or_carried(source: str, body: dict[str, object], path: str) -> None:
+    for target in ("openai-chat", "openai-responses"):
+        out = dragoman.translate_response(body, source=source, target=target)
+        assert path in {loss.path for loss in out.losses if loss.code == "stop.approximated"}
+    out = dragoman.translate_response(body, source=source, target="openrouter")
+    assert out.json()["choices"][0]["native_finish_reason"] == "whim"
+    assert "stop.approximated" not in {loss.code for loss in out.losses}

@@ -79,12 +79,14 @@ def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool
         value = jsontext.plain(details)
         if isinstance(value, dict):
             detail = str(value.get("explanation") or value.get("category") or "")
-    if word is not None and (reason == "unknown" or word != _WORDS[reason]):
-        fields["stop_reason"] = jsontext.raw(word)
-    extra = crossing.keep((), fields) if fields else None
+        crossing.keep((), dict(fields))
+    own = word if word is not None and (reason == "unknown" or word != _WORDS[reason]) else ""
+    if own:
+        fields["stop_reason"] = jsontext.raw(own)
     if called and reason in ("stop", "unknown"):
         reason = "tool_calls"
-    return Stop(reason, sequence, detail, extra, _SEQUENCE if sequence is not None else ())
+    at = _SEQUENCE if sequence is not None else ("stop_reason",) if own else ()
+    return Stop(reason, sequence, detail, {wire.NAME: fields} if fields else None, at, own)
 
 
 def read_usage(usage: wire.Usage, at: tuple[str, ...], crossing: Crossing, unknown: Unknown) -> Usage:
@@ -166,6 +168,8 @@ def write_stop(stop: Stop, called: bool, refused: bool, crossing: Crossing) -> d
     if reason == "tool_calls" and not called:
         word = "end_turn"
         lose_missing_call(stop, called, word, crossing)
+    elif stop.word and crossing.source == wire.NAME:
+        pass  # the word itself is put back
     elif reason == "unknown" and crossing.source == wire.NAME:
         word = None
     else:

@@ -184,8 +184,6 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
     extra: Extra | None = None
     if isinstance(known, str) and known in _REASONS:
         reason = _REASONS[known]
-    elif word is not None:
-        extra = crossing.keep(at, {"finishReason": jsontext.raw(word)})
     if reason not in ("length", "content_filter") and any(isinstance(part, ToolCall) for part in parts):
         if reason == "bad_tool_call" and crossing.target not in wire.KIN:
             crossing.lose("stop.approximated", (*at, "finishReason"), f"{known}, beside usable calls", "warning")
@@ -197,13 +195,12 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
         crossing.keep(at, {"finishMessage": jsontext.raw(message)})
         extra = with_field(extra, "finishMessage", jsontext.raw(message))
         message = None
-    own = ""
-    if isinstance(known, str) and known in _REASONS and (known != _WORDS[reason] or reason == "error"):
-        own = known
+    own = str(known) if known is not None and (known != _WORDS[reason] or reason == "error") else ""
+    where = (*at, "finishReason") if own else ()
     if message:
-        return Stop(reason, None, message, extra, (), own, (*at, "finishMessage"))
+        return Stop(reason, None, message, extra, where, own, (*at, "finishMessage"))
     beyond = own and known != _WORDS[reason] and crossing.target not in wire.KIN
-    return Stop(reason, None, finer(own, reason) if beyond else "", extra, (), own)
+    return Stop(reason, None, finer(own, reason) if beyond else "", extra, where, own)
 
 
 def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
@@ -211,7 +208,7 @@ def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
     if not feedback:
         return None
     value = peek(feedback)
-    blocked = isinstance(value, dict) and bool(value.get("blockReason"))
+    blocked = isinstance(value, dict) and bool(value.get("blockReason") or value.get("blockReasonMessage"))
     if isinstance(value, dict):
         rest = {name: jsontext.raw(inner) for name, inner in value.items() if not (blocked and name in _BLOCK)}
         crossing.keep(_FEEDBACK, rest)
@@ -219,7 +216,7 @@ def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
         return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}}, at=_FEEDBACK)
     message = value.get("blockReasonMessage")
     said = isinstance(message, str)
-    word = str(value["blockReason"])
+    word = str(value.get("blockReason") or "")
     return Stop(
         "content_filter",
         None,

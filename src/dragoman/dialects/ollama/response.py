@@ -90,7 +90,7 @@ def read_stop(word: str | None, parts: list[Part], crossing: Crossing) -> Stop:
         reason = "tool_calls"
     if not word or word in ("stop", "length"):
         return Stop(reason)
-    return Stop(reason, extra=crossing.keep((), {"done_reason": jsontext.raw(word)}))
+    return Stop(reason, extra={wire.NAME: {"done_reason": jsontext.raw(word)}}, word=word)
 
 
 def read_usage(answer: wire.Answer) -> Usage | None:

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
-from ...canon.response import Alternative, Response, Stop, Usage
+from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...codec import jsontext
 from ...codec.admit import Admitted
 from ...codec.endings import GAP, failure, with_failure
@@ -297,7 +297,8 @@ def written_stop(stop: Stop, crossing: Crossing, number: int = 0) -> tuple[Stop,
         return stop if extra is stop.extra else msgspec.structs.replace(stop, extra=extra), ""
     # A detail without a field of its own was made of the word.
     detail = stop.detail if stop.detail_at else ""
-    return msgspec.structs.replace(stop, extra=extra, word="", detail=detail), native
+    reason: StopReason = "stop" if stop.reason == "unknown" else stop.reason
+    return msgspec.structs.replace(stop, reason=reason, extra=extra, word="", detail=detail), native
 
 
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+import dragoman
 from dragoman.canon import (
     Alternative,
     Citation,
@@ -113,8 +114,19 @@ def test_a_word_that_is_not_known_is_kept(word: Any) -> None:
     body = {"candidates": [candidate({"text": "a"}, finishReason=word)]}
     response, lost = read_answer(body)
     assert response.stop.reason == "unknown"
-    assert lost == [("field.dropped", "/candidates/0/finishReason")]
+    assert lost == []
+    assert (response.stop.word, response.stop.at) == (str(word), ("candidates", 0, "finishReason"))
     assert answer_again(body) == body
+
+
+def test_a_message_alone_says_that_the_prompt_was_blocked() -> None:
+    body = {"promptFeedback": {"blockReasonMessage": "Not this."}, "modelVersion": "m", "responseId": "r"}
+    out = dragoman.translate_response(body, source="gemini", target="anthropic")
+    assert out.json()["stop_reason"] == "refusal"
+    assert out.json()["stop_details"]["explanation"] == "Not this."
+    chat = dragoman.translate_response(body, source="gemini", target="openai-chat")
+    assert chat.json()["choices"][0]["finish_reason"] == "content_filter"
+    assert "/promptFeedback/blockReasonMessage" in {loss.path for loss in chat.losses}
 
 
 @pytest.mark.parametrize(

@@ -75,12 +75,12 @@ def test_an_answer_is_read() -> None:
     [
         ("stop", Stop("stop"), []),
         ("length", Stop("length"), []),
-        ("load", Stop("stop", extra={"ollama": {"done_reason": Raw(b'"load"')}}), [("field.dropped", "/done_reason")]),
+        ("load", Stop("stop", extra={"ollama": {"done_reason": Raw(b'"load"')}}, word="load"), []),
         (None, Stop("unknown"), []),
         (
             "odd",
-            Stop("stop", extra={"ollama": {"done_reason": Raw(b'"odd"')}}),
-            [("field.dropped", "/done_reason")],
+            Stop("stop", extra={"ollama": {"done_reason": Raw(b'"odd"')}}, word="odd"),
+            [],
         ),
     ],
 )
