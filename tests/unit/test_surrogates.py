@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from dragoman import (
@@ -222,3 +223,15 @@ def test_tools_and_faults(target: str) -> None:
     assert _is_sound(out.body)
     assert "bad \ufffd" in json.dumps(json.loads(told.body), ensure_ascii=False)
     assert "character.replaced" in [loss.code for loss in told.losses]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize("as_text", [True, False])
+def test_an_earlier_conversation_with_half_a_character_is_reported(target: str, as_text: bool) -> None:
+    held: Any = {"role": "user", "content": "half \ud83d"}
+    if as_text:
+        held = msgspec.Raw(rb'{"role":"user","content":"half \ud83d"}')
+    body = {"model": "m", "input": "Go on", "previous_response_id": "resp_1"}
+    out = translate_request(body, source="openai-responses", target=target, resolver=lambda _: [held])
+    assert "half \ufffd" in out.body.decode()
+    assert ("character.replaced", "/previous_response_id") in [(loss.code, loss.path) for loss in out.losses]

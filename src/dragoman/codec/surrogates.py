@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from ..canon.parts import Path
 from ..crossing import Crossing
-from .jsontext import decode, fields
+from .jsontext import decode, encode, fields
 
 REPLACED = "character.replaced"
 """The loss code."""
@@ -56,6 +56,16 @@ def sound_arguments(arguments: str, at: Path, crossing: Crossing) -> str:
         return arguments
     crossing.lose(REPLACED, at)
     return mended.decode()
+
+
+def encode_escaped(value: Any) -> bytes:
+    """JSON text of a value, with the escapes that JSON has for lone surrogates, which UTF-8 cannot hold."""
+    try:
+        return encode(value)
+    except UnicodeEncodeError:
+        from json import dumps  # late: hardly any value needs it
+
+        return dumps(value, separators=(",", ":")).encode()
 
 
 def _has_surrogates(document: bytes) -> bool:

@@ -14,7 +14,9 @@ from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
 from ...codec import jsontext
 from ...codec.admit import Unknown
+from ...codec.surrogates import REPLACED, encode_escaped, without_surrogates
 from ...crossing import Crossing
+from ...errors import WireError
 from . import wire
 from .tools import own_fields
 
@@ -58,7 +60,15 @@ def put_earlier(
 def _read_apart(items: list[Any], at: Path, added: Added, crossing: Crossing, read: ReadTurns) -> list[Turn]:
     """Items of an earlier conversation. What is lost in them stands at the field that names it."""
     apart = Crossing(crossing.source, crossing.target)
-    earlier, unknown, _ = wire.REQUEST.admit(jsontext.encode({"input": items}))
+    document = b'{"input":[%b]}' % b",".join([encode_escaped(item) for item in items])
+    try:
+        earlier, unknown, _ = wire.REQUEST.admit(document)
+    except WireError:
+        mended = without_surrogates(document)
+        if mended is None:
+            raise
+        crossing.lose(REPLACED, at)
+        earlier, unknown, _ = wire.REQUEST.admit(mended)
     turns: list[Turn] = []
     if isinstance(earlier.input, list):
         read(earlier.input, turns, added, apart, unknown)
