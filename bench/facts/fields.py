@@ -292,6 +292,12 @@ HOSTED = {
 }
 
 
+def compaction(value: Json, path: Path, facts: Facts) -> None:
+    """The wish that a long history is made shorter, which goes by several names."""
+    wished = str(value).startswith("compact")
+    facts.put("setting.compaction" if wished else "other", "on" if wished else value, path)
+
+
 def unless(*defaults: Json, kind: str) -> Read:
     """A value that is no fact where it says what holds anyway."""
 

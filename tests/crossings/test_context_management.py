@@ -75,7 +75,7 @@ def test_a_model_without_compaction_is_not_asked_for_it() -> None:
     sent = _to_messages([{"type": "compaction", "compact_threshold": 80_000}], "claude-haiku-4-5")
     assert "context_management" not in sent.json()
     assert "anthropic-beta" not in sent.headers
-    assert _told(sent) == [("compaction.dropped", "/context_management/0/compact_threshold")]
+    assert _told(sent) == [("compaction.dropped", "/context_management/0")]
     back = _to_responses(_messages(_compact()), "gpt-4o")
     assert "context_management" not in back.json()
     assert _told(back) == [("compaction.dropped", "/context_management/edits/0")]

@@ -25,7 +25,7 @@ def tokens_for(settings: Settings, least: int, crossing: Crossing) -> int | None
         return None
     at = settings.at.get("compact_at", ())
     if not crossing.profile.compacts:
-        crossing.lose("compaction.dropped", at)
+        crossing.lose("compaction.dropped", settings.at.get("compaction", at))
         return None
     if asked == UPSTREAM_DECIDES:
         crossing.lose("compaction.approximated", at, "the upstream's own number of tokens")

@@ -50,7 +50,8 @@ def read_edits(extras: dict[str, Raw], settings: Settings, crossing: Crossing) -
     for name, value in edits[place].items():
         if name not in _QUIET and value not in (None, False):
             crossing.lose("field.dropped", (*at, name))
-    places = {**settings.at, "compact_at": (*at, "trigger", "value") if edits[place].get("trigger") else at}
+    number = (*at, "trigger", "value") if edits[place].get("trigger") else at
+    places = {**settings.at, "compaction": at, "compact_at": number}
     return msgspec.structs.replace(settings, compact_at=tokens, at=places)
 
 

@@ -43,7 +43,7 @@ def read_context_management(request: wire.ResponsesRequest, settings: Settings, 
             crossing.lose("field.dropped", (FIELD, i), str(entry.get("type")))
     for name in entries[place].keys() - {"type", _THRESHOLD}:
         crossing.lose("field.dropped", (*at, name))
-    places = {**settings.at, "compact_at": at if tokens is None else (*at, _THRESHOLD)}
+    places = {**settings.at, "compaction": at, "compact_at": at if tokens is None else (*at, _THRESHOLD)}
     return msgspec.structs.replace(settings, compact_at=tokens or UPSTREAM_DECIDES, at=places)
 
 
