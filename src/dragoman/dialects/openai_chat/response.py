@@ -275,7 +275,7 @@ def _told(details: Struct, names: tuple[str, ...]) -> list[tuple[str, int]]:
 def write_response(response: Response, crossing: Crossing) -> bytes:
     message = write_plain(response.parts)
     stop = response.stop
-    finish = _FINISHED.get(stop.reason) if stop.extra is None and not stop.detail else None
+    finish = _FINISHED.get(stop.reason) if stop.extra is None and not (stop.detail or stop.word) else None
     if message is not None and finish is not None and (finish != "tool_calls" or "tool_calls" in message):
         message["refusal"] = None
         called = [part for part in response.parts if type(part) is ToolCall]

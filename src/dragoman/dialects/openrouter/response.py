@@ -289,16 +289,15 @@ def written_stop(stop: Stop, crossing: Crossing, number: int = 0) -> tuple[Stop,
             native = str(word) if word != "function_call" else ""
             extra = None
     if stop.reason in ("error", "bad_tool_call") and not (extra is not None and wire.CHAT in extra):
-        if stop.reason != "error" or stop.detail_at or (stop.detail and not native):
+        if stop.reason != "error" or stop.detail or native:
             said = f"{native or stop.detail or stop.reason} is sent as error"
-            crossing.lose("stop.approximated", crossing.stopped(stop, number), said, "warning")
+            known = native and stop.reason == "error" and not stop.detail_at
+            crossing.lose("stop.approximated", crossing.stopped(stop, number), said, "info" if known else "warning")
         extra = wire.with_chat(extra, {"finish_reason": _ERROR})
     if not native:
         return stop if extra is stop.extra else msgspec.structs.replace(stop, extra=extra), ""
-    # A detail without a field of its own was made of the word.
-    detail = stop.detail if stop.detail_at else ""
     reason: StopReason = "stop" if stop.reason == "unknown" else stop.reason
-    return msgspec.structs.replace(stop, reason=reason, extra=extra, word="", detail=detail), native
+    return msgspec.structs.replace(stop, reason=reason, extra=extra, word=native), native
 
 
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
