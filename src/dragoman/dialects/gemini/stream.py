@@ -445,7 +445,7 @@ class StreamReader(FrameReader):
         found = read_citations(
             Raw() if grounding is answer.grounding else grounding, candidate.citationMetadata, answer.places
         )
-        fresh = [cited for cited in dict.fromkeys(found) if cited not in answer.cited]
+        fresh = [cited for cited in found if cited not in answer.cited]
         if answer.kind != "text":
             if fresh and not more_to_come:
                 self._crossing.lose("citation.dropped", ("candidates", answer.number), "no text is open")
