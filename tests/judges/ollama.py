@@ -30,8 +30,8 @@ def _messages(names: Json) -> None:
     names[call]["properties"]["name"] = {"type": "string", "minLength": 1}
 
 
-@cache
-def _request() -> Judge:
+def request_schema() -> Json:
+    """The schema of a request, open against unknown fields."""
     from ollama._types import ChatRequest
 
     schema = stated(ChatRequest)
@@ -48,11 +48,16 @@ def _request() -> Judge:
     names["Property"]["properties"]["items"] = {"$ref": "#/$defs/Property"}
     schema["required"] = ["model", "messages"]
     extra({"Request": schema}, "Request", truncate={"type": "boolean"}, shift={"type": "boolean"})
-    return Judge(closed(schema))
+    return schema
 
 
 @cache
-def _answer() -> Judge:
+def _request() -> Judge:
+    return Judge(closed(request_schema()))
+
+
+def answer_schema() -> Json:
+    """The schema of an answer and of a stream's line, open against unknown fields."""
     from ollama import ChatResponse
 
     schema = stated(ChatResponse)
@@ -60,7 +65,12 @@ def _answer() -> Judge:
     schema["required"] = ["model", "created_at", "message", "done"]
     schema["$defs"]["Message"]["properties"]["role"] = {"const": "assistant"}
     schema["$defs"]["Message"]["required"] = ["role", "content"]
-    return Judge(closed(schema))
+    return schema
+
+
+@cache
+def _answer() -> Judge:
+    return Judge(closed(answer_schema()))
 
 
 @cache

@@ -7,12 +7,11 @@ Every function returns findings, each `JSON pointer: what is wrong`; an empty li
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any, Literal
 
-from tests.judges.corpus import require_shared
-from tests.judges.schema import Judge, component, from_openapi, load
+from tests.judges import specs
+from tests.judges.schema import Judge, component, load
 
 Json = Any
 Kind = Literal["answer", "event", "fault", "models", "count"]
@@ -49,7 +48,7 @@ _BETA = {"Message": "BetaMessage", "MessageStreamEvent": "BetaMessageStreamEvent
 
 @cache
 def _document(name: str) -> Json:
-    return from_openapi(json.loads((require_shared("specs") / f"{name}.json").read_bytes()))
+    return specs.document(name)
 
 
 @cache

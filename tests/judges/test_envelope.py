@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import msgspec
 import pytest
 
 from tests.judges import corpus, envelope, grammar, official
-from tests.judges.corpus import require_shared
+from tests.judges.transcripts import fences, page
 
 Json = Any
 
@@ -109,8 +108,7 @@ def test_streams_are_judged_by_frame_and_as_a_whole() -> None:
 
 
 def test_the_transcript_of_the_page_is_legal() -> None:
-    page = (require_shared("protocols") / "code-assist.md").read_text(encoding="utf-8")
-    found = re.findall(r"^```sse code-assist \S+\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    found = [body for (dialect, _), body in fences(page()).items() if dialect == "code-assist"]
     assert found
     for text in found:
         assert grammar.check_stream("code-assist", text.replace("\n", "\n\n").encode()) == []

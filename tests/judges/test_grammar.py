@@ -40,6 +40,13 @@ def test_transcripts_of_the_pages_are_legal() -> None:
     assert {key: value for key, value in found.items() if value} == {}
 
 
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "code-assist"])
+def test_transcripts_are_those_of_the_protocol_pages(name: str) -> None:
+    text = (corpus.require_shared("protocols") / f"{name}.md").read_text(encoding="utf-8")
+    ours = transcripts.fences(transcripts.page())
+    assert {key: ours.get(key) for key in transcripts.fences(text)} == transcripts.fences(text)
+
+
 def _judged(dialect: str) -> str:
     return "gemini" if dialect == "vertex" else dialect
 

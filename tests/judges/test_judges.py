@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.judges import corpus, google, known, official, sdktypes
+from tests.judges import corpus, google, known, official, sdktypes, specs
 from tests.judges.schema import Judge
 
 Json = Any
@@ -378,7 +378,9 @@ def test_a_broken_body_is_found_where_it_is_broken(
 ) -> None:
     found = CHECKS[kind](dialect, dump(changed(LEGAL[dialect, kind], where, value)))
     assert found
-    assert [line for line in found if line.startswith(f"{named}:")], found
+    places = [line.partition(":")[0] for line in found]
+    # The types of an SDK may say less precisely where: at the object that holds the place.
+    assert named in places or (not specs.are_published() and any(named.startswith(place) for place in places)), found
 
 
 @pytest.mark.parametrize(("dialect", "kind"), LEGAL)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.judges import conversation, corpus, grammar, official, sdkfold
+from tests.judges.transcripts import fences, page
 
 Json = Any
 GONE = object()
-_FENCE = re.compile(r"^```ndjson ollama (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 REFUSED = {"ollama-be7112e80d88": "an option that the server does not know (think), which it ignores"}
 
@@ -24,8 +23,8 @@ def dump(value: Json) -> bytes:
 
 
 def transcripts() -> dict[str, bytes]:
-    text = (corpus.require_shared("protocols") / "ollama.md").read_text(encoding="utf-8")
-    return {name: body.encode() for name, body in _FENCE.findall(text)}
+    found = fences(page())
+    return {scenario: body.encode() for (dialect, scenario), body in found.items() if dialect == "ollama"}
 
 
 def test_recorded_bodies_are_legal() -> None:

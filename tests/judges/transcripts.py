@@ -1,4 +1,4 @@
-"""Owns reading the minimal legal transcripts out of the protocol pages, and writing events as a raw stream."""
+"""Owns reading the minimal legal transcripts of transcripts.md, and writing events as a raw stream."""
 
 from __future__ import annotations
 
@@ -6,31 +6,40 @@ import json
 import re
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
-
-from tests.judges.corpus import require_shared
 
 Json = Any
 
 # One event: the `event:` field and the payload; a payload may be text such as [DONE].
 Event = tuple[str | None, Json]
 
-_FENCE = re.compile(r"^```sse (\S+) (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(?:sse|ndjson) (\S+) (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _SHORTHAND = re.compile(r"`R` = `(\{.*?\})`")
-_PAGES = ("openai-chat", "openai-responses", "anthropic", "gemini")
+_BIG = ("openai-chat", "openai-responses", "anthropic", "gemini", "vertex")
+PAGE = Path(__file__).with_suffix(".md")
+
+
+def page() -> str:
+    """The text of all transcripts."""
+    return PAGE.read_text(encoding="utf-8")
+
+
+def fences(text: str) -> dict[tuple[str, str], str]:
+    """(dialect, scenario) and text of every transcript in a page."""
+    return {(dialect, scenario): body for dialect, scenario, body in _FENCE.findall(text)}
 
 
 @cache
 def _texts() -> dict[tuple[str, str], str]:
-    out: dict[tuple[str, str], str] = {}
-    for page in _PAGES:
-        text = (require_shared("protocols") / f"{page}.md").read_text(encoding="utf-8")
-        shorthand = _SHORTHAND.search(text)
-        for dialect, scenario, body in _FENCE.findall(text):
-            if shorthand:
-                body = body.replace('"response":R}', f'"response":{shorthand.group(1)}}}')
-            out[dialect, scenario] = body
-    return out
+    text = page()
+    shorthand = _SHORTHAND.search(text)
+    assert shorthand, "transcripts.md says what R is"
+    return {
+        (dialect, scenario): body.replace('"response":R}', f'"response":{shorthand.group(1)}}}')
+        for (dialect, scenario), body in fences(text).items()
+        if dialect in _BIG
+    }
 
 
 def scenarios() -> list[tuple[str, str]]:

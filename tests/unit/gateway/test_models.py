@@ -18,9 +18,8 @@ from dragoman.canon.events import Fault
 from dragoman.gateway import listing
 from dragoman.gateway.config import Config, Route, Target, Upstream
 from dragoman.gateway.server import Incoming, Reply
-from tests.judges import published
-from tests.judges.corpus import require_shared
-from tests.judges.schema import Judge, component, from_openapi
+from tests.judges import published, specs
+from tests.judges.schema import Judge, component
 
 from .loopback import Scripted, ask, through
 
@@ -164,7 +163,7 @@ def test_every_sdk_reads_the_list(dialect: str) -> None:
 
 
 def test_openrouter_s_list_is_what_its_specification_says() -> None:
-    document = from_openapi(json.loads((require_shared("specs") / "openrouter.json").read_bytes()))
+    document = specs.document("openrouter")
     judge = Judge(component(document, "ModelsListResponse"))
     told = through(lambda base: ask(base, "GET", "/api/v1/models").json(), config, *five()[:4], telling("/", {}))
     assert len(told["data"]) == 5
