@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import msgspec
@@ -194,6 +195,7 @@ AROUND = Arounds(_SAID, "messages")
 def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unknown) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     results: list[Part] = []
+    waiting: _OpenCalls | None = None
     legacy = 0
     for i, message in enumerate(messages):
         if not unknown:
@@ -201,7 +203,10 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
             if plain is not None:
                 if isinstance(plain, ToolResult):
                     results.append(plain)
+                    if waiting is not None:
+                        waiting.answer(plain.call_id)
                     continue
+                waiting = None
                 if results:
                     turns.append(Turn("tool", tuple(results), "", None, results[0].at))
                     results = []
@@ -210,10 +215,20 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
         at: Path = ("messages", i)
         role = _ROLES.get(message.role)
         if role == "tool":
-            named = message.tool_call_id
-            call_id = from_chat_client(named) if named else _unsaid_id(message, turns, results, legacy)
+            if message.tool_call_id:
+                call_id = from_chat_client(message.tool_call_id)
+            elif message.role == "function":
+                call_id = f"call_legacy_{legacy}"
+            else:
+                # Results that name no call follow each other: the calls are looked through once for all of them.
+                if waiting is None:
+                    waiting = _OpenCalls(turns[-1] if turns else None, results)
+                call_id = waiting.next(message.name)
             results.append(_read_result(message, call_id, at, crossing, unknown))
+            if waiting is not None:
+                waiting.answer(call_id)
             continue
+        waiting = None
         if results:
             turns.append(Turn("tool", tuple(results), "", None, results[0].at))
             results = []
@@ -252,15 +267,30 @@ _CALLERS = ("tool_calls", "refusal", "function_call", "reasoning_content", "reas
 """Fields of an assistant's message only."""
 
 
-def _unsaid_id(message: wire.Message, turns: list[Turn], results: list[Part], legacy: int) -> str:
-    """The id of the call that a message without one answers: the next open call of the step, by name if it has one."""
-    if message.role == "function":
-        return f"call_legacy_{legacy}"
-    answered = [result.call_id for result in results if isinstance(result, ToolResult)]
-    for part in turns[-1].parts if turns else ():
-        if isinstance(part, ToolCall) and part.id not in answered and message.name in (None, part.name):
-            return part.id
-    return ""
+class _OpenCalls:
+    """The calls of a step, for results that do not say which call they answer: the first one without a result, of that
+    name if the result has one."""
+
+    __slots__ = ("_answered", "_ids")
+
+    def __init__(self, turn: Turn | None, answered: list[Part]) -> None:
+        self._answered = {result.call_id for result in answered if isinstance(result, ToolResult)}
+        self._ids: dict[str | None, deque[str]] = {}
+        for part in turn.parts if turn is not None else ():
+            if isinstance(part, ToolCall):
+                for name in (None, part.name):
+                    self._ids.setdefault(name, deque()).append(part.id)
+
+    def next(self, name: str | None) -> str:
+        """The id of the next call; "" where there is none."""
+        ids = self._ids.get(name) or deque()
+        while ids and ids[0] in self._answered:
+            ids.popleft()
+        return ids[0] if ids else ""
+
+    def answer(self, call_id: str) -> None:
+        """A call has its result."""
+        self._answered.add(call_id)
 
 
 def _read_result(message: wire.Message, call_id: str, at: Path, crossing: Crossing, unknown: Unknown) -> ToolResult:
