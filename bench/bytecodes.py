@@ -22,7 +22,7 @@ import uvloop
 from bench import fleet, harness
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import load
-from dragoman.gateway.server import Server
+from dragoman.gateway.http.server import Server
 
 WARM, COUNTED = 50, 20
 

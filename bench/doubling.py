@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import dragoman
 from bench import doubling_recorded as recorded
 from bench import doubling_shapes as shapes
-from dragoman import memory
+from dragoman.codec import caches
 from dragoman.errors import DragomanError
 
 MOST = 6.5
@@ -135,7 +135,7 @@ KINDS = {"requests": _requests, "answers": _answers, "streams": _streams, "recor
 
 
 def _seconds(case: Case, document: Any) -> tuple[float, int]:
-    memory.forget()
+    caches.forget()
     gc.collect()
     gc.disable()
     began = time.process_time()

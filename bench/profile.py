@@ -28,7 +28,7 @@ from bench.tables import micro, number, table
 from bench.translate import fresh_requests, request_call, response_call, stream_call
 from dragoman.codec.admit import Door
 from dragoman.codec.sse import Splitter
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 
 STAGES = ("frames", "admit", "decode", "read", "write", "encode", "rest")

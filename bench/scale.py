@@ -12,7 +12,7 @@ import dragoman
 from bench import payloads
 from bench.clock import Case, same, take_turns
 from bench.floors import orjson_echo
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)

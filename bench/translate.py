@@ -24,9 +24,9 @@ from bench.clock import Case, restlessness, same, take_turns
 from bench.floors import KINDS, LIBRARIES, floor_cases
 from bench.streams import frames
 from bench.tables import against, micro, number, table
-from dragoman.codec.recall import forget_all
 from dragoman.dialects import names as dialect_names
 from dragoman.errors import DragomanError
+from dragoman.fast.prefix import forget_all
 
 GOALS = {"request": 2.0, "response": 2.5, "stream": 2.0}
 EVENT_GOAL_US = 2.0

@@ -15,15 +15,15 @@ from pathlib import Path
 import click
 import msgspec
 
-from dragoman import hosts, profiles
-from dragoman.canon.codes import CODES
 from dragoman.canon.events import Fault, FaultKind
-from dragoman.canon.repairs import REPAIRS
+from dragoman.canon.loss_codes import CODES
+from dragoman.canon.repair_codes import REPAIRS
 from dragoman.cli.main import main as command
 from dragoman.codec.faults import status_of_kind
 from dragoman.dialects import get, names
-from dragoman.gateway import fault_table
-from dragoman.linting import all_rules
+from dragoman.facts import hosts, profiles
+from dragoman.gateway.exchange import fault_table
+from dragoman.lint.runner import all_rules
 
 DOCS = Path(__file__).parent
 FOLDERS = DOCS.parent / "src" / "dragoman" / "dialects"
@@ -138,7 +138,7 @@ def faults() -> str:
     out = [
         "# Faults of the gateway",
         "",
-        "What the gateway does with each class of fault: the rows of `gateway/fault_table.py`.",
+        "What the gateway does with each class of fault: the rows of `gateway/exchange/fault_table.py`.",
         "A class is where a fault comes from and its kind.",
         "Faults of an upstream are read by its dialect and written in the client's.",
         "[When an upstream fails](../how-to/run-the-gateway.md#when-an-upstream-fails) says how often and how long.",

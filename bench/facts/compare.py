@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from dragoman import Loss
-from dragoman.codec import seals
+from dragoman.codec import packed_seals
 
 from .fields import Fact, Facts, Path, camel
 
@@ -130,12 +130,12 @@ def bare(text: str) -> str:
     return _NO_MEANING.sub("", text)
 
 
-_PACKED = re.compile(seals.MARK + r"[A-Za-z0-9+/]*=*")
+_PACKED = re.compile(packed_seals.MARK + r"[A-Za-z0-9+/]*=*")
 
 
 def unpacked(text: str) -> str:
     """What is packed in a text: a seal of another origin travels as base64, and its mark is the library's own."""
-    found = [seals.unpack(slot) for slot in _PACKED.findall(text)]
+    found = [packed_seals.unpack(slot) for slot in _PACKED.findall(text)]
     return " ".join([seal.data for seal in found if seal is not None])
 
 

@@ -23,12 +23,12 @@ from dragoman.canon.request import Request, Settings
 from dragoman.canon.response import Response, Stop, StopReason, Usage
 from dragoman.canon.tools import HostedTool, Tool
 from dragoman.canon.turns import Role, Turn
-from dragoman.codec import jsontext
+from dragoman.codec import json_text
 from dragoman.codec.admit import Door, Unknown
 from dragoman.codec.extras import gather, restore
 from dragoman.codec.ndjson import Splitter
-from dragoman.codec.steps import arrange
-from dragoman.crossing import Crossing
+from dragoman.codec.result_order import arrange
+from dragoman.context import Crossing
 from dragoman.dialect import Dialect, Endpoint
 from dragoman.errors import WireError
 
@@ -113,7 +113,7 @@ def _read_line(line: Line, at: Path) -> tuple[Part, ...]:
         return (ToolResult(line.id, (Text(line.text, at=at + ("text",)),), at=at),)
     parts: list[Part] = [Text(line.text, at=at + ("text",))] if line.text else []
     if line.call is not None:
-        parts.append(ToolCall(line.call.id, line.call.name, jsontext.text(line.call.input), at=at + ("call",)))
+        parts.append(ToolCall(line.call.id, line.call.name, json_text.text(line.call.input), at=at + ("call",)))
     return tuple(parts)
 
 
@@ -129,7 +129,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     for name in Settings.__struct_fields__:
         if name != "at" and getattr(request.settings, name) not in (None, ()):
             crossing.lose("field.dropped", request.settings.at.get(name, ()), name)
-    return jsontext.encode(restore(out, request.extra, NAME))
+    return json_text.encode(restore(out, request.extra, NAME))
 
 
 def _write_lines(parts: Iterable[Part], speaker: str, crossing: Crossing) -> list[Any]:
@@ -156,10 +156,10 @@ def _write_lines(parts: Iterable[Part], speaker: str, crossing: Crossing) -> lis
 
 
 def _write_call(call: ToolCall, crossing: Crossing) -> dict[str, Any]:
-    given = jsontext.object_raw(call.arguments)
+    given = json_text.object_raw(call.arguments)
     if given is None:
         crossing.lose("arguments.invalid", call.at)
-        given = jsontext.raw({"__raw": call.arguments})
+        given = json_text.raw({"__raw": call.arguments})
     return {"name": call.name, "id": call.id, "input": given}
 
 
@@ -172,7 +172,7 @@ def read_tools(document: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, 
 
 
 def _read_tool(tool: ToolDef, at: Path, crossing: Crossing, unknown: Unknown) -> Tool:
-    schema = jsontext.text(tool.input) if tool.input else None
+    schema = json_text.text(tool.input) if tool.input else None
     return Tool(tool.name, tool.about, schema, extra=gather(crossing, at, unknown), at=at, schema_at=("input",))
 
 
@@ -188,7 +188,7 @@ def _tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[An
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return jsontext.encode(_tools_to(tools, crossing))
+    return json_text.encode(_tools_to(tools, crossing))
 
 
 # --- answers -----------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         "lines": _write_lines(response.parts, "model", crossing),
         **_write_end(response.stop, response.usage, crossing),
     }
-    return jsontext.encode(restore(out, response.extra, NAME))
+    return json_text.encode(restore(out, response.extra, NAME))
 
 
 def _write_end(stop: Stop, usage: Usage | None, crossing: Crossing) -> dict[str, Any]:
@@ -226,7 +226,7 @@ def write_results(response: Response, results: Request, crossing: Crossing) -> b
     lines = _write_lines(response.parts, "model", crossing)
     for turn in results.turns:
         lines += _write_lines(turn.parts, "tool", crossing)
-    return jsontext.encode(lines)
+    return json_text.encode(lines)
 
 
 # --- streams: two small state machines ----------------------------------------------------------------------------
@@ -272,7 +272,7 @@ class StreamReader:
             if piece.call is not None:
                 self._hush(events)
                 call = ToolCall(piece.call.id, piece.call.name)
-                given = jsontext.text(piece.call.input)
+                given = json_text.text(piece.call.input)
                 events += [PartStart(self._next, call), PartDelta(self._next, given), PartEnd(self._next)]
                 self._next += 1
             if piece.end:
@@ -323,7 +323,7 @@ class StreamWriter:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return jsontext.encode(value) + b"\n"
+    return json_text.encode(value) + b"\n"
 
 
 # --- faults, and the record that ties it all together -----------------------------------------------------------------
@@ -338,7 +338,7 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 
 
 def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
-    return jsontext.encode({"problem": fault.message}), fault.status, {}
+    return json_text.encode({"problem": fault.message}), fault.status, {}
 
 
 def evidence(document: Mapping[str, Any]) -> list[tuple[int, str]]:

@@ -2,15 +2,13 @@
 
 from .canon.losses import Loss
 from .canon.parts import Media, Text, ToolCall, ToolResult
-from .canon.repairs import Repair
-from .codec.vault import MemoryVault, Vault
-from .crossing import Resolver
-from .detect import detect
+from .canon.repair_codes import Repair
+from .context import Resolver
 from .errors import ConfigError, DragomanError, FaultError, LossError, RepairError, WireError
 from .lint import lint, lint_conversation
 from .repair import Repaired, repair
-from .rule import Finding
-from .tooling import tool_calls, tool_results
+from .rules.rule import Finding
+from .seals.vault import MemoryVault, Vault
 from .translate import (
     FaultTranslation,
     StreamTranslator,
@@ -20,6 +18,8 @@ from .translate import (
     translate_response,
     translate_tools,
 )
+from .translate.detect import detect
+from .translate.tool_calls import tool_calls, tool_results
 
 __version__ = "0.1.0"
 

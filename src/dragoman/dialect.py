@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
-from .canon.demands import Demands as Demands
-from .canon.demands import Ends as Ends
-from .canon.demands import Place as Place
 from .canon.events import Event, Fault, Lane, Template
+from .canon.history_requirements import Demands as Demands
+from .canon.history_requirements import Ends as Ends
+from .canon.history_requirements import Place as Place
 from .canon.parts import Media
 from .canon.request import Request, Sighted
 from .canon.response import Plain, Response
 from .canon.tools import HostedTool, Tool
-from .codec.endings import BrokenCalls
-from .codec.hosted import Row
+from .codec.failed_answers import BrokenCalls
+from .codec.hosted_tools import Row
 from .codec.sse import Frame
-from .crossing import Crossing
-from .rule import Rule
+from .context import Crossing
+from .rules.rule import Rule
 
 if TYPE_CHECKING:
     from .codec.hosted_calls import WriteHosted

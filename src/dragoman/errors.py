@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .canon.events import Fault
     from .canon.losses import Loss
-    from .canon.repairs import Repair
+    from .canon.repair_codes import Repair
 
 
 class DragomanError(Exception):

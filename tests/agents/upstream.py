@@ -22,7 +22,7 @@ from dragoman.canon.parts import Media, Part, Reasoning, Seal, Text, ToolCall, T
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response, Stop, Usage
 from dragoman.canon.tools import Tool
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.errors import WireError
 from dragoman.lint import lint

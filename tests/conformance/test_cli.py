@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from dragoman.cli.main import main
 from dragoman.conform import suite
-from dragoman.conform.upstream import Upstream
+from dragoman.conform.scripted_upstream import Upstream
 from dragoman.dialects import names
 from tests.conformance.gateway import Gateway
 

@@ -9,9 +9,9 @@ from conformance.source.desk import DIALECTS, Call
 from conformance.source.streams import begin, end, fault_frame, frames
 
 from dragoman.conform import suite
-from dragoman.conform.echo import answered, continued
-from dragoman.conform.folding import ending, fold, framed, frames_of
-from dragoman.conform.look import look
+from dragoman.conform.client_history import answered, continued
+from dragoman.conform.json_paths import look
+from dragoman.conform.stream_folding import ending, fold, framed, frames_of
 
 SUITE = suite.load(suite.latest())
 A = Call("call_a", "get_weather", '{"city":"Paris"}')

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from dragoman.conform import host, library, suite
-from dragoman.conform.folding import framed, frames_of
-from dragoman.conform.upstream import Script, Upstream
+from dragoman.conform import gateway_runner, library_runner, suite
+from dragoman.conform.scripted_upstream import Script, Upstream
+from dragoman.conform.stream_folding import framed, frames_of
 from tests.conformance.gateway import Fixed, Gateway
 
 SUITE = suite.load(suite.latest())
@@ -24,20 +24,20 @@ Change = Callable[[str, bytes], bytes]
 
 
 @contextmanager
-def gateway(**broken: Any) -> Iterator[host.Host]:
+def gateway(**broken: Any) -> Iterator[gateway_runner.Host]:
     with Upstream(0) as upstream, Gateway(upstream.port, **broken) as served:
-        yield host.Host(served.base, SUITE, upstream, MODEL, timeout=10)
+        yield gateway_runner.Host(served.base, SUITE, upstream, MODEL, timeout=10)
 
 
 def _failing(cases: tuple[suite.Case, ...], **broken: Any) -> set[str]:
     with gateway(**broken) as asked:
-        results = [host.run(case, asked) for case in cases]
+        results = [gateway_runner.run(case, asked) for case in cases]
     assert [result.untested for result in results if result.untested] == []
     return {result.case.id for result in results if not result.passed}
 
 
 def _some(*words: str, client: str | None = None) -> tuple[suite.Case, ...]:
-    return library.chosen(SUITE.cases, words, client)
+    return library_runner.chosen(SUITE.cases, words, client)
 
 
 def test_a_sound_gateway_passes() -> None:
@@ -51,7 +51,7 @@ def test_a_sound_gateway_passes() -> None:
 def test_facts_about_losses_are_counted_but_not_judged() -> None:
     (case,) = _some("controls.n.openai-chat-to-anthropic")
     with gateway() as asked:
-        result = host.run(case, asked)
+        result = gateway_runner.run(case, asked)
     assert result.passed
     assert result.unseen == 1
 
@@ -138,31 +138,31 @@ def test_without_a_scripted_upstream_a_case_could_not_be_tested() -> None:
     (case,) = _some("late-stop.gemini-to-anthropic")
     with gateway() as asked:
         asked.upstream = None
-        assert "--upstream-port" in host.run(case, asked).untested
+        assert "--upstream-port" in gateway_runner.run(case, asked).untested
         (count,) = _some("token-counting.endpoint.anthropic-to-anthropic")
-        assert host.run(count, asked).passed
+        assert gateway_runner.run(count, asked).passed
 
 
 def test_a_gateway_that_asks_in_another_way_could_not_be_tested() -> None:
     (case,) = _some("late-stop.gemini-to-anthropic")
     with gateway() as asked:
         asked.model = "openai-chat/{model}"
-        assert "another way" in host.run(case, asked).untested
+        assert "another way" in gateway_runner.run(case, asked).untested
 
 
 def test_a_host_that_is_not_there_could_not_be_tested() -> None:
     (case,) = _some("late-stop.gemini-to-anthropic")
     with gateway() as asked:
         asked.base = "http://127.0.0.1:9"
-        assert "cannot be asked" in host.run(case, asked).untested
+        assert "cannot be asked" in gateway_runner.run(case, asked).untested
 
 
 def test_a_dialect_that_is_not_there_could_not_be_tested() -> None:
     (case,) = _some("late-stop.gemini-to-anthropic")
     case = msgspec.structs.replace(case, target="klingon")
     with gateway() as asked:
-        assert host.run(case, asked).untested == "there is no dialect klingon"
-    assert library.run(case).untested == "there is no dialect klingon"
+        assert gateway_runner.run(case, asked).untested == "there is no dialect klingon"
+    assert library_runner.run(case).untested == "there is no dialect klingon"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_dialect_that_is_not_there_could_not_be_tested() -> None:
 def test_a_gateway_that_asks_nobody(status: int, untested: bool) -> None:
     (case,) = _some("unknown-fields.beta-header.anthropic-to-gemini")
     with Upstream(0) as upstream, Fixed(status, b'{"error":"no"}') as served:
-        result = host.run(case, host.Host(served.base, SUITE, upstream))
+        result = gateway_runner.run(case, gateway_runner.Host(served.base, SUITE, upstream))
     told = result.untested if untested else result.failures[0]
     assert f'the gateway said {status}: {{"error":"no"}}' in told
     assert served.seen[0]["anthropic-beta"] == case.headers["anthropic-beta"]
@@ -180,7 +180,7 @@ def test_a_gateway_that_asks_nobody(status: int, untested: bool) -> None:
 def test_a_gateway_whose_answer_is_no_json_fails() -> None:
     (case,) = _some("token-counting.endpoint.gemini-to-gemini")
     with Fixed(200, b"<html>") as served:
-        result = host.run(case, host.Host(served.base, SUITE))
+        result = gateway_runner.run(case, gateway_runner.Host(served.base, SUITE))
     assert "no JSON" in result.failures[0]
 
 
@@ -195,14 +195,14 @@ def test_a_gateway_whose_answer_is_no_json_fails() -> None:
 def test_the_key_goes_where_the_dialect_wants_it(client: str, header: str, value: str) -> None:
     (case,) = _some(f"token-counting.endpoint.{client}-to-{client}")
     with Fixed(200, b'{"input_tokens":3,"totalTokens":3}') as served:
-        assert host.run(case, host.Host(served.base, SUITE, key="k")).passed
+        assert gateway_runner.run(case, gateway_runner.Host(served.base, SUITE, key="k")).passed
     assert served.seen[0][header] == value
 
 
 def test_a_gateway_that_fails_in_a_conversation_fails() -> None:
     (case,) = _some("prompt-caching.prefix.openai-chat-to-anthropic")
     with gateway(response=lambda dialect, body: b"<html>") as asked:
-        assert "no JSON" in host.run(case, asked).failures[0]
+        assert "no JSON" in gateway_runner.run(case, asked).failures[0]
 
 
 def _posted(port: int, path: str, body: bytes) -> tuple[int, bytes]:
@@ -245,6 +245,6 @@ def test_a_fault_with_a_status_ends_a_stream_that_has_to_end_with_one() -> None:
     (sound,) = _some("stream-usage.openai-chat-to-anthropic")
     fault = {"type": "error", "error": {"type": "overloaded_error", "message": "The upstream is overloaded."}}
     with Upstream(0) as upstream, Fixed(529, json.dumps(fault).encode(), upstream.port) as served:
-        asked = host.Host(served.base, SUITE, upstream, MODEL, timeout=10)
-        assert host.run(case, asked).passed
-        assert host.run(sound, asked).failures[0].startswith("the gateway said 529")
+        asked = gateway_runner.Host(served.base, SUITE, upstream, MODEL, timeout=10)
+        assert gateway_runner.run(case, asked).passed
+        assert gateway_runner.run(sound, asked).failures[0].startswith("the gateway said 529")

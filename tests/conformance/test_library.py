@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from dragoman.conform import library, suite
+from dragoman.conform import library_runner, suite
 from dragoman.conform.verdict import verdicts
 
 SUITE = suite.load(suite.latest())
@@ -16,12 +16,12 @@ TOPICS = sorted({case.topic for case in SUITE.cases})
 
 @cache
 def _cases(topic: str) -> tuple[suite.Case, ...]:
-    return library.chosen(SUITE.cases, (topic,))
+    return library_runner.chosen(SUITE.cases, (topic,))
 
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_the_library_conforms(topic: str) -> None:
-    found = verdicts([library.run(case) for case in _cases(topic)], EXPECTED)
+    found = verdicts([library_runner.run(case) for case in _cases(topic)], EXPECTED)
     assert [f"{one.state} {one.result.case.id}: {'; '.join(one.words)}" for one in found if one.red] == []
 
 
@@ -30,6 +30,6 @@ def test_every_fact_can_be_false(topic: str) -> None:
     """A case that an empty answer passes too says nothing."""
     for case in _cases(topic):
         if case.id not in EXPECTED:
-            outcome = library.observed(case)
+            outcome = library_runner.observed(case)
             outcome.document, outcome.checked, outcome.losses, outcome.raw = {}, [], (), b"{}"
-            assert not library.judged(case, outcome).passed, case.id
+            assert not library_runner.judged(case, outcome).passed, case.id

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from dragoman.canon.codes import CODES
+from dragoman.canon.loss_codes import CODES
 from dragoman.conform import suite
 from dragoman.dialects import names
 from dragoman.errors import ConfigError

@@ -11,7 +11,7 @@ import msgspec
 import dragoman
 from dragoman.canon import Event, Finish, PartDelta, PartEnd, PartStart, Request, Response, Start, Stop, ToolCall
 from dragoman.canon.fold import fold
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get, names
 from tests.judges.official import check_request
 

@@ -8,7 +8,7 @@ import pytest
 import dragoman
 from dragoman import dialects
 from dragoman.canon.parts import Media, ToolCall, ToolResult
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from tests.crossings.agent_bodies import BODIES
 
 MODELS = {

@@ -10,8 +10,8 @@ import pytest
 import dragoman
 from dragoman.canon import Fault, Finish, Response, Stop, StopReason, Text, ToolCall
 from dragoman.canon.fold import fold, unfold
-from dragoman.codec import jsontext
-from dragoman.crossing import Crossing
+from dragoman.codec import json_text
+from dragoman.context import Crossing
 from dragoman.dialects import get, names
 from tests.crossings.desk import PAIRS
 from tests.judges.grammar import check_stream
@@ -220,6 +220,6 @@ def test_half_a_patch_is_not_applied(stop: StopReason) -> None:
 def test_what_breaks_off() -> None:
     text = '{"a": [1.5, -2, true, null, "x\\u00e9\\n"], "b": {"c": ""}}'
     for end in range(1, len(text)):
-        assert jsontext.breaks_off(text[:end]), text[:end]
+        assert json_text.breaks_off(text[:end]), text[:end]
     for whole in (text, "", "  ", "null", "[1", '"a', "abc", "{'a': 1", '{"a":1}}', '{"a" 1}'):
-        assert not jsontext.breaks_off(whole), whole
+        assert not json_text.breaks_off(whole), whole

@@ -8,7 +8,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Choice, Grammar, PartDelta, Request, Text, Tool, ToolCall, ToolResult, Turn
-from dragoman.codec.custom import wrap_input
+from dragoman.codec.custom_tools import wrap_input
 from tests.crossings.desk import (
     DIALECTS,
     answer,

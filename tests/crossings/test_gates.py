@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman.canon import Request, Settings, Text, Tool, Turn
-from dragoman.profiles import rows
+from dragoman.facts.profiles import rows
 from tests.crossings.desk import DIALECTS, PAIRS, codes, lost, read, to, written
 
 ASKED = (Turn("user", (Text("hi"),)),)
@@ -285,7 +285,7 @@ def test_a_host_can_refuse_sealed_reasoning() -> None:
     }
     chat = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "reasoning_effort": "high"}
     own = {"model": "m", "input": "hi", "reasoning": {"effort": "high"}, "include": [SEALED, "x"]}
-    with dragoman.hosts.load([row]):
+    with dragoman.facts.hosts.load([row]):
         done = dragoman.translate_request(chat, source="openai-chat", target="openai-responses", host="plainhost")
         assert ("reasoning" in done.json(), "include" in done.json(), lost(done)) == (True, False, set())
         done = dragoman.translate_request(own, source="openai-responses", target="openai-responses", host="plainhost")

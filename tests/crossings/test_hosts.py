@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman import hosts, profiles
-from dragoman.codec.recall import forget_all
-from dragoman.crossing import Host
+from dragoman.context import Host
 from dragoman.dialects import names as dialects
+from dragoman.facts import hosts, profiles
+from dragoman.fast.prefix import forget_all
 
 NAMES = [row.names[0] for row in hosts.rows() if row.names and "openai-chat" in row.dialects]
 PNG = "iVBORw0KGgoAAAANSUhEUg=="

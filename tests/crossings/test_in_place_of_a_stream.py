@@ -10,7 +10,7 @@ import pytest
 import dragoman
 from dragoman.canon import Response, Stop, Text, ToolCall, Usage
 from dragoman.canon.fold import fold
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from tests.crossings.desk import PAIRS
 from tests.judges.grammar import check_stream

@@ -23,7 +23,7 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.canon.parts import Token
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from tests.crossings.desk import DIALECTS, PAIRS
 from tests.judges.grammar import check_stream

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.codec.seals import MARK_BYTES
+from dragoman.codec.packed_seals import MARK_BYTES
 from tests.crossings.desk import DIALECTS, to
 
 _BROKEN = [base64.b64encode(plain).decode() for plain in (b"dragoman:9:zzz", b"dragoman:2:[[", b"dragoman:1:gemini")]

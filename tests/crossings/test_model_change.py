@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman import profiles
 from dragoman.canon import Choice, Request, Settings, Text, Tool, Turn
 from dragoman.canon.parts import Seal
 from dragoman.canon.request import Format
-from dragoman.codec import seals
-from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.codec import packed_seals
+from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects import get
-from dragoman.gating import held_to_model
+from dragoman.facts import profiles
+from dragoman.translate.model_gates import held_to_model
 from tests.crossings.desk import DIALECTS, lost, read, written
 
 HI = [{"role": "user", "content": "hi"}]
@@ -166,7 +166,7 @@ def test_bytes_pass_where_the_models_take_the_same(
     def never(*_: object) -> None:
         raise AssertionError("the request is taken apart")
 
-    monkeypatch.setattr("dragoman.gating.held_to_model", never)
+    monkeypatch.setattr("dragoman.translate.model_gates.held_to_model", never)
     body = b'{"model":"%b", "messages" : [], "max_tokens":1e9,"temperature":7}' % asked.encode()
     done = changed(body, dialect, model)
     assert done.body == body.replace(asked.encode(), model.encode())
@@ -323,7 +323,11 @@ def test_two_values_of_one_setting_are_reported() -> None:
 
 
 def test_a_history_with_a_seal_of_another_upstream_is_held_to_the_model_too() -> None:
-    thought = {"type": "thinking", "thinking": "t", "signature": seals.pack(Seal("gemini", "c2VhbA==", "", "gemini-3"))}
+    thought = {
+        "type": "thinking",
+        "thinking": "t",
+        "signature": packed_seals.pack(Seal("gemini", "c2VhbA==", "", "gemini-3")),
+    }
     body = {
         "model": "claude-opus-5",
         "max_tokens": 128_000,
@@ -334,7 +338,7 @@ def test_a_history_with_a_seal_of_another_upstream_is_held_to_the_model_too() ->
         ],
     }
     done = dragoman.translate_request(body, source="anthropic", target="anthropic", model="claude-haiku-4-5")
-    assert seals.MARK not in done.body.decode()
+    assert packed_seals.MARK not in done.body.decode()
     assert done.json()["max_tokens"] < 128_000
     found = [(loss.code, loss.path) for loss in done.losses]
     assert found.count(("seal.dropped", "/messages/1/content/0")) == 1

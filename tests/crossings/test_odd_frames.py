@@ -7,7 +7,7 @@ from typing import Any
 
 import dragoman
 from dragoman.canon import Finish, PartDelta, PartEnd, PartStart, Start, Stop, ToolCall
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from tests.judges.grammar import check_stream
 from tests.reports.desk import FOLDS, wire

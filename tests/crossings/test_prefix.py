@@ -24,7 +24,7 @@ from dragoman.canon import (
     ToolResult,
     Turn,
 )
-from dragoman.codec.recall import forget_all
+from dragoman.fast.prefix import forget_all
 from tests.crossings.desk import MODELS, PAIRS, written
 
 HISTORY = {"openai-responses": "input", "gemini": "contents", "code-assist": "contents"}

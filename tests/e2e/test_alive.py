@@ -13,7 +13,7 @@ from bench.streams import frames
 from google import genai
 
 from dragoman.gateway.config import Bounds
-from dragoman.gateway.server import Incoming, Reply
+from dragoman.gateway.http.server import Incoming, Reply
 
 from ..unit.gateway.rig import Behind, between, run
 

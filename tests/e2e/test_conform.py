@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.conform import library, suite
-from dragoman.conform.host import Host, run
-from dragoman.conform.upstream import Upstream
+from dragoman.conform import library_runner, suite
+from dragoman.conform.gateway_runner import Host, run
+from dragoman.conform.scripted_upstream import Upstream
 from dragoman.dialects import names
 from tests.e2e.serving import served, upstreams
 
@@ -26,7 +26,7 @@ def _config(port: int) -> str:
 
 @pytest.mark.parametrize("dialect", names())
 def test_the_gateway_conforms(dialect: str, tmp_path: Path) -> None:
-    cases = library.chosen(SUITE.cases, (), dialect)
+    cases = library_runner.chosen(SUITE.cases, (), dialect)
     with Upstream(0) as upstream, served(_config(upstream.port), tmp_path) as base:
         gateway = Host(base, SUITE, upstream, "{host}/{model}")
         results = [run(case, gateway) for case in cases]

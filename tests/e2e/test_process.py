@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from bench.streams import frames
 
-from dragoman.gateway.server import Incoming, Reply, Server
+from dragoman.gateway.http.server import Incoming, Reply, Server
 
 from ..unit.gateway.rig import Behind, Told, asking, chunks, read_answer, request, run, whole
 

@@ -14,7 +14,7 @@ from google import genai
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, Upstream, checked
-from dragoman.gateway.server import Incoming, Reply, Server
+from dragoman.gateway.http.server import Incoming, Reply, Server
 
 ASKED: Any = [{"role": "user", "content": "hi"}]
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dragoman.conform import folding
-from dragoman.conform.facts import Outcome, judge
+from dragoman.conform import stream_folding
+from dragoman.conform.fact_checks import Outcome, judge
 from dragoman.dialects import get
 from tests.e2e.asked import Doc, Mistake, Question, chat, gemini, messages, ollama, responses
 from tests.e2e.serving import served
@@ -96,7 +96,7 @@ def test_a_question_is_answered_in_a_stream(base: str, dialect: str, question: Q
     streamed = post(base, dialect, body, stream=True)
     assert streamed.status == 200, streamed.body
     assert grammar.check_stream(dialect, streamed.body, extensions=True) == []
-    folded = folding.fold(dialect, folding.frames_of(dialect, streamed.body))
+    folded = stream_folding.fold(dialect, stream_folding.frames_of(dialect, streamed.body))
     assert _wrong(dialect, folded, question.facts) == []
 
 

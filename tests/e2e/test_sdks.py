@@ -19,7 +19,7 @@ from google import genai
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import checked, load, one_upstream
-from dragoman.gateway.server import Incoming, Reply, Server
+from dragoman.gateway.http.server import Incoming, Reply, Server
 
 UPSTREAMS = list(payloads.names())
 ASKED = [{"role": "user", "content": "hi"}]

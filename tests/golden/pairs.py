@@ -12,8 +12,8 @@ from conformance.source.desk import MODELS
 
 import dragoman
 from dragoman.cli.matrix import Cell, Matrix, as_markdown
-from dragoman.conform.folding import framed, frames_of
-from dragoman.conform.look import decode, dump
+from dragoman.conform.json_paths import decode, dump
+from dragoman.conform.stream_folding import framed, frames_of
 from dragoman.dialects import names
 from tests.golden.corpus import KINDS, Kind, documents
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dragoman import memory
+from dragoman.codec import caches
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -23,7 +23,7 @@ WRITTEN = [page for page in PAGES if not page.read_text().startswith("<!-- Gener
 def _memories_as_before() -> Iterator[None]:
     """An example turns the memories off, for all tests that follow in the process."""
     yield
-    memory.budget(memory.DEFAULT)
+    caches.budget(caches.DEFAULT)
 
 
 def generator() -> Any:

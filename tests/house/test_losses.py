@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from dragoman.canon.codes import CODES
+from dragoman.canon.loss_codes import CODES
 from tests.house.sources import SOURCE, modules
 
 CODE = re.compile(r"[a-z_]+(\.[a-z_]+)+")

@@ -6,9 +6,9 @@ import re
 
 import msgspec
 
-from dragoman import profiles
-from dragoman.crossing import DEFAULT_PROFILE, Profile
+from dragoman.context import DEFAULT_PROFILE, Profile
 from dragoman.dialects import names as dialects
+from dragoman.facts import profiles
 
 
 def test_every_row_is_valid_and_states_its_source() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dragoman
 from dragoman import WireError, lint, lint_conversation
 from dragoman.dialects import names
-from dragoman.linting import KINDS
+from dragoman.lint.runner import KINDS
 from tests.lint.test_rules import RULES, fixture
 
 ODD: tuple[Any, ...] = (None, 7, "", "x", [], {}, [[]], [None], {"x": None}, True, -1.5)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from dragoman import Finding, lint, lint_conversation
-from dragoman.linting import RULE_SETS, all_rules
+from dragoman.lint.runner import RULE_SETS, all_rules
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RULES = all_rules()

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 import dragoman
-from dragoman import memory
-from dragoman.codec.vault import MemoryVault
+from dragoman.codec import caches
+from dragoman.seals.vault import MemoryVault
 from tests.manifest.documents import MODELS, Document, Kind, cuts, documents, variants
 
 CREATED = 1_700_000_000
@@ -32,7 +32,7 @@ def outcomes(source: str, target: str, kind: Kind) -> Iterator[Named]:
 
 def _requests(found: tuple[Document, ...], source: str, target: str) -> Iterator[Named]:
     for document in found:
-        memory.forget()
+        caches.forget()
         for variant, body in variants(document).items():
             yield variant, document.id, _request(body, source, target)
 

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 import dragoman
-from dragoman.codec import around
-from dragoman.codec.around import Arounds
-from dragoman.codec.recall import forget_all
 from dragoman.dialects import get, names
+from dragoman.fast import envelope
+from dragoman.fast.envelope import Arounds
+from dragoman.fast.prefix import forget_all
 from tests.wire.cases import cases
 
 FIELDS = {"openai-chat": "messages", "openai-responses": "input", "anthropic": "messages", "gemini": "contents"}
@@ -93,7 +93,7 @@ def recalled(body: bytes, target: str = "anthropic", source: str = "openai-chat"
     """Whether nothing but the messages of a request has to be read."""
     recall = get(source).recall
     assert recall is not None
-    return recall(body, dragoman.crossing.Crossing(source, target)) is not None
+    return recall(body, dragoman.context.Crossing(source, target)) is not None
 
 
 def seen(body: bytes, target: str = "anthropic") -> None:
@@ -166,15 +166,15 @@ def test_a_conversation_that_adds_tools_is_read_whole() -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_all()
-    monkeypatch.setattr(around, "ENTRIES", 3)
+    monkeypatch.setattr(envelope, "ENTRIES", 3)
     for seed in range(5):
         outcome(encoded(seed=seed), "openai-chat", "anthropic")
     assert [recalled(encoded(seed=seed)) for seed in range(5)] == [False, False, True, True, True]
-    monkeypatch.setattr(around, "MAX_ENTRY", 10)
+    monkeypatch.setattr(envelope, "MAX_ENTRY", 10)
     outcome(encoded(seed=99), "openai-chat", "anthropic")
     assert not recalled(encoded(seed=99))
-    monkeypatch.setattr(around, "MAX_ENTRY", 1 << 20)
-    monkeypatch.setattr(around, "MAX_BYTES", 10)
+    monkeypatch.setattr(envelope, "MAX_ENTRY", 1 << 20)
+    monkeypatch.setattr(envelope, "MAX_BYTES", 10)
     outcome(encoded(seed=100), "openai-chat", "anthropic")
     assert not recalled(encoded(seed=4))
 

@@ -25,7 +25,7 @@ resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
 
 import dragoman
 from dragoman import FaultError, WireError
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get, names
 
 dialect = sys.argv[1]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dragoman
 from dragoman import DragomanError, FaultError, WireError
 from dragoman.canon import Event, Fault, Finish, Response
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.property.strategies import requests, responses, values

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from dragoman.canon.parts import Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
-from dragoman.codec.gist import survey
-from dragoman.codec.jsontext import raw
+from dragoman.codec.history_facts import survey
+from dragoman.codec.json_text import raw
 
 _IDS = st.sampled_from(["", "a", "b", "c", "d", "x" * 65])
 _PARTS: st.SearchStrategy[Part] = st.one_of(

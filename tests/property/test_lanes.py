@@ -10,9 +10,9 @@ from bench.streams import frames
 from bench.translate import asked
 
 import dragoman
-from dragoman.codec.vault import MemoryVault
 from dragoman.dialects import names
-from dragoman.sealing import STRATEGIES, Strategy
+from dragoman.seals.strategy import STRATEGIES, Strategy
+from dragoman.seals.vault import MemoryVault
 from tests.wire.cases import cases
 
 PAIRS = list(permutations(names(), 2))

@@ -12,9 +12,9 @@ import dragoman
 from dragoman import Loss
 from dragoman.canon import Event, Fault, Part, Request, Response, Stop, Tool, ToolCall, ToolResult
 from dragoman.canon.fold import fold, unfold
-from dragoman.codec import jsontext
-from dragoman.codec.ids import from_chat_client
-from dragoman.crossing import Crossing
+from dragoman.codec import json_text
+from dragoman.codec.call_ids import from_chat_client
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.judges import conversation, grammar, official
@@ -155,7 +155,7 @@ def without_broken_calls(response: Response) -> Response:
 
 
 def is_broken(part: Part) -> bool:
-    return isinstance(part, ToolCall) and not part.custom and jsontext.object_raw(part.arguments) is None
+    return isinstance(part, ToolCall) and not part.custom and json_text.object_raw(part.arguments) is None
 
 
 def judged(dialect: str, raw: bytes) -> list[str]:

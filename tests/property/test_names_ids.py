@@ -19,7 +19,7 @@ from dragoman.canon.request import Request
 from dragoman.canon.response import Response, Stop
 from dragoman.canon.tools import Choice, Tool
 from dragoman.canon.turns import Turn
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from dragoman.translate import Translation

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from dragoman.canon import Citation, Media, Part, Path, Reasoning, Request, Response, Text, Tool, ToolCall, ToolResult
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.dialects import names as dialects
 from tests.property.strategies import requests, responses

@@ -14,9 +14,9 @@ from bench.translate import asked
 
 import dragoman
 from dragoman import translate
-from dragoman.codec.vault import MemoryVault
 from dragoman.dialects import get, names
-from dragoman.sealing import STRATEGIES, Strategy
+from dragoman.seals.strategy import STRATEGIES, Strategy
+from dragoman.seals.vault import MemoryVault
 from tests.wire.cases import cases
 
 SHORT = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dragoman
 from dragoman import Repair, WireError
 from dragoman.canon import Request
-from dragoman.canon.repairs import REPAIRS
+from dragoman.canon.repair_codes import REPAIRS
 from dragoman.dialects import names as dialects
 from tests.judges import conversation, official
 from tests.judges.corpus import DIALECTS

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from dragoman import DragomanError, MemoryVault
 from dragoman.canon import Request
-from dragoman.codec.recall import forget_all
-from dragoman.requests import Terms, cross_request, seen, terms
+from dragoman.fast.prefix import forget_all
+from dragoman.translate.request import Terms, cross_request, seen, terms
 from tests.judges.corpus import DIALECTS
 from tests.property.broken import WAYS, Step, Words, broken, legal
 from tests.property.strategies import requests
@@ -35,13 +35,13 @@ def became(body: bytes, chosen: Terms, *, sighted: bool = False) -> object:
 
 def check(body: bytes, source: str, target: str, repair: str | None) -> None:
     chosen = terms(source=source, target=target, model="m", repair=repair, vault=MemoryVault())  # type: ignore[arg-type]
-    with patch("dragoman.requests._passes", return_value=False):
+    with patch("dragoman.translate.request._passes", return_value=False):
         forget_all()
         first = became(body, chosen)
     forget_all()
     for known in (False, True, True):  # at first sight, remembered, and handed on
         assert became(body, chosen, sighted=known) == first
-        with patch("dragoman.requests._passes", return_value=False):
+        with patch("dragoman.translate.request._passes", return_value=False):
             assert became(body, chosen, sighted=known) == first
 
 
@@ -65,9 +65,9 @@ def test_nothing_is_prepared_for_a_usual_request(monkeypatch: pytest.MonkeyPatch
     body = msgspec.json.encode({"model": "m", "messages": [*said, {"role": "user", "content": "What?"}]})
     chosen = terms(source="openai-chat", target="anthropic", repair="report")
     first = became(body, chosen)
-    monkeypatch.setattr("dragoman.requests._prepared", None)
+    monkeypatch.setattr("dragoman.translate.request._prepared", None)
     assert became(body, chosen) == first
-    with patch("dragoman.requests._passes", return_value=False), pytest.raises(TypeError):
+    with patch("dragoman.translate.request._passes", return_value=False), pytest.raises(TypeError):
         became(body, chosen)
 
 

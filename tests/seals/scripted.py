@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dragoman import hosts
+from dragoman.facts import hosts
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
-from dragoman.gateway.server import Incoming
+from dragoman.gateway.http.server import Incoming
 from tests.seals import upstreams
 from tests.seals.clients import Client
 from tests.seals.upstreams import Piece

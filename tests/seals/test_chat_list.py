@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman import MemoryVault
-from dragoman.codec import seals
+from dragoman.codec import packed_seals
 from tests.seals import upstreams
 from tests.seals.clients import Client
 from tests.seals.test_sessions import BIG, Case, Session
@@ -128,12 +128,12 @@ def test_every_entry_of_a_stream_is_whole_and_has_its_own_index(upstream: str) -
     assert [entry["index"] for entry in entries] == list(range(len(entries)))
     assert entries
     for entry in entries:
-        assert seals.unpack(entry["data"]) is not None
+        assert packed_seals.unpack(entry["data"]) is not None
 
 
 def _marked() -> str:
-    record = seals.Record("thought", "anthropic", "c2ln", model="claude-sonnet-4-5", text="Hm.")
-    return seals.pack_records((record,))
+    record = packed_seals.Record("thought", "anthropic", "c2ln", model="claude-sonnet-4-5", text="Hm.")
+    return packed_seals.pack_records((record,))
 
 
 def _entry() -> str:
@@ -173,7 +173,7 @@ def test_an_entry_that_cannot_be_read_goes_to_nobody() -> None:
     document = (HEAD + f', "reasoning_details": [{broken}]' + TAIL).encode()
     for target in ("openai-chat", "anthropic", "openrouter", "gemini"):
         crossed = dragoman.translate_request(document, source="openai-chat", target=target, model="m")
-        assert seals.MARK not in crossed.body.decode()
+        assert packed_seals.MARK not in crossed.body.decode()
         assert "seal.dropped" in [loss.code for loss in crossed.losses]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman import MemoryVault, StreamTranslator
-from dragoman.codec.recall import forget_all
+from dragoman.fast.prefix import forget_all
 from tests.seals import upstreams
 from tests.seals.upstreams import Piece, Upstream
 

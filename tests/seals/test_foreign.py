@@ -12,8 +12,8 @@ from dragoman import dialects
 from dragoman.canon import Request, Response, Stop, Turn
 from dragoman.canon.fold import unfold
 from dragoman.canon.parts import Reasoning, Seal, Text
-from dragoman.codec import seals
-from dragoman.crossing import Crossing
+from dragoman.codec import packed_seals
+from dragoman.context import Crossing
 from tests.seals import upstreams
 from tests.seals.test_sessions import CLIENTS, Case, Session
 from tests.seals.upstreams import UPSTREAMS, Upstream
@@ -73,7 +73,7 @@ def test_no_other_upstream_sees_a_seal(client: str, upstream: str, way: str, str
             vault=session.vault,
         )
         text = asked.body.decode()
-        assert seals.MARK not in text, target
+        assert packed_seals.MARK not in text, target
         for number, one in enumerate(_all_seals(script)):
             assert one not in text, (target, number)
         assert script.answers[0][-1][1] in text, "the calls are there, under their own ids"

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman import MemoryVault, sealing
-from dragoman.codec import recall
-from dragoman.codec.recall import forget_all
+from dragoman import MemoryVault
+from dragoman.fast import prefix
+from dragoman.fast.prefix import forget_all
+from dragoman.seals import strategy
 
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
 
@@ -85,10 +86,10 @@ def test_what_the_vault_forgets_is_not_remembered_for_it() -> None:
 
 def test_what_is_remembered_is_bounded_by_the_words_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_all()
-    monkeypatch.setattr(recall, "MAX_RUNS", 200_000)
+    monkeypatch.setattr(prefix, "MAX_RUNS", 200_000)
     for number in range(40):
         messages: list[Any] = [{"role": "user", "content": f"{number} " * 10_000}]
         for step in range(2):
             messages += [{"role": "assistant", "content": f"said {step}"}, {"role": "user", "content": f"and {step}"}]
             crossed(request(messages), MemoryVault())
-    assert 0 < len(sealing._KNOWN) <= 2 * 200_000 // 20_000
+    assert 0 < len(strategy._KNOWN) <= 2 * 200_000 // 20_000

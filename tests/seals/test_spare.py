@@ -9,7 +9,7 @@ import pytest
 
 import dragoman
 from dragoman import MemoryVault, StreamTranslator
-from dragoman.sealing import Strategy
+from dragoman.seals.strategy import Strategy
 
 MODEL = "gemini-3-pro-preview"
 SEAL = "c2VhbGVkIGNhbGw="

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import dragoman
-from dragoman.codec.recall import forget_all
-from dragoman.codec.vault import MemoryVault
+from dragoman.fast.prefix import forget_all
+from dragoman.seals.vault import MemoryVault
 
 CLIENT, UPSTREAM, MODEL = "openai-chat", "anthropic", "claude-opus-4-5"
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]

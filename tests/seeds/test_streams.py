@@ -12,7 +12,7 @@ from dragoman.canon.events import Event
 from dragoman.canon.fold import fold
 from dragoman.canon.parts import ToolCall
 from dragoman.canon.response import Response
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from tests.seeds.scenarios import DIALECTS
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import aiohttp
 
 from dragoman.canon.events import Fault, Finish
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from tests.e2e.scripted import MODELS
 from tests.judges import grammar

@@ -20,7 +20,7 @@ import msgspec
 from dragoman.canon.parts import Part, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response, Stop, Usage
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.rehearsal.compose import events_of
 from tests.soak.scenes import SCENES, read_order

@@ -184,9 +184,9 @@ def test_each_call_counts() -> None:
 
 def test_a_seal_in_a_foreign_slot_is_found() -> None:
     from dragoman.canon import Seal
-    from dragoman.codec import seals
+    from dragoman.codec import packed_seals
 
-    packed = seals.pack(Seal("gemini", "c2VhbGVkIGJ5IGdvb2dsZQ=="))
+    packed = packed_seals.pack(Seal("gemini", "c2VhbGVkIGJ5IGdvb2dsZQ=="))
     source = {"contents": [{"parts": [{"text": "a", "thoughtSignature": "c2VhbGVkIGJ5IGdvb2dsZQ=="}]}]}
     target = {
         "messages": [{"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": packed}]}]

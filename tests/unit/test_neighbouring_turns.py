@@ -10,8 +10,8 @@ import pytest
 from dragoman import translate_request
 from dragoman.canon import Turn
 from dragoman.canon.parts import ToolCall, ToolResult
-from dragoman.codec.steps import arrange
-from dragoman.crossing import Crossing
+from dragoman.codec.result_order import arrange
+from dragoman.context import Crossing
 from dragoman.dialects import get, names
 
 

@@ -14,8 +14,8 @@ import pytest
 from dragoman import Translation, dialects, translate_request, translate_response
 from dragoman.canon import Request, Text
 from dragoman.canon.turns import Turn
-from dragoman.codec.steps import arrange
-from dragoman.crossing import Crossing
+from dragoman.codec.result_order import arrange
+from dragoman.context import Crossing
 from dragoman.dialects import openai_chat
 
 TALK: list[dict[str, Any]] = [

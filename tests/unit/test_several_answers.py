@@ -11,7 +11,7 @@ from dragoman import StreamTranslator, translate_response
 from dragoman.canon.events import Fault
 from dragoman.canon.fold import fold
 from dragoman.canon.parts import Text
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get, names
 
 SEVERAL = ("openai-chat", "openrouter", "gemini", "code-assist")

@@ -11,7 +11,7 @@ from dragoman.canon.events import Fault, PartDelta
 from dragoman.canon.fold import fold, unfold
 from dragoman.canon.parts import Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get, names
 
 PAIRS = [(source, target) for source in names() for target in names() if source != target]

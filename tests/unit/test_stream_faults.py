@@ -8,7 +8,7 @@ from bench.streams import frames
 
 import dragoman
 from dragoman.canon.events import Fault, Finish
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 
 LATE = Fault("timeout", "the upstream fell silent", 504)

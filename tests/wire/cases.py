@@ -9,11 +9,11 @@ from typing import Literal
 
 import msgspec
 
-from dragoman import profiles
 from dragoman.canon import Event, Request
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialect import Dialect
 from dragoman.dialects import get, names
+from dragoman.facts import profiles
 from tests.judges import corpus
 from tests.wire.exceptions import EXCEPTIONS, REFUSED
 from tests.wire.spelling import CREATED

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dragoman import Loss
-from dragoman.codec import seals
+from dragoman.codec import packed_seals
 
 Json = Any
 Path = tuple[str | int, ...]
@@ -267,11 +267,11 @@ def _path(pointer: str) -> tuple[str, ...]:
     return tuple([step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]])
 
 
-_PACKED = re.compile(seals.MARK + r"[A-Za-z0-9+/]*=*")
+_PACKED = re.compile(packed_seals.MARK + r"[A-Za-z0-9+/]*=*")
 
 
 def _visible(out: bytes) -> str:
     """The output, and what is packed in it: a seal of another origin travels as base64."""
     text = out.decode()
-    packed = [seals.unpack(slot) for slot in _PACKED.findall(text)]
+    packed = [packed_seals.unpack(slot) for slot in _PACKED.findall(text)]
     return text + " ".join([seal.data for seal in packed if seal is not None])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from dragoman import Loss, profiles
+from dragoman import Loss
 from dragoman.canon import (
     HostedCall,
     HostedResult,
@@ -36,12 +36,13 @@ from dragoman.canon import (
 )
 from dragoman.canon.parts import held_elsewhere
 from dragoman.codec.answer_ids import original
-from dragoman.codec.endings import GAP, failure
-from dragoman.codec.ids import from_chat_client
-from dragoman.crossing import Crossing
+from dragoman.codec.call_ids import from_chat_client
+from dragoman.codec.failed_answers import GAP, failure
+from dragoman.context import Crossing
 from dragoman.dialects.openai_responses import wire as responses_wire
 from dragoman.dialects.openai_responses.client_tools import KINDS as CLIENT_ITEMS
 from dragoman.dialects.openai_responses.client_tools import ClientItems
+from dragoman.facts import profiles
 from tests.judges.envelope import inside
 from tests.wire.compare import differences, placeless
 from tests.wire.spelling import made

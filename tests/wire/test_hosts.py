@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 import dragoman
-from dragoman import hosts
+from dragoman.facts import hosts
 from tests.judges import corpus
 
 DIALECTS = ("openai-chat", "openai-responses")

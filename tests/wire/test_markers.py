@@ -9,7 +9,7 @@ import pytest
 
 from dragoman import Loss
 from dragoman.canon import Seal
-from dragoman.codec import seals
+from dragoman.codec import packed_seals
 from tests.wire import markers
 
 CALL = {"name": "f", "arguments": '{"a": "b", "n": 1}'}
@@ -88,6 +88,6 @@ def test_other_losses_do_not(path: str, code: str, effect: str) -> None:
 def test_what_is_in_the_output_needs_no_loss_also_when_it_is_packed() -> None:
     marked = markers.mark_texts({"signature": "s", "text": "t"})
     seal, text = marked.places
-    packed = seals.pack(Seal("anthropic", seal))
+    packed = packed_seals.pack(Seal("anthropic", seal))
     assert markers.silent(marked, f'{{"a":"{packed}","b":"{text}"}}'.encode(), ()) == []
     assert markers.silent(marked, f'{{"b":"{text}"}}'.encode(), ()) == ["/signature"]

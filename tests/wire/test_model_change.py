@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman import gating, profiles
-from dragoman.crossing import DEFAULT_PROFILE, Profile
+from dragoman.context import DEFAULT_PROFILE, Profile
 from dragoman.dialects import get
-from dragoman.gating import held_to_model
+from dragoman.facts import profiles
+from dragoman.translate import model_gates
+from dragoman.translate.model_gates import held_to_model
 from tests.wire.cases import DIALECTS, cases
 
 EACH = 3
@@ -30,7 +31,7 @@ def test_turns_that_are_left_out_at_first_would_change_nothing(dialect: str, mon
         for case in recorded[place % EACH :: EACH]:
             found, _ = held_to_model(case.body, get(dialect), model)
             with monkeypatch.context() as patch:
-                patch.setattr(gating, "_shortened", lambda *_: None)
+                patch.setattr(model_gates, "_shortened", lambda *_: None)
                 whole, _ = held_to_model(case.body, get(dialect), model)
             assert found == whole, (case.id, model)
             shorter += found == case.body

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from dragoman.dialects import get
-from dragoman.passthrough import PassThrough
+from dragoman.translate.stream_passthrough import PassThrough
 from tests.judges.stream_end import ended
 from tests.wire.cases import DIALECTS, cases
 

@@ -8,9 +8,10 @@ from collections import defaultdict
 import msgspec
 import pytest
 
-from dragoman import gating, profiles
-from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects import get
+from dragoman.facts import profiles
+from dragoman.translate import model_gates
 from tests.judges import corpus
 
 KNOWN = {
@@ -94,8 +95,8 @@ WEAKER = {
 def left_out(record: corpus.Record, model: str) -> set[str]:
     """The codes of what the model's row takes out of a recorded request, and an unknown model's profile does not."""
     dialect, body = get(record.dialect), msgspec.json.encode(record.request)
-    unknown = gating._written(body, dialect, model, DEFAULT_PROFILE)[2].losses.all()
-    known = gating._written(body, dialect, model, profiles.lookup(record.dialect, model))[2].losses.all()
+    unknown = model_gates._written(body, dialect, model, DEFAULT_PROFILE)[2].losses.all()
+    known = model_gates._written(body, dialect, model, profiles.lookup(record.dialect, model))[2].losses.all()
     said = {(loss.code, loss.path) for loss in unknown}
     return {loss.code for loss in known if (loss.code, loss.path) not in said}
 

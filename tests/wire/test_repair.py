@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 import dragoman
-from dragoman.canon.repairs import REPAIRS
+from dragoman.canon.repair_codes import REPAIRS
 from tests.judges import conversation
 from tests.judges.corpus import DIALECTS, Record, base_id, least, model_of, records
 

@@ -10,15 +10,15 @@ import dragoman
 from dragoman import Loss, Translation
 from dragoman.canon import Fault, HostedCall, Media, Part, Request, Response, Stop, Text, ToolCall, ToolResult, Turn
 from dragoman.canon.fold import fold, unfold
-from dragoman.codec.carriage import carry
-from dragoman.codec.endings import ended
+from dragoman.codec.call_ids import from_chat_client
+from dragoman.codec.failed_answers import ended
 from dragoman.codec.hosted_calls import cross_answer
-from dragoman.codec.ids import from_chat_client
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
-from dragoman.dialects.openai_chat.switches import SWITCHES
+from dragoman.dialects.openai_chat.thinking_switches import SWITCHES
 from dragoman.errors import FaultError
-from dragoman.sealing import homeward, outward
+from dragoman.seals.outbound import carry
+from dragoman.seals.strategy import homeward, outward
 from tests.wire.cases import CREATED, DIALECTS, PAIRS, Case, cases, crossing, events, settle
 from tests.wire.roundtrip import request_differences, response_differences
 

@@ -1,6 +1,6 @@
 """Loss: meaning that was dropped, approximated or invented on the way; Losses: the log of one translation.
 
-The codes, with their meaning and severity, are registered in `codes.py`; an unregistered code is a KeyError.
+The codes, with their meaning and severity, are registered in `loss_codes.py`; an unregistered code is a KeyError.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from .codes import CODES
+from .loss_codes import CODES
+from .loss_severity import Severity as Severity
+from .loss_severity import severity_of
 from .parts import Path, pointer
-from .severity import Severity as Severity
-from .severity import severity_of
 
 Effect = Literal["dropped", "approximated", "invented"]
 

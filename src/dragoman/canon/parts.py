@@ -179,8 +179,8 @@ class HostedCall(Opaque, frozen=True, gc=False):
     """
 
     family: str = ""
-    """The word that all dialects share for such tools (`codec/hosted.py`): web_search, web_fetch, code_execution, mcp,
-    tool_search. "": only its own dialect has such a tool."""
+    """The word that all dialects share for such tools (`codec/hosted_tools.py`): web_search, web_fetch, code_execution,
+    mcp, tool_search. "": only its own dialect has such a tool."""
     id: str = ""
     name: str = ""
     arguments: str = ""

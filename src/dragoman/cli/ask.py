@@ -1,5 +1,5 @@
-"""`dragoman ask`: a question to a model that has tools, in this folder. What it does is in `asking.py`, which is loaded
-when something is asked: the runtime is an extra."""
+"""`dragoman ask`: a question to a model that has tools, in this folder. What it does is in `ask_run.py`, which is
+loaded when something is asked: the runtime is an extra."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def ask(**given: Any) -> None:
     Without any key the rehearsal answers, which is no model and says so.
     """
     try:
-        from .asking import Wish, run
+        from .ask_run import Wish, run
     except ModuleNotFoundError as error:
         raise click.ClickException(f"the runtime needs {error.name}: pip install 'dragoman[runtime]'") from None
     run(Wish(**given))

@@ -12,14 +12,14 @@ import msgspec
 
 from ..errors import ConfigError
 from ..gateway.config import EXAMPLE, REHEARSAL, Config, advice, load, parse
-from ..gateway.tomlfile import written
+from ..gateway.toml_file import written
 from ..store.own_files import read_regular_file
 from ..store.trusted_files import TrustedFiles, digest, real_path
 from ..transport.redaction import redacted_url
 from .file_effects import CONFIG_FILE, effects, one_line
-from .folder_files import show_effects
-from .folder_files import trust as trust_file
-from .output import visible
+from .terminal_output import visible
+from .untrusted_files import show_effects
+from .untrusted_files import trust as trust_file
 
 USUAL_FILE = Path(CONFIG_FILE)
 _SECRET_HEADERS = ("key", "auth", "token", "cookie", "secret")

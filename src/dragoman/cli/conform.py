@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from ..conform import library, suite
-from ..conform.library import Result
-from ..conform.report import FORMATS
+from ..conform import library_runner, suite
+from ..conform.library_runner import Result
+from ..conform.report_formats import FORMATS
 from ..conform.verdict import strangers, verdicts
 from ..dialects import names
 from ..errors import ConfigError
 from ..transport.redaction import redacted_url
-from .output import fail
+from .terminal_output import fail
 
 
 @click.command(
@@ -78,7 +78,7 @@ def conform(
         fail(f"the environment has no {key_env}", 2)
     try:
         loaded = suite.load(place or suite.latest())
-        chosen = library.chosen(loaded.cases, cases, dialect, upstream)
+        chosen = library_runner.chosen(loaded.cases, cases, dialect, upstream)
         if expected_file is None and base_url is None:
             expected_file = loaded.place / suite.EXPECTED
         expected = suite.expected_failures(expected_file) if expected_file else {}
@@ -91,7 +91,7 @@ def conform(
         click.echo("\n".join([case.id for case in chosen]))
         return
     if base_url is None:
-        results, asked = [library.run(case) for case in chosen], "the library"
+        results, asked = [library_runner.run(case) for case in chosen], "the library"
     else:
         key = os.environ[key_env] if key_env else ""
         results, asked = _host(base_url, loaded, chosen, upstream_port, model, key, timeout), redacted_url(base_url)
@@ -110,17 +110,17 @@ def _host(
     timeout: float,
 ) -> list[Result]:
     # Late: only here the network is touched.
-    from ..conform import host
-    from ..conform.upstream import Upstream
+    from ..conform import gateway_runner
+    from ..conform.scripted_upstream import Upstream
 
     if not base_url.startswith(("http://", "https://")):
         fail(f"{redacted_url(base_url)!r} is no address: it begins with http:// or https://", 2)
-    gateway = host.Host(base_url, loaded, None, model, key, timeout)
+    gateway = gateway_runner.Host(base_url, loaded, None, model, key, timeout)
     if port is None:
-        return [host.run(case, gateway) for case in chosen]
+        return [gateway_runner.run(case, gateway) for case in chosen]
     try:
         server = Upstream(port)
     except OSError as error:
         fail(f"port {port} cannot be served: {error.strerror}", 2)
     with server as gateway.upstream:
-        return [host.run(case, gateway) for case in chosen]
+        return [gateway_runner.run(case, gateway) for case in chosen]

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 from ..errors import ConfigError
-from ..runtime.context import is_opening
 from ..runtime.history import text_of
 from ..runtime.session import Session
+from ..runtime.system_prompt import is_opening
 from ..store import Entry, Store
 
 KIND = "conversation"

@@ -10,15 +10,15 @@ import msgspec
 from msgspec import Struct
 
 from .. import lint as library
-from ..detect import detect
 from ..dialects import get
 from ..errors import WireError
-from ..linting import MCP, RULE_SETS, linted
+from ..lint.runner import MCP, RULE_SETS, linted
 from ..repair import repair
-from ..rule import Finding, Kind
-from .lines import lines_of
-from .output import fail
-from .report import FORMATS, Found
+from ..rules.rule import Finding, Kind
+from ..translate.detect import detect
+from .finding_formats import FORMATS, Found
+from .json_line_numbers import lines_of
+from .terminal_output import fail
 from .translate import kind_of_body
 
 UNREADABLE = "ALL-000"

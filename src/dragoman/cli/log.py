@@ -1,11 +1,11 @@
-"""`dragoman log`: the conversations that were kept. What it does is in `logged.py`: the runtime is an extra."""
+"""`dragoman log`: the conversations that were kept. What it does is in `log_run.py`: the runtime is an extra."""
 
 from __future__ import annotations
 
 import click
 
 from ..dialects import names
-from .output import fail
+from .terminal_output import fail
 
 
 @click.command()
@@ -33,14 +33,14 @@ def log(
     if id is None and (dialect or as_json or forget):
         raise click.UsageError("which one? dragoman log lists them")
     try:
-        from . import logged
+        from . import log_run
     except ModuleNotFoundError as error:
         raise click.ClickException(f"the runtime needs {error.name}: pip install 'dragoman[runtime]'") from None
     if id is None:
-        logged.list_all(here, most)
+        log_run.list_all(here, most)
     elif forget:
-        logged.forget(id)
+        log_run.forget(id)
     elif dialect is not None:
-        logged.export(id, dialect, model, form)
+        log_run.export(id, dialect, model, form)
     else:
-        logged.show(id, as_json)
+        log_run.show(id, as_json)

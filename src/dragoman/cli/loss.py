@@ -6,8 +6,8 @@ import difflib
 
 import click
 
-from ..canon.codes import CODES
-from .output import COLOURS, fail
+from ..canon.loss_codes import CODES
+from .terminal_output import COLOURS, fail
 
 
 @click.command()

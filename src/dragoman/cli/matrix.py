@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .output import fail
+from .terminal_output import fail
 
 KINDS = {"request": "requests", "response": "answers", "stream": "streams", "fault": "faults"}
 MEANING = (

@@ -14,11 +14,11 @@ import msgspec
 
 from ..errors import ConfigError, DragomanError
 from ..runtime.mcp.config import ServerConfig, load, read
-from ..runtime.mcp.content import outcome
+from ..runtime.mcp.result_content import outcome
 from ..store.own_files import config_folder, read_own_file
 from .file_effects import SERVERS_FILE
-from .folder_files import FolderFile
-from .output import hush
+from .terminal_output import hush
+from .untrusted_files import FolderFile
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult

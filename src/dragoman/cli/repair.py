@@ -7,12 +7,12 @@ from io import BufferedReader
 
 import click
 
-from ..canon.repairs import REPAIRS
-from ..detect import detect
+from ..canon.repair_codes import REPAIRS
 from ..dialects import names
 from ..errors import DragomanError
 from ..repair import repair as repaired
-from .output import REPAIR_COLOURS, fail, print_repairs
+from ..translate.detect import detect
+from .terminal_output import REPAIR_COLOURS, fail, print_repairs
 
 
 @click.command(epilog="Example: dragoman repair --dialect anthropic < request.json > mended.json")

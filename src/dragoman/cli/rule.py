@@ -7,8 +7,8 @@ import inspect
 
 import click
 
-from ..linting import all_rules
-from .output import COLOURS, fail
+from ..lint.runner import all_rules
+from .terminal_output import COLOURS, fail
 
 
 @click.command()

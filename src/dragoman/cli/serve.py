@@ -13,9 +13,9 @@ import msgspec
 from ..dialects import names
 from ..errors import ConfigError
 from ..gateway.config import Config, LogFormat, checked, load, one_upstream, parse
-from .banner import lines
 from .file_effects import CONFIG_FILE
-from .folder_files import FolderFile
+from .serve_banner import lines
+from .untrusted_files import FolderFile
 
 
 def _workers(value: str) -> int | Literal["auto"]:
@@ -84,7 +84,7 @@ def serve(
         return msgspec.structs.replace(config, listen=listen, log=log_format or config.log)
 
     try:
-        from ..gateway.run import serve as run
+        from ..gateway.http.run import serve as run
     except ModuleNotFoundError as error:
         raise click.ClickException(f"the gateway needs {error.name}: pip install 'dragoman[gateway]'") from None
     try:

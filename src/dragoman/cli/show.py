@@ -14,7 +14,7 @@ from rich.text import Text
 
 from ..dialects import names
 from ..translate import Translation, translate_request
-from .output import COLOURS
+from .terminal_output import COLOURS
 
 SOURCE = "anthropic"
 NARROWEST = 46

@@ -10,11 +10,11 @@ import click
 import msgspec
 
 from ..canon.losses import Loss, Severity
-from ..detect import detect, is_ambiguous
 from ..dialects import names
 from ..errors import DragomanError, FaultError, LossError, RepairError
 from ..translate import StreamTranslator, translate_fault, translate_request, translate_response, translate_tools
-from .output import fail, print_losses, print_repairs
+from ..translate.detect import detect, is_ambiguous
+from .terminal_output import fail, print_losses, print_repairs
 
 CHUNK = 64 * 1024
 

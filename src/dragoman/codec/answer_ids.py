@@ -12,8 +12,8 @@ import re
 import msgspec
 
 from ..canon.parts import Part
-from ..crossing import Crossing
-from .ids import hashed
+from ..context import Crossing
+from .call_ids import hashed
 
 MESSAGES, RESPONSES, CHAT, OPENROUTER = "msg_", "resp_", "chatcmpl-", "gen-"
 

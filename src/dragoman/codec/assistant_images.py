@@ -15,7 +15,7 @@ import msgspec
 
 from ..canon.parts import Media, Opaque, Part, Text, ToolCall
 from ..canon.turns import Turn
-from ..crossing import Crossing
+from ..context import Crossing
 from .media import proper
 
 _TAKEN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ..canon.parts import Extra, Path
-from ..crossing import Crossing
+from ..context import Crossing
 from .admit import Indexed, Unknown
 
 NULL = Raw(b"null")

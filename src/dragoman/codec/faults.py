@@ -11,8 +11,8 @@ from msgspec import Raw
 
 from ..canon.events import Fault, FaultKind
 from ..canon.parts import Path
-from . import jsontext
-from .surrogates import decode_tolerant
+from . import json_text
+from .surrogates.documents import decode_tolerant
 
 _KINDS: dict[int, FaultKind] = {
     400: "invalid_request",
@@ -158,22 +158,22 @@ def unsaid(fault: Fault, source: str, written: bytes, document: bytes = b"") -> 
     told = b"".join(mine.values())
     for name, value in (("code", fault.code), ("param", fault.param)):
         # What stands inside a kept field is counted there, and a code that is the status crosses as the status.
-        if value and name not in mine and jsontext.string(value) not in told and value != str(fault.status):
-            if jsontext.string(value) not in written:
+        if value and name not in mine and json_text.string(value) not in told and value != str(fault.status):
+            if json_text.string(value) not in written:
                 fields[name] = Raw(b"")
     lost: list[Path] = []
     for name, raw in fields.items():
-        if bytes(raw) != b"null" and (not raw or jsontext.string(name) + b":" + bytes(raw) not in written):
+        if bytes(raw) != b"null" and (not raw or json_text.string(name) + b":" + bytes(raw) not in written):
             inside = isinstance(error, dict) and name in error
             lost.append((name,) if name in whole and not inside else ("error", name))
-    if not document and fault.request_id and jsontext.string(fault.request_id) not in written:
+    if not document and fault.request_id and json_text.string(fault.request_id) not in written:
         lost.append(("request_id",))
     if isinstance(error, dict):
         beside = [name for name, value in whole.items() if name not in ("error", "type") and value is not None]
         for name in beside:
             # A text (an id) may stand under another name, or in a header; of other values that would be chance.
-            spelled = jsontext.encode(whole[name])
-            spelled = spelled if isinstance(whole[name], str) else jsontext.string(name) + b":" + spelled
+            spelled = json_text.encode(whole[name])
+            spelled = spelled if isinstance(whole[name], str) else json_text.string(name) + b":" + spelled
             if name not in mine and spelled not in written:
                 lost.append((name,))
     return lost
@@ -282,17 +282,17 @@ class ErrorObjects:
         code = str(code) if isinstance(code, str | int) else ""
         kind = _BY_CODE.get(code) or (kind_of_status(status) if status else _kind_in_stream(code, str(type_)))
         message = error.get("message")
-        rest = {name: jsontext.raw(value) for name, value in error.items() if name not in _FIELDS}
+        rest = {name: json_text.raw(value) for name, value in error.items() if name not in _FIELDS}
         if isinstance(message, str) and sharpened(kind, message) != kind:
             kind = "context_too_long"
             if code:
                 # It says less than the words do: clients look for the code that means what they say.
-                rest["code"], code = jsontext.raw(error["code"]), ""
+                rest["code"], code = json_text.raw(error["code"]), ""
         if isinstance(type_, str) and type_ not in ("error", _TYPES[kind][0]):
-            rest["type"] = jsontext.raw(type_)
+            rest["type"] = json_text.raw(type_)
         return Fault(
             kind,
-            message if isinstance(message, str) else jsontext.encode(error).decode(),
+            message if isinstance(message, str) else json_text.encode(error).decode(),
             status or status_of_kind(kind),
             code,
             str(error.get("param") or ""),
@@ -306,7 +306,7 @@ class ErrorObjects:
         headers = retry_headers(fault)
         if fault.request_id:
             headers["x-request-id"] = fault.request_id
-        body = jsontext.encode({"error": self.write_object(fault)})
+        body = json_text.encode({"error": self.write_object(fault)})
         return body, status_of_kind(fault.kind, own=_OWN_STATUSES), headers
 
     def write_object(self, fault: Fault) -> dict[str, Any]:

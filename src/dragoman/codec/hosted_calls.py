@@ -1,12 +1,13 @@
 """Calls and results of tools that the upstream runs itself: from one dialect's form to another's.
 
-`codec/hosted.py` owns the declarations of such tools; this module owns their uses, in histories, answers and streams.
+`codec/hosted_tools.py` owns the declarations of such tools; this module owns their uses, in histories, answers and
+streams.
 
 A reader makes a HostedCall and a HostedResult of every use, also where its wire has one item for both (the result's
-value is then `ELSEWHERE`). Their `family` says what kind of tool it is, in the words of `codec/hosted.py`. A dialect
-that can write uses of other dialects offers `Dialect.write_hosted`: it gets a call with its result and gives the parts
-of its own dialect to write (plain `Opaque` parts, which every writer writes as they are), or none, after it has
-reported a loss. Calls and results of the target's own dialect do not come here. Where a dialect has no
+value is then `ELSEWHERE`). Their `family` says what kind of tool it is, in the words of `codec/hosted_tools.py`. A
+dialect that can write uses of other dialects offers `Dialect.write_hosted`: it gets a call with its result and gives
+the parts of its own dialect to write (plain `Opaque` parts, which every writer writes as they are), or none, after it
+has reported a loss. Calls and results of the target's own dialect do not come here. Where a dialect has no
 `write_hosted`, its writer reports the parts as dropped.
 
 Members of `HostedCall.arguments`, and fields of the `HostedResult`, by family:
@@ -36,9 +37,9 @@ from ..canon.losses import Severity
 from ..canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, held_elsewhere
 from ..canon.response import Alternative, Response
 from ..canon.turns import Turn
-from ..crossing import Crossing
-from . import jsontext
-from .seals import MARK, MARK_BYTES
+from ..context import Crossing
+from . import json_text
+from .packed_seals import MARK, MARK_BYTES
 
 WriteHosted = Callable[[HostedCall, HostedResult | None, Crossing, bool], tuple[Part, ...]]
 """Makes the target's own parts of a use. The last argument is True in a request, whose upstream must take the parts. In
@@ -54,7 +55,7 @@ Own = frozenset[str]
 def members(text: str | bytes) -> dict[str, Any]:
     """The members of a JSON object; none of what is no object."""
     try:
-        value = jsontext.decode(text)
+        value = json_text.decode(text)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -73,7 +74,7 @@ def objects(value: Any) -> list[dict[str, Any]]:
 
 def arguments(**named: Any) -> str:
     """Arguments in the form that all dialects share, without those that are empty."""
-    return jsontext.encode({name: value for name, value in named.items() if value}).decode()
+    return json_text.encode({name: value for name, value in named.items() if value}).decode()
 
 
 def queries(call: HostedCall) -> list[str]:

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ..canon.demands import Form, Place
+from ..canon.history_requirements import Form, Place
 from ..canon.parts import Extra, Part, Path, Text, Token
 from ..canon.response import Alternative, Response
-from ..crossing import Crossing
-from . import jsontext
+from ..context import Crossing
+from . import json_text
 
 
 class _Candidate(Struct, forbid_unknown_fields=True):
@@ -77,7 +77,7 @@ def _moved(
     unkeep(crossing, places)
     if source.form == "content":
         # Lists beside that of the text: the refusal's, or that of the thoughts (DeepSeek).
-        rest = jsontext.fields((extra or {})[source.dialect][_name(source, number)])
+        rest = json_text.fields((extra or {})[source.dialect][_name(source, number)])
         crossing.keep(places[0], {name: value for name, value in rest.items() if name != "content"})
     if source.form == "chosen":
         crossing.lose("field.dropped", places[0], "the numbers of the tokens", "info")
@@ -149,11 +149,11 @@ def read(value: Raw | None, form: Form) -> list[Token] | None:
 def joined(first: Raw, second: Raw) -> Raw:
     """Two results of the form `chosen`, from chunks of one stream, as one. The second alone if they are none."""
     try:
-        both = [jsontext.fields(value) for value in (first, second)]
+        both = [json_text.fields(value) for value in (first, second)]
         lists = {name: [msgspec.json.decode(one.get(name, b"[]"), type=list[Raw]) for one in both] for name in _LISTS}
     except msgspec.DecodeError:
         return second
-    return jsontext.raw({**both[1], **{name: one + more for name, (one, more) in lists.items() if one or more}})
+    return json_text.raw({**both[1], **{name: one + more for name, (one, more) in lists.items() if one or more}})
 
 
 _LISTS = ("topCandidates", "chosenCandidates")
@@ -170,11 +170,11 @@ def write(tokens: list[Token], form: Form, spelled: bool = True) -> Raw:
             {"candidates": [{"token": top.token, "logProbability": top.logprob} for top in one.top_logprobs]}
             for one in tokens
         ]
-        return jsontext.raw({"topCandidates": tops, "chosenCandidates": chosen})
+        return json_text.raw({"topCandidates": tops, "chosenCandidates": chosen})
     written = [
         {**_told(one, spelled), "top_logprobs": [_told(top, spelled) for top in one.top_logprobs]} for one in tokens
     ]
-    return jsontext.raw({"content": written, "refusal": None} if form == "content" else written)
+    return json_text.raw({"content": written, "refusal": None} if form == "content" else written)
 
 
 def _told(token: Token, spelled: bool) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from msgspec import Raw
 
 from ..canon.parts import Path
 from ..canon.response import Tier, Usage
-from ..crossing import Crossing
-from . import jsontext
+from ..context import Crossing
+from . import json_text
 
 _READ = {"default": "standard", **{word: word for word in ("standard", "flex", "priority", "batch", "scale")}}
 """Words of all dialects, and the canon's. `auto` is a wish, and words of single hosts are no tiers here."""
@@ -23,7 +23,7 @@ MESSAGES = {"standard": "standard", "priority": "priority", "batch": "batch"}
 def read(word: object) -> str | None:
     """The canon's word for a tier; None for what is none."""
     if isinstance(word, Raw):
-        word = jsontext.plain(word) if word else None
+        word = json_text.plain(word) if word else None
     return _READ.get(word) if isinstance(word, str) else None
 
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import ConfigError
-from .look import Number
+from .json_paths import Number
 
 Kind = Literal["request", "response", "stream", "fault", "tools", "conversation", "count"]
 FROM_CLIENT = ("request", "tools", "conversation", "count")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from .library import Result
+from .library_runner import Result
 
 State = Literal["pass", "fail", "untested", "expected", "surprise"]
 RED: tuple[State, ...] = ("fail", "untested", "surprise")

@@ -14,40 +14,40 @@ from typing import Any
 import msgspec
 
 from ..canon.events import Fault, FaultKind
-from ..codec import jsontext
+from ..codec import json_text
 from ..errors import WireError
-from ..transport.client import Limits
-from ..transport.google import Tokens
-from ..transport.projects import Projects
-from ..transport.proxies import client
+from ..transport.client_interface import Limits
+from ..transport.code_assist_projects import Projects
+from ..transport.google_credentials import Tokens
+from ..transport.proxy_settings import client
 from ..transport.redaction import Redactor
-from .breaker import Breakers
-from .child_process import LARGE, ChildProcesses
-from .clients import from_page, key_in
 from .config import Bounds, Config
-from .desk import Desk
-from .earlier import Keeping, may_escape_letters, may_name_items, recall
-from .earlier import asked as refers
-from .exchange_log import ExchangeLog
-from .exchanges import Exchange, Exchanges
-from .hostnames import HostNames, target_authority, without_authority
+from .endpoints.other_requests import Looks, nothing
+from .endpoints.paths import Call, match, nearest
+from .exchange.breaker import Breakers
+from .exchange.child_process import LARGE, ChildProcesses
+from .exchange.child_tasks import in_child
+from .exchange.exchange_log import ExchangeLog
+from .exchange.exchange_report import report, summary
+from .exchange.previous_responses import Keeping, may_escape_letters, may_name_items, recall
+from .exchange.previous_responses import asked as refers
+from .exchange.recent_exchanges import Exchange, Exchanges
+from .exchange.refusal import failed, nested, untranslated
+from .exchange.relay import Refused, Relay, fault_reply, unknown_path
+from .exchange.routes import Routes
+from .exchange.seal_vault import BoundedVault
+from .exchange.secrets import print_failure, redactor
+from .exchange.stored_responses import ClientStored, MemoryStored, Stored
+from .exchange.upstream_address import client_key
+from .exchange.upstream_plan import Sendings
+from .http.allowed_hosts import HostNames, target_authority, without_authority
+from .http.allowed_origins import from_page, key_in
+from .http.ollama_timed_reply import Timed
+from .http.other_workers import EVERYBODY, Peers
+from .http.reply_wrapper import Bodiless, WithHeaders
+from .http.server import Gone, Incoming, Reply
 from .identity import Identities, apart, local, shown_keys
-from .long_work import in_child
-from .looks import Looks, nothing
-from .paths import Call, match, nearest
-from .peers import EVERYBODY, Peers
-from .refusal import failed, nested, untranslated
-from .relay import Refused, Relay, fault_reply, unknown_path
-from .reports import report, summary
-from .routes import Routes
-from .secrets import print_failure, redactor
-from .sending import Sendings
-from .server import Gone, Incoming, Reply
-from .stored import ClientStored, MemoryStored, Stored
-from .timed import Timed
-from .upstreams import client_key
-from .vault import BoundedVault
-from .wrapped import Bodiless, WithHeaders
+from .services import Desk
 
 _JSON = [("content-type", "application/json")]
 _KEPT = frozenset({"exchanges", "responses", "conversations"})
@@ -321,7 +321,7 @@ class Gateway:
             return
         others = await self.peers.ask(viewer, name) if self.peers is not None else []
         if not name:
-            listed = [jsontext.decode(said) for said in (await self._shown(viewer, ""), *others)]
+            listed = [json_text.decode(said) for said in (await self._shown(viewer, ""), *others)]
             found = sorted([one for some in listed for one in some], key=lambda one: one["began"], reverse=True)
             _send(reply, 200, {"exchanges": found})
             return
@@ -344,11 +344,11 @@ class Gateway:
         keys = self._hidden()
         if not name:
             seen = [one for one in self._exchanges.all() if viewer in (EVERYBODY, one.request.owner)]
-            return jsontext.encode([summary(one, keys) for one in seen])
+            return json_text.encode([summary(one, keys) for one in seen])
         found = self._exchanges.get(name)
         if found is None or viewer not in (EVERYBODY, found.request.owner):
             return b""
-        return jsontext.encode(report(found, keys))
+        return json_text.encode(report(found, keys))
 
 
 def _failed(dialect: str, error: Exception, reply: Reply, hidden: Redactor) -> None:
@@ -376,7 +376,7 @@ def _limits(bounds: Bounds) -> Limits:
 
 
 def _send(reply: Reply, status: int, value: Any) -> None:
-    reply.send(status, _JSON, jsontext.encode(value))
+    reply.send(status, _JSON, json_text.encode(value))
 
 
 def _names() -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The gateway's configuration: one typed value, from a TOML file, from the usual environment variables, or both.
 
 Everything a user can set is a field here, with its default. Errors name the file, the line, the key and the nearest
-valid one (`tomlfile.py`). An upstream is not the gateway's alone (`transport/upstream.py`). Where a file and the
+valid one (`toml_file.py`). An upstream is not the gateway's alone (`transport/upstream.py`). Where a file and the
 environment speak of the same upstream, the file wins.
 """
 
@@ -18,18 +18,18 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ..canon.losses import Severity
-from ..codec.same_account import DIALECTS as ACCOUNT_DIALECTS
 from ..dialects import names as dialect_names
-from ..sealing import Strategy
+from ..seals.same_account import DIALECTS as ACCOUNT_DIALECTS
+from ..seals.strategy import Strategy
 from ..store.own_files import read_named_file
-from ..transport.client import Kind
+from ..transport.client_interface import Kind
 from ..transport.redaction import redacted_url
 from ..transport.upstream import REHEARSAL as REHEARSAL
 from ..transport.upstream import Auth, Count, Seconds, addressed, is_address
 from ..transport.upstream import Upstream as Upstream
 from ..transport.upstream import from_environment as upstreams_of
-from . import tomlfile
-from .tomlfile import FileError
+from . import toml_file
+from .toml_file import FileError
 
 LogFormat = Literal["text", "json", "off"]
 """How exchanges are logged."""
@@ -187,7 +187,7 @@ def parse_file(data: bytes, file: str) -> tuple[Config, str]:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise FileError(file, "", (), f"not TOML: {error}") from None
-    return tomlfile.read(text, Config, file), text
+    return toml_file.read(text, Config, file), text
 
 
 def parse(data: bytes, file: str, environment: Mapping[str, str]) -> Config:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..canon.events import Fault
 from ..errors import ConfigError
 from .config import Config
-from .upstreams import KEYS, auth, client_key
+from .exchange.upstream_address import KEYS, auth, client_key
 
 _FORWARDED = frozenset(
     {"cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from ..errors import ConfigError
 from ..transport.addressing import address
-from ..transport.proxies import Proxies
+from ..transport.proxy_settings import Proxies
 from .config import REHEARSAL, Config, Upstream
 
 SECONDS = 3.0

@@ -13,10 +13,10 @@ from ..canon.request import Request
 from ..canon.response import Response
 from . import rules
 from .compose import events_of, response_of, usage_of
+from .conversation_view import Talk, fingerprint, listen
 from .scenarios import SCENARIOS
 from .script import Script, Step, chosen, fault_of, play, read_script
 from .script import usage_of as figures_of
-from .talk import Talk, fingerprint, listen
 from .thinking import Seals, check
 from .tokens import count, estimate
 

@@ -7,8 +7,8 @@ import re
 from msgspec import Struct
 
 from ..canon.tools import Tool
-from . import shape
-from .extract import hint_of, masked, words_of
+from . import schema_check
+from .argument_extraction import hint_of, masked, words_of
 
 NAMED = 10
 """From this score on a word of the tool's name was said."""
@@ -170,8 +170,8 @@ def plainly(tool: Tool, heard: Heard) -> int:
 
 def score(tool: Tool, heard: Heard) -> int:
     """How much the words speak of a tool; 0: not at all."""
-    root = shape.read(tool.schema).root
-    declared = list(shape.properties(root)) if isinstance(root, dict) else []
+    root = schema_check.read(tool.schema).root
+    declared = list(schema_check.properties(root)) if isinstance(root, dict) else []
     if is_named(tool, heard) or not (tool.custom or declared):
         return plainly(tool, heard)
     _, hits = _hits(tool, heard)

@@ -10,12 +10,12 @@ from ..canon.events import Fault
 from ..canon.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from ..canon.request import Format, Request
 from ..canon.turns import Turn
-from . import choosing, shape, sight, speech, thinking, tokens
-from .choosing import Planned, encoded
+from . import media_facts, schema_check, text_replies, thinking, tokens, tool_decision
+from .argument_extraction import Extraction
 from .compose import Said, ended
-from .extract import Extraction
-from .instance import NOTHING, Maker
-from .talk import Talk, fingerprint, listen, told
+from .conversation_view import Talk, fingerprint, listen, told
+from .schema_instances import NOTHING, Maker
+from .tool_decision import Planned, encoded
 
 MODEL = "rehearsal/rules"
 
@@ -35,7 +35,7 @@ def respond(request: Request, model: str = MODEL) -> list[Said] | Fault:
     if wrong is not None:
         return wrong
     talk = listen(request)
-    planned = [] if _refused(talk) else choosing.plan(request, talk)
+    planned = [] if _refused(talk) else tool_decision.plan(request, talk)
     number = max(1, request.settings.n or 1)
     return [_answer(request, talk, planned, model, place, number) for place in range(number)]
 
@@ -44,13 +44,13 @@ def _wrong(request: Request) -> Fault | None:
     """What every upstream refuses."""
     if not any(turn.role in ("user", "tool", "assistant") and _understood(turn) for turn in request.turns):
         return Fault("invalid_request", "rehearsal: there is no turn of the user to answer", 400)
-    if not all(sight.legible(part) for turn in request.turns for part in turn.parts if isinstance(part, Media)):
+    if not all(media_facts.legible(part) for turn in request.turns for part in turn.parts if isinstance(part, Media)):
         return Fault("invalid_request", "rehearsal: the data of an image or a document are no base64", 400)
     number = request.settings.n
     if number is not None and not 1 <= number <= _ANSWERS:
         return Fault("invalid_request", f"rehearsal: 1 to {_ANSWERS} answers to one request", 400, param="n")
     choice = request.choice
-    if choosing.forced(choice) and not choosing.usable(request):
+    if tool_decision.forced(choice) and not tool_decision.usable(request):
         named = f" named {', '.join(choice.names)}" if choice is not None and choice.names else ""
         return Fault("invalid_request", f"rehearsal: a call is demanded, and no tool{named} is declared", 400)
     return None
@@ -62,7 +62,7 @@ def _understood(turn: Turn) -> bool:
 
 
 def _refused(talk: Talk) -> bool:
-    return speech.REFUSAL in talk.words.lower()
+    return text_replies.REFUSAL in talk.words.lower()
 
 
 def _answer(request: Request, talk: Talk, planned: list[Planned], model: str, place: int, number: int) -> Said:
@@ -78,11 +78,11 @@ def _answer(request: Request, talk: Talk, planned: list[Planned], model: str, pl
         print_ = fingerprint(request, str(place))
         parts += [call(one, print_, at, thought=thought) for at, one in enumerate(planned)]
     elif _refused(talk):
-        parts.append(Text(f"{speech.OPENING}I refuse, as these words ask a rehearsal to.", refusal=True))
+        parts.append(Text(f"{text_replies.OPENING}I refuse, as these words ask a rehearsal to.", refusal=True))
     elif settings.format is not None:
         parts.append(Text(_formed(settings.format, request, talk)))
     else:
-        opening = speech.OPENING
+        opening = text_replies.OPENING
         if number > 1:
             opening = f"{opening[:-2]}, answer {place + 1} of {number}: "
         parts.append(Text(talk.manner.spoken(opening + _words(request, talk))))
@@ -102,19 +102,19 @@ def _words(request: Request, talk: Talk) -> str:
     shown = _shown(talk.media)
     if shown and not talk.words:
         return shown
-    said = speech.reply(talk.words, talk.earlier, request.tools)
+    said = text_replies.reply(talk.words, talk.earlier, request.tools)
     return f"{shown} {said[:1].upper()}{said[1:]}" if shown else said
 
 
 def _shown(media: list[Media]) -> str:
-    return f"I was shown {'; '.join([sight.describe(one) for one in media])}." if media else ""
+    return f"I was shown {'; '.join([media_facts.describe(one) for one in media])}." if media else ""
 
 
 def _result(result: ToolResult, talk: Talk) -> str:
     text = told(result)
     if len(text) > _MOST:
         text = f"{text[: _MOST // 2]} … {text[-_MOST // 2 :]}"
-    shown = "; ".join([sight.describe(part) for part in result.parts if isinstance(part, Media)])
+    shown = "; ".join([media_facts.describe(part) for part in result.parts if isinstance(part, Media)])
     both = "\n".join([one for one in (text, f"I was shown {shown}." if shown else "") if one]) or "nothing"
     return f"{talk.named(result)} {'failed' if result.is_error else 'answered'}: {both}"
 
@@ -126,10 +126,10 @@ def _thought(request: Request, talk: Talk, planned: list[Planned]) -> str:
         names = ", ".join(dict.fromkeys([talk.named(result) for result in talk.results]))
         out.append(f"Results came from {names}.")
     else:
-        out.append(f"The user says: “{speech.shortened(talk.words, 200)}”.")
+        out.append(f"The user says: “{text_replies.shortened(talk.words, 200)}”.")
     if planned:
         out.append(f"I call {', '.join([one.tool.name for one in planned])}.")
-    elif choosing.usable(request) and not talk.results:
+    elif tool_decision.usable(request) and not talk.results:
         out.append("No declared tool has all its arguments in these words.")
     else:
         out.append("I answer in words.")
@@ -157,7 +157,7 @@ def _formed(wanted: Format, request: Request, talk: Talk) -> str:
     schema = wanted.schema if wanted.kind == "schema" else _shown_schema(request)
     if schema is None:
         return encoded({"rehearsal": True, "reply": words})
-    document = shape.read(schema)
+    document = schema_check.read(schema)
     extraction = Extraction(document, "\n".join([talk.words, *[told(result) for result in talk.results]]))
 
     def wish(name: str, schema: dict[str, Any]) -> list[Any]:

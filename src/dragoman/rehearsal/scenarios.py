@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .script import Call, Figures, Hosted, Script, Step, Thought, Trouble, Words
-from .speech import OPENING
+from .text_replies import OPENING
 
 _RESULTS = Step(after="results", parts=(Words(f"{OPENING}the results are here, and the scenario ends."),))
 _LONG = OPENING + "".join([f"This is sentence {number} of a long answer. " for number in range(1, 301)]).strip()

@@ -18,14 +18,14 @@ from ..canon.parts import Opaque, Part, Reasoning, Text, ToolCall
 from ..canon.request import Request
 from ..canon.response import Stop, StopReason, Usage
 from ..canon.tools import Tool
-from ..codec import jsontext
+from ..codec import json_text
 from ..codec.faults import status_of_kind
 from ..errors import ConfigError
-from . import choosing, thinking
-from .choosing import Planned
+from . import thinking, tool_decision
 from .compose import Said, ended
-from .speech import OPENING
-from .talk import Talk, fingerprint
+from .conversation_view import Talk, fingerprint
+from .text_replies import OPENING
+from .tool_decision import Planned
 
 _LONGEST = 3600.0
 
@@ -185,7 +185,7 @@ def _part(
             return Reasoning(part.text)
         return thinking.sealed(part.text, model, shown=part.shown and request.settings.thoughts is not False)
     if isinstance(part, Hosted):
-        return Opaque(part.dialect, part.kind, Raw(jsontext.encode(part.value)))
+        return Opaque(part.dialect, part.kind, Raw(json_text.encode(part.value)))
     return _call(part, request, talk, mark, thought)
 
 
@@ -195,15 +195,15 @@ def _call(part: Call, request: Request, talk: Talk, mark: str, thought: bool) ->
     declared = [tool for tool in request.tools if isinstance(tool, Tool)]
     tool = next((tool for tool in declared if tool.name == part.name), None)
     if part.tool is not None:
-        tools = choosing.usable(request)
+        tools = tool_decision.usable(request)
         if not tools:
             return None
         tool = tools[part.tool % len(tools)]
     arguments = part.arguments
     if isinstance(arguments, dict):
-        arguments = jsontext.encode(arguments).decode()
+        arguments = json_text.encode(arguments).decode()
     if arguments is None:
-        arguments = choosing.filled(tool, talk.words) if tool is not None else "{}"
+        arguments = tool_decision.filled(tool, talk.words) if tool is not None else "{}"
     planned = Planned(tool or Tool(part.name, custom=part.custom, namespace=part.namespace), arguments)
     given = part.id or f"{thinking.MARK if thought else 'call_s'}{mark}"
     return ToolCall(given, planned.tool.name, planned.arguments, planned.tool.custom, planned.tool.namespace)

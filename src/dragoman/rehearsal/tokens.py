@@ -12,7 +12,7 @@ import re
 from ..canon.parts import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..canon.request import Request
 from ..canon.tools import HostedTool, Tool
-from . import sight
+from . import media_facts
 
 _TOKEN = re.compile(r"\s?[A-Za-z0-9_\u00c0-\u024f]{1,4}|\s?\S|\s+")
 
@@ -63,11 +63,11 @@ def _part(part: Part) -> int:
 
 def _media(media: Media) -> int:
     if media.kind == "image":
-        found = sight.dimensions(media)
+        found = media_facts.dimensions(media)
         if found is None:
             return _IMAGE_UNSEEN
         return min(_IMAGE_MOST, max(_IMAGE_LEAST, -(-found[0] * found[1] // _PIXELS_PER_TOKEN)))
-    size = sight.size(media)
+    size = media_facts.size(media)
     return _IMAGE_UNSEEN if size is None else max(_IMAGE_LEAST, size // _BYTES_PER_TOKEN[media.kind])
 
 

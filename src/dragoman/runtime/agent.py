@@ -28,10 +28,10 @@ from ..canon.parts import Media, Part, Text
 from ..canon.request import Settings
 from ..canon.response import Usage
 from ..store.own_files import config_folder
-from ..transport.client import Limits as Waits
-from ..transport.proxies import client
+from ..transport.client_interface import Limits as Waits
+from ..transport.proxy_settings import client
 from ..transport.upstream import Upstream, from_environment
-from . import context
+from . import system_prompt
 from .builtin import tools as builtin_tools
 from .builtin.save_memory import remembered
 from .events import Content, Finished, Happening, Lost, Reason, ToolCallRequest
@@ -135,7 +135,7 @@ class Agent:
     async def stream(self, prompt: str | Iterable[Part], *media: Media) -> AsyncGenerator[Happening, None]:
         """Ask, and tell what happens as it does."""
         if not self.session.turns and self._works:
-            self.session.turns = appended((), *context.opening(self._workspace, date.today()))
+            self.session.turns = appended((), *system_prompt.opening(self._workspace, date.today()))
         words = (Text(prompt),) if isinstance(prompt, str) else tuple(prompt)
         self.session.say((*words, *media))
         async with aclosing(self.resume()) as happenings:
@@ -164,7 +164,7 @@ class Agent:
     async def __aenter__(self) -> Agent:
         async with AsyncExitStack() as stack:
             config = config_folder(self._environment)
-            self.session.system = context.system(remembered(config), self._system, tools=self._works)
+            self.session.system = system_prompt.system(remembered(config), self._system, tools=self._works)
             net = Net(client(Waits(), self._environment), self._environment, time.time)
             stack.callback(net.client.close)
             self.toolbox = Toolbox(builtin_tools() if self._tools is None else self._tools)

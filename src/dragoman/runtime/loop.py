@@ -22,12 +22,12 @@ from ..canon.tools import Choice, Tool
 from ..canon.turns import Turn
 from ..errors import FaultError
 from ..transport.retry import RETRIED, wait
-from . import compress, repeats, telemetry
-from .asking import Answer, Aside, OutOfTime, truncated, whole_answer, within
-from .calling import Calling, Desk
+from . import history_compression, loop_detection, telemetry
+from .call_runner import Calling, Desk
 from .events import Compressed, Failed, Finished, Happening, Lost, Reason, Retrying
 from .history import appended, curated, placed, says_something, sealed, text_of
 from .model import Model, Models
+from .model_answer import Answer, Aside, OutOfTime, truncated, whole_answer, within
 from .policy import Policy
 from .session import Session
 from .tool import Surroundings
@@ -48,7 +48,7 @@ class Limits(Struct, frozen=True):
     backoff: float = 1.0
     patience: float = 60.0
     """The longest wait before an upstream is asked again."""
-    same_calls: int = repeats.CALLS
+    same_calls: int = loop_detection.CALLS
     """Steps in a row with the same calls."""
 
 
@@ -158,7 +158,10 @@ class Loop:
     async def _ask(self, session: Session, deadline: float | None) -> AsyncGenerator[Happening, None]:
         model = self._models(session.model)
         window = model.window or self._limits.window
-        if window and max(session.held, compress.tokens(session.turns)) > compress.THRESHOLD * window:
+        if (
+            window
+            and max(session.held, history_compression.tokens(session.turns)) > history_compression.THRESHOLD * window
+        ):
             for happening in await self._compressed(session, model, deadline):
                 yield happening
         attempt = shortened = 0
@@ -170,7 +173,7 @@ class Loop:
             fault = answer.fault
             if fault is None:
                 break
-            if fault.kind == "context_too_long" and shortened < len(compress.KEPT):
+            if fault.kind == "context_too_long" and shortened < len(history_compression.KEPT):
                 shortened, before = shortened + 1, session.turns
                 for happening in await self._compressed(session, model, deadline):
                     yield happening
@@ -269,7 +272,7 @@ class Loop:
         elif session.step == "idle" or cut:
             told.append(self._ended(session, _why(response, said), response.stop.detail))
         elif self._limits.same_calls:
-            again = repeats.same_calls(session.turns, self._limits.same_calls)
+            again = loop_detection.same_calls(session.turns, self._limits.same_calls)
             if again is not None:
                 told.append(self._ended(session, "loop", f"{again.name} is called in the same way again and again"))
         self._desk.save(session)
@@ -277,15 +280,15 @@ class Loop:
 
     async def _compressed(self, session: Session, model: Model, deadline: float | None) -> list[Happening]:
         """Put a summary in place of the earlier turns, if that makes the history shorter."""
-        before = compress.tokens(session.turns)
+        before = history_compression.tokens(session.turns)
         tools = self._declared()
         choice = Choice("none") if tools else None
         lost: list[Loss] = []
-        for kept in compress.KEPT:
-            parted = compress.cut(session.turns, kept)
-            if parted is None or compress.tokens(parted.early) < before / 8:
+        for kept in history_compression.KEPT:
+            parted = history_compression.cut(session.turns, kept)
+            if parted is None or history_compression.tokens(parted.early) < before / 8:
                 return []
-            request = Request(compress.question(parted.early), tools=tools, choice=choice, stream=True)
+            request = Request(history_compression.question(parted.early), tools=tools, choice=choice, stream=True)
             try:
                 response = await self._whole(session, model, request, lost, deadline)
                 break
@@ -297,8 +300,8 @@ class Loop:
         summary = text_of(response.parts)
         session.spent = _sum(session.spent, response.usage)
         told: list[Happening] = [*_untold(session, lost)]
-        turns = placed(compress.begun_anew(summary, parted))
-        after = compress.tokens(turns)
+        turns = placed(history_compression.begun_anew(summary, parted))
+        after = history_compression.tokens(turns)
         if summary.strip() and after < before:
             session.turns, session.held, session.told = turns, 0, []  # losses have other places now
             told.append(Compressed(before, after))

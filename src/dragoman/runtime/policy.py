@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from .command_entries import SHELL as SHELL
 from .command_entries import covers, entry_words, obeying_elsewhere, remembered_entry
-from .commands import read_command
+from .shell_programs import read_command
 from .tool import Confirmation, Kind
 
 Mode = Literal["ask", "edits", "all"]

@@ -14,7 +14,18 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from ..canon.parts import Citation, HostedCall, HostedResult, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ..canon.parts import (
+    Citation,
+    HostedCall,
+    HostedResult,
+    Media,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from ..canon.request import Request, Settings
 from ..canon.response import Usage
 from ..canon.tools import Tool

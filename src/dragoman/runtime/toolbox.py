@@ -20,7 +20,7 @@ from ..canon.parts import Media, Part, Text, ToolCall, ToolResult
 from ..codec.media import note
 from ..errors import ConfigError, DragomanError
 from .policy import Policy, Said, Verdict
-from .textfile import shown
+from .text_file import shown
 from .tool import Confirmation, Failure, Lasting, Outcome, Surroundings, Tool, ToolError
 
 SUCCEEDED = "Tool execution succeeded."

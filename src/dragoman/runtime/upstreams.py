@@ -14,27 +14,27 @@ from typing import Any
 
 import msgspec
 
-from .. import profiles
 from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
 from ..canon.fold import unfold
 from ..canon.parts import Reasoning, Seal, ToolCall
 from ..canon.request import Request
-from ..codec.ids import Apart
-from ..codec.seals import Origin, pack
-from ..crossing import Crossing
+from ..codec.call_ids import Apart
+from ..codec.packed_seals import Origin, pack
+from ..context import Crossing
 from ..dialect import Dialect
 from ..dialects import get
-from ..error_answers import read_answer
 from ..errors import ConfigError, FaultError, TransportError, WireError
+from ..facts import profiles
+from ..translate.error_answers import read_answer
 from ..transport import addressing
-from ..transport.client import Answer, Client
-from ..transport.google import Tokens
-from ..transport.projects import Projects
+from ..transport.client_interface import Answer, Client
+from ..transport.code_assist_projects import Projects
+from ..transport.google_credentials import Tokens
 from ..transport.redaction import Redactor, upstream_secrets
 from ..transport.retry import no_answer, until
 from ..transport.upstream import REHEARSAL, Upstream, addressed, wanting
 from .model import Model, Report
-from .outward import SOURCE, fitted
+from .upstream_request import SOURCE, fitted
 
 LARGEST = 64 * 1024 * 1024
 _HOSTED = frozenset({"web_search", "web_fetch"})

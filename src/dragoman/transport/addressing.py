@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from ..dialects import get
 from ..errors import ConfigError, WireError
-from .client import Address
+from .client_interface import Address
 from .upstream import Auth, Upstream
 
 USER_AGENT = "dragoman"

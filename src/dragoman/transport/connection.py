@@ -1,8 +1,8 @@
-"""One connection to an upstream. The answer under way on it is in `answer.py`.
+"""One connection to an upstream. The answer under way on it is in `upstream_answer.py`.
 
 All that happens here happens for every request, and some of it for every piece of a stream: what counts is how little
 that is. So the connection does itself to its answer what is to be done when something comes; what the parser has to say
-goes straight into lists where that is enough; and headers are not told one by one (see `heading.py`).
+goes straight into lists where that is enough; and headers are not told one by one (see `response_heads.py`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import httptools
 
-from .answer import HIGH_WATER, Answer
-from .client import MAX_HEAD, Address
-from .heading import Shapes
-from .wire import Broken
+from .client_interface import MAX_HEAD, Address
+from .http_bytes import Broken
+from .response_heads import Shapes
+from .upstream_answer import HIGH_WATER, Answer
 
 if TYPE_CHECKING:
-    from .http import Pool
+    from .http_client import Pool
 
 _ONE = (None, None)
 """What the parser may tell of one answer: that it begins, and that it ends."""

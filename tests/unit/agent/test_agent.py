@@ -13,9 +13,9 @@ from dragoman.canon import Media, Text
 from dragoman.errors import ConfigError
 from dragoman.runtime import Agent, Limits, Policy
 from dragoman.runtime import __all__ as names
-from dragoman.runtime.context import opening, system
 from dragoman.runtime.events import Content, Finished, Happening
 from dragoman.runtime.session import Session
+from dragoman.runtime.system_prompt import opening, system
 from tests.unit.agent.rig import Plain
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from dragoman.canon import Fault, Finish, Loss, Reasoning, Request, Seal, Stop, Text, ToolCall, ToolResult, Turn
 from dragoman.canon.events import PartDelta, PartEnd, PartStart, Start
-from dragoman.runtime.context import opening
 from dragoman.runtime.events import (
     Compressed,
     Content,
@@ -33,6 +32,7 @@ from dragoman.runtime.history import INTERRUPTED, NOT_RUN, text_of
 from dragoman.runtime.loop import Limits
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.session import Session
+from dragoman.runtime.system_prompt import opening
 from dragoman.runtime.tool import Outcome, Surroundings, ToolError
 from dragoman.runtime.toolbox import Approval
 from tests.unit.agent.rig import InTurn, Plain, Said, Scripted, begun, call, loop, ran, roles, says

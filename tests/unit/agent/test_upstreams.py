@@ -29,11 +29,11 @@ from dragoman.canon import (
 )
 from dragoman.canon.fold import fold
 from dragoman.errors import ConfigError, FaultError
-from dragoman.gateway.server import Incoming, Reply, Server
-from dragoman.runtime.asking import Aside, whole_answer
+from dragoman.gateway.http.server import Incoming, Reply, Server
+from dragoman.runtime.model_answer import Aside, whole_answer
 from dragoman.runtime.upstreams import Net, RehearsalModel, UpstreamModel, Upstreams, usual_model
-from dragoman.transport.client import Limits
-from dragoman.transport.http import Pool
+from dragoman.transport.client_interface import Limits
+from dragoman.transport.http_client import Pool
 from dragoman.transport.upstream import Upstream
 
 Json = Any

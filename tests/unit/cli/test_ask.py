@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from dragoman.canon import Fault, Loss, ToolResult
-from dragoman.cli.asking import _routed
-from dragoman.cli.telling import TextTeller, _approval, visible
+from dragoman.cli.ask_output import TextTeller, _approval, visible
+from dragoman.cli.ask_run import _routed
 from dragoman.gateway.config import Config, Route, Target, Upstream, checked
 from dragoman.runtime.events import (
     Compressed,

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from dragoman.cli.lines import lines_of
+from dragoman.cli.json_line_numbers import lines_of
 from dragoman.cli.main import main
 
 CLEAN = b'{"model": "gpt-4o", "messages": [{"role": "developer", "content": "Be brief."}]}\n'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from dragoman.canon.codes import CODES
+from dragoman.canon.loss_codes import CODES
 from dragoman.cli.main import main
 
 

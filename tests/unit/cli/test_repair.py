@@ -6,7 +6,7 @@ import json
 
 from click.testing import CliRunner
 
-from dragoman.canon.repairs import REPAIRS
+from dragoman.canon.repair_codes import REPAIRS
 from dragoman.cli.main import main
 
 CALL = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from dragoman.cli.main import main
-from dragoman.linting import all_rules
+from dragoman.lint.runner import all_rules
 
 
 @pytest.mark.parametrize("id", ["OAC-016", "oac-016", "OAC016"])

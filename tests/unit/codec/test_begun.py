@@ -11,9 +11,9 @@ import pytest
 import dragoman
 from dragoman.canon.parts import Text
 from dragoman.canon.turns import Run, Turn
-from dragoman.codec import recall
-from dragoman.codec.recall import Begun, Written, forget_all
 from dragoman.dialects import get, names
+from dragoman.fast import prefix
+from dragoman.fast.prefix import Begun, Written, forget_all
 
 TARGETS = [name for name in names() if name != "anthropic"]
 
@@ -55,7 +55,7 @@ def begin(written: Written, turns: Sequence[Turn], number: int, before: int = 0)
     """All but the last turn are known to stay."""
     scribe = Scribe()
     at = written.begin(scribe, run(turns[:-1], number, before), tuple(turns), 0)
-    return at, scribe.wrote, recall._encode(scribe.messages)
+    return at, scribe.wrote, prefix._encode(scribe.messages)
 
 
 def test_of_a_conversation_that_grows_only_what_is_new_is_written() -> None:
@@ -100,8 +100,8 @@ def test_nothing_is_kept_of_what_the_assistant_begins() -> None:
 
 
 def test_beginnings_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recall, "MAX_RUNS", 3000)
-    monkeypatch.setattr(recall, "MAX_RUN", 1000)
+    monkeypatch.setattr(prefix, "MAX_RUNS", 3000)
+    monkeypatch.setattr(prefix, "MAX_RUN", 1000)
     written = Written()
     for i in range(1, 101):
         turns = [turn(0, f"{i}"), turn(1, "x" * 100), turn(2)]
@@ -199,7 +199,9 @@ def test_json_mode_asks_for_the_word_whatever_was_written_before(target: str) ->
 
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "gemini"])
 def test_of_an_agents_conversation_only_the_new_turns_are_written(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    history = __import__(f"{get(target).write_request.__module__.rpartition('.')[0]}.history", fromlist=["History"])
+    history = __import__(
+        f"{get(target).write_request.__module__.rpartition('.')[0]}.history_writer", fromlist=["History"]
+    )
     wrote: list[Turn] = []
     plain = history.History.plain
 

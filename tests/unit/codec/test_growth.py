@@ -16,12 +16,12 @@ import pytest
 import dragoman
 from dragoman.canon.parts import Path, Text, ToolCall, ToolResult
 from dragoman.canon.turns import Turn
-from dragoman.codec.recall import forget_all
-from dragoman.codec.seal_placing import Placing
-from dragoman.codec.seals import Record, digest
-from dragoman.crossing import Crossing
-from dragoman.dialects.openai_chat.results import write_results_messages
-from dragoman.linting import _order
+from dragoman.codec.packed_seals import Record, digest
+from dragoman.context import Crossing
+from dragoman.dialects.openai_chat.tool_results import write_results_messages
+from dragoman.fast.prefix import forget_all
+from dragoman.lint.runner import _order
+from dragoman.seals.placing import Placing
 
 DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
 

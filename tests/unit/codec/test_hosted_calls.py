@@ -15,7 +15,7 @@ from dragoman.canon.parts import HostedCall, HostedResult, Opaque, Part, Text
 from dragoman.canon.response import Stop
 from dragoman.canon.turns import Turn
 from dragoman.codec.hosted_calls import HostedEvents, cross_parts, cross_turns, foreign_id, own_id, queries, use_id
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "sky"}}
 FOUND = {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dragoman import translate_request
-from dragoman.codec.recall import forget_all
-from dragoman.requests import look, seen
+from dragoman.fast.prefix import forget_all
+from dragoman.translate.request import look, seen
 
 TALK = [{"role": "user", "content": f"word {i} " * 20} if i % 2 == 0 else {"role": "assistant", "content": f"said {i}"}
         for i in range(5)]  # fmt: skip

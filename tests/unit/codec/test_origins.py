@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.canon.parts import Seal
-from dragoman.codec.seals import Origin, family, same_origin
+from dragoman.codec.packed_seals import Origin, family, same_origin
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dragoman.codec.jsontext import respelled
+from dragoman.codec.json_text import respelled
 
 
 @pytest.mark.parametrize(

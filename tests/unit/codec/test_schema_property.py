@@ -14,10 +14,10 @@ from dragoman.codec import schema as module
 from dragoman.codec.schema import Change, adapt, from_openapi
 from dragoman.codec.schema.build import build_document
 from dragoman.codec.schema.document import Document
-from dragoman.codec.schema.fast import clean
+from dragoman.codec.schema.json_values import decode
+from dragoman.codec.schema.keywords import REFS
 from dragoman.codec.schema.layers import Job
-from dragoman.codec.schema.text import decode
-from dragoman.codec.schema.words import REFS
+from dragoman.codec.schema.unchanged import clean
 
 from .schema_subsets import SUBSETS, TARGETS, refused, walk
 

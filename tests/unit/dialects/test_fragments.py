@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from dragoman.canon.parts import ToolCall
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.errors import WireError
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, checked
-from dragoman.gateway.server import Incoming, Reply, Server
-from dragoman.gateway.stored import Stored
+from dragoman.gateway.exchange.stored_responses import Stored
+from dragoman.gateway.http.server import Incoming, Reply, Server
 
 Answers = Callable[[Incoming], tuple[int, list[tuple[str, str]], bytes]]
 

@@ -13,8 +13,8 @@ from bench import payloads
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Bounds, Config, Route, Target, Upstream, checked
-from dragoman.gateway.server import Bounds as ServerBounds
-from dragoman.gateway.server import Incoming, Reply, Server
+from dragoman.gateway.http.server import Bounds as ServerBounds
+from dragoman.gateway.http.server import Incoming, Reply, Server
 
 Handler = Callable[[Incoming, Reply], Awaitable[None]]
 

@@ -11,7 +11,7 @@ import pytest
 from bench import payloads
 
 from dragoman.gateway.config import Config, checked
-from dragoman.gateway.timed import Timed
+from dragoman.gateway.http.ollama_timed_reply import Timed
 
 from .rig import Behind, between, gateway, run, whole
 

@@ -14,10 +14,10 @@ from bench import payloads
 
 from dragoman.dialects import names
 from dragoman.gateway.config import Config, Route, Target, Upstream
-from dragoman.gateway.server import Incoming
-from dragoman.gateway.upstreams import headers, joined
-from dragoman.transport.google import EARLY, LATE, NoToken, Tokens
-from dragoman.transport.projects import Projects
+from dragoman.gateway.exchange.upstream_address import headers, joined
+from dragoman.gateway.http.server import Incoming
+from dragoman.transport.code_assist_projects import Projects
+from dragoman.transport.google_credentials import EARLY, LATE, NoToken, Tokens
 
 from .loopback import Scripted, Told, ask, through
 

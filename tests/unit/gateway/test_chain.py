@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.gateway import relay
 from dragoman.gateway.config import Config, Upstream, checked
+from dragoman.gateway.exchange import relay
 from tests.unit.gateway.rig import gateway, run
 
 MODEL = "back/rehearsal"

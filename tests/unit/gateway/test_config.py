@@ -18,8 +18,8 @@ from dragoman.gateway.config import (
     load,
     one_upstream,
 )
-from dragoman.gateway.routes import Routes
-from dragoman.gateway.upstreams import headers, joined, target
+from dragoman.gateway.exchange.routes import Routes
+from dragoman.gateway.exchange.upstream_address import headers, joined, target
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -12,11 +12,11 @@ from bench.streams import frames
 
 import dragoman
 from dragoman.canon.events import Fault
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
-from dragoman.error_answers import error_in, is_answer
 from dragoman.errors import FaultError
-from dragoman.gateway.server import Incoming, Reply
+from dragoman.gateway.http.server import Incoming, Reply
+from dragoman.translate.error_answers import error_in, is_answer
 
 from .rig import DIALECTS, Behind, Told, between, run
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from bench import payloads
 
-from dragoman.gateway.server import Incoming, Reply
+from dragoman.gateway.http.server import Incoming, Reply
 
 from .rig import DIALECTS, Behind, Front, asking, between, path_of, run, whole
 

@@ -10,8 +10,8 @@ import pytest
 from dragoman.canon.events import Fault
 from dragoman.errors import ConfigError
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
+from dragoman.gateway.http.server import Incoming, Reply
 from dragoman.gateway.identity import Client, Identities
-from dragoman.gateway.server import Incoming, Reply
 
 from .rig import Behind, between, path_of, run, whole
 

@@ -9,7 +9,7 @@ import pytest
 from conformance.source.desk import reply
 
 from dragoman.gateway.config import Config, Route, Target, Upstream
-from dragoman.gateway.server import Incoming
+from dragoman.gateway.http.server import Incoming
 
 from .loopback import Scripted, ask, through
 

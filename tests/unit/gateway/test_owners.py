@@ -14,9 +14,9 @@ from bench import payloads
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
+from dragoman.gateway.http.other_workers import Peers
+from dragoman.gateway.http.server import Server
 from dragoman.gateway.identity import local
-from dragoman.gateway.peers import Peers
-from dragoman.gateway.server import Server
 
 from .loopback import Scripted, Told, ask, through
 

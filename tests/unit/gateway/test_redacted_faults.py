@@ -13,11 +13,11 @@ import pytest
 from bench.streams import frames
 
 from dragoman.canon.events import Fault
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream
-from dragoman.gateway.exchange_log import text
-from dragoman.gateway.server import Incoming, Reply
+from dragoman.gateway.exchange.exchange_log import text
+from dragoman.gateway.http.server import Incoming, Reply
 
 from .loopback import Scripted, ask, through
 from .rig import DIALECTS, Behind, Front, between, path_of, run

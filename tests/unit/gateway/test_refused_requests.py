@@ -12,8 +12,8 @@ import pytest
 
 from dragoman.gateway.app import Gateway
 from dragoman.gateway.config import Config, Listen, Route, Target, Upstream, checked
-from dragoman.gateway.exchange_log import MAX_REFUSALS, ExchangeLog
-from dragoman.gateway.server import Server
+from dragoman.gateway.exchange.exchange_log import MAX_REFUSALS, ExchangeLog
+from dragoman.gateway.http.server import Server
 
 from .rig import DIALECTS, Behind, Front, between, path_of, read_answer, run, whole
 

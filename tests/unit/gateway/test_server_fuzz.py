@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.gateway.server import Bounds, Incoming, Reply, Server, _Client
+from dragoman.gateway.http.server import Bounds, Incoming, Reply, Server, _Client
 from dragoman.transport.deadlines import Deadlines
 
 BOUNDS = Bounds(head=600, body=400)

@@ -10,9 +10,9 @@ from bench import payloads
 from bench.streams import frames
 
 from dragoman.canon.parts import Text, ToolCall
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
-from dragoman.gateway.server import Incoming, Reply
+from dragoman.gateway.http.server import Incoming, Reply
 
 from .rig import DIALECTS, Behind, Told, between, message_of, run, streaming, whole
 

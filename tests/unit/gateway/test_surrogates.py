@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dragoman.gateway.server import Incoming, Reply
+from dragoman.gateway.http.server import Incoming, Reply
 
 from .rig import DIALECTS, Behind, Told, asking, between, path_of, run
 

@@ -10,8 +10,8 @@ import pytest
 from bench.streams import frames
 
 from dragoman.gateway.config import Bounds, Route, Target
-from dragoman.gateway.pouring import BURST
-from dragoman.gateway.server import Incoming, Reply
+from dragoman.gateway.exchange.stream_reply import BURST
+from dragoman.gateway.http.server import Incoming, Reply
 
 from .rig import Behind, Told, asking, between, failing, run, silent, streaming, whole
 

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Mapping
 
 from dragoman.gateway.config import Config, Upstream, checked
-from dragoman.gateway.server import Server
+from dragoman.gateway.http.server import Server
 from dragoman.gateway.upstream_checks import check_upstreams
 
 from .rig import Behind, run, whole

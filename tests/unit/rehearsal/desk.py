@@ -20,7 +20,7 @@ from dragoman.canon import (
     ToolResult,
     Turn,
 )
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.rehearsal.thinking import ORIGIN
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Choice, Grammar, HostedTool, Tool, ToolCall, Turn
-from dragoman.rehearsal.choosing import MOST
+from dragoman.rehearsal.tool_decision import MOST
 from tests.unit.rehearsal.desk import (
     ADD,
     LIST,

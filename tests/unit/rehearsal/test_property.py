@@ -16,10 +16,10 @@ from dragoman import rehearsal
 from dragoman.canon import Choice, Fault, Format, Request, Response, Text, Tool, ToolCall, Turn
 from dragoman.canon.fold import fold
 from dragoman.dialects import names
-from dragoman.rehearsal import patterns, shape
-from dragoman.rehearsal.extract import Extraction, documents, masked, numbers, places, quoted
-from dragoman.rehearsal.instance import NOTHING, Maker
-from dragoman.rehearsal.speech import evaluate, reply
+from dragoman.rehearsal import pattern_samples, schema_check
+from dragoman.rehearsal.argument_extraction import Extraction, documents, masked, numbers, places, quoted
+from dragoman.rehearsal.schema_instances import NOTHING, Maker
+from dragoman.rehearsal.text_replies import evaluate, reply
 from tests.judges import grammar, official
 from tests.property.strategies import requests
 from tests.unit.rehearsal.desk import events, streamed, tool, user, written
@@ -107,7 +107,7 @@ schemas = st.recursive(leaves(), nested, max_leaves=8)
 @house
 @given(schema=schemas, full=st.booleans())
 def test_what_is_made_for_a_schema_is_valid(schema: Any, full: bool) -> None:
-    made = Maker(shape.read(json.dumps(schema)), full=full).make()
+    made = Maker(schema_check.read(json.dumps(schema)), full=full).make()
     assert made is not NOTHING
     assert jsonschema_rs.validator_for(schema).is_valid(made), made
 
@@ -122,8 +122,8 @@ values = st.recursive(
 @house
 @given(schema=schemas, value=values)
 def test_the_fit_agrees_with_an_independent_validator(schema: Any, value: Any) -> None:
-    document = shape.read(json.dumps(schema))
-    assert shape.Fit(document)(value, document.root) == jsonschema_rs.validator_for(schema).is_valid(value)
+    document = schema_check.read(json.dumps(schema))
+    assert schema_check.Fit(document)(value, document.root) == jsonschema_rs.validator_for(schema).is_valid(value)
 
 
 @house
@@ -212,7 +212,7 @@ def test_no_words_are_too_strange(text: str) -> None:
     assert len(masked(text)) == len(text)
     assert isinstance(reply(text, [], ()), str)
     assert re.fullmatch(r"-?\d+(\.\d+)?", evaluate(text) or "0")
-    extraction = Extraction(shape.read("{}"), text, ["read"])
+    extraction = Extraction(schema_check.read("{}"), text, ["read"])
     for name in ("city", "path", "url", "count", "on", "q", "command", "x", ""):
         for kind in ("string", "integer", "boolean", "array", "object"):
             assert isinstance(extraction.find(name, {"type": kind}, required=True), list)
@@ -221,8 +221,8 @@ def test_no_words_are_too_strange(text: str) -> None:
 @house
 @given(pattern=st.text("ab01[](){}|*+?^$.\\d-,:P<>=", max_size=20))
 def test_no_pattern_is_too_strange(pattern: str) -> None:
-    found = patterns.sample(pattern)
-    assert found is None or patterns.matches(pattern, found)
+    found = pattern_samples.sample(pattern)
+    assert found is None or pattern_samples.matches(pattern, found)
 
 
 LONG = [

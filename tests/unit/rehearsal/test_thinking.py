@@ -10,8 +10,8 @@ import pytest
 
 from dragoman import rehearsal
 from dragoman.canon import Part, Reasoning, Request, Response, Seal, Settings, Text, ToolCall, Turn
-from dragoman.conform.echo import answered
-from dragoman.crossing import Crossing
+from dragoman.conform.client_history import answered
+from dragoman.context import Crossing
 from dragoman.dialects import get, names
 from dragoman.rehearsal import thinking
 from tests.unit.rehearsal.desk import WEATHER, after, fault, request, respond, written

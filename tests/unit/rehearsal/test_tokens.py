@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from dragoman.canon import Format, HostedTool, Media, Opaque, Reasoning, Request, Text, ToolCall, ToolResult, Turn
-from dragoman.rehearsal import sight, tokens
+from dragoman.rehearsal import media_facts, tokens
 from tests.unit.rehearsal.desk import WEATHER, request, user
 
 
@@ -99,7 +99,7 @@ IMAGES = {
 @pytest.mark.parametrize("name", IMAGES)
 def test_width_and_height(name: str) -> None:
     data, expected = IMAGES[name]
-    assert sight.dimensions(_media(data)) == expected
+    assert media_facts.dimensions(_media(data)) == expected
 
 
 def test_images_count_by_their_area() -> None:
@@ -113,14 +113,14 @@ def test_images_count_by_their_area() -> None:
 
 @pytest.mark.parametrize(("data", "size"), [("QUJD", 3), ("QUI=", 2), ("QQ==", 1), ("QU\nJD", 3), ("QUI", 2)])
 def test_sizes(data: str, size: int) -> None:
-    assert sight.size(Media("image", data=data)) == size
+    assert media_facts.size(Media("image", data=data)) == size
 
 
 @pytest.mark.parametrize("data", ["!", "=", "A", "€€€€", "AAAAA", "=AAA"])
 def test_what_is_no_base64_has_no_dimensions(data: str) -> None:
-    assert sight.dimensions(Media("image", data=data)) is None
+    assert media_facts.dimensions(Media("image", data=data)) is None
 
 
 def test_descriptions() -> None:
-    assert sight.describe(Media("video", file="file_1")) == "a video (type not said, at file_1, not fetched)"
-    assert sight.describe(Media("audio", "audio/wav", "QUJD")) == "an audio (audio/wav, 3 bytes)"
+    assert media_facts.describe(Media("video", file="file_1")) == "a video (type not said, at file_1, not fetched)"
+    assert media_facts.describe(Media("audio", "audio/wav", "QUJD")) == "an audio (audio/wav, 3 bytes)"

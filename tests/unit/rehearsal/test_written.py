@@ -13,7 +13,7 @@ import dragoman
 from dragoman import rehearsal
 from dragoman.canon import Choice, Fault, Format, Media, Request, Response, Text
 from dragoman.canon.fold import fold
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get, names
 from tests.judges import grammar, official
 from tests.unit.rehearsal.desk import TOOLS, WEATHER, after, events, request, respond, streamed, user, written

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dragoman.runtime.commands import roots
 from dragoman.runtime.harmless_options import Table, tables
 from dragoman.runtime.policy import Policy, Word
+from dragoman.runtime.shell_programs import roots
 from dragoman.runtime.tool import Confirmation
 
 SHELL = "run_shell_command"

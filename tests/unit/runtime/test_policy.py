@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dragoman.runtime.commands import roots
 from dragoman.runtime.policy import Policy, Word
+from dragoman.runtime.shell_programs import roots
 from dragoman.runtime.tool import Confirmation, Kind
 from dragoman.runtime.toolbox import Approval
 from tests.unit.runtime.kit import around, failure, run, said

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.runtime import grep
+from dragoman.runtime import line_search
 from dragoman.runtime.builtin import search_file_content
 from dragoman.runtime.builtin.search_file_content import SearchFileContent, ripgrep_here
 from dragoman.runtime.policy import Policy
@@ -207,7 +207,7 @@ def test_the_searching_program_follows_no_link(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "w/pipe")
     names = b"folder/secret\0file\0pipe\0real/secret\0"
     done = subprocess.run(
-        [sys.executable, "-I", grep.__file__, "needle"],
+        [sys.executable, "-I", line_search.__file__, "needle"],
         input=names,
         cwd=tmp_path / "w",
         capture_output=True,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.runtime.commands import read_command, roots
 from dragoman.runtime.policy import Policy, Word
+from dragoman.runtime.shell_programs import read_command, roots
 from dragoman.runtime.tool import Confirmation
 
 SHELL = "run_shell_command"

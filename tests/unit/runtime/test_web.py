@@ -19,13 +19,13 @@ import trustme
 
 from dragoman.canon.parts import Citation, Text
 from dragoman.canon.response import Response
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.errors import TransportError
-from dragoman.runtime import fetch, pages
+from dragoman.runtime import fetch, html_text
 from dragoman.runtime.builtin import Endpoint, web_fetch
 from dragoman.runtime.builtin.google_web_search import GoogleWebSearch
-from dragoman.runtime.sources import cited
+from dragoman.runtime.cited_sources import cited
 from dragoman.runtime.tool import Page
 from tests.unit.runtime.kit import answer, around, failure, run, said
 
@@ -289,7 +289,7 @@ def get_page(url: str, **more: Any) -> Page:
 def test_pages_are_fetched(server: int) -> None:
     page = get_page(f"http://127.0.0.1:{server}/html")
     assert (page.status, page.mime, page.charset, page.body) == (200, "text/html", "latin-1", HTML)
-    assert pages.read(page) is not None
+    assert html_text.read(page) is not None
     assert get_page(f"http://127.0.0.1:{server}/gzip").body == b"y" * 1000
     assert get_page(f"http://127.0.0.1:{server}/chunked").body == b"abcde"
     page = get_page(f"http://127.0.0.1:{server}/redirect?/redirect?/a%20b")
@@ -470,7 +470,7 @@ def test_an_encoding_that_is_none(tmp_path: Path, charset: str) -> None:
 def test_no_page_takes_forever(piece: str) -> None:
     """The standard library's parser took ten seconds for a quarter of the first, and had not read the second
     after three minutes."""
-    _, words = pages.from_html("begin " + piece * 150_000 + "</a>" * 1000)
+    _, words = html_text.from_html("begin " + piece * 150_000 + "</a>" * 1000)
     assert words.startswith("begin")
 
 
@@ -481,7 +481,7 @@ def test_markup_as_browsers_read_it() -> None:
         '<a class=b HREF = "/x?a=1&amp;b=2">in <b>bold</b></a><a name=y>none</a><textarea><p>text</textarea>'
         "<a href=/z>last</a><p unfinished"
     )
-    title, words = pages.from_html(html, "https://x.example/")
+    title, words = html_text.from_html(html, "https://x.example/")
     assert title == "A & B"
     assert words == (
         "1 < 2 < 3 A\ufffd\ufffd\n\n[in bold](https://x.example/x?a=1&b=2)none<p>text[last](https://x.example/z)"

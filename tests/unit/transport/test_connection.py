@@ -12,13 +12,13 @@ import httptools
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.answer import Answer
 from dragoman.transport.connection import Connection
-from dragoman.transport.heading import Shapes
-from dragoman.transport.http import Address, Limits, Pool
-from dragoman.transport.wire import prepared
+from dragoman.transport.http_bytes import prepared
+from dragoman.transport.http_client import Address, Limits, Pool
+from dragoman.transport.response_heads import Shapes
+from dragoman.transport.upstream_answer import Answer
 
-from .test_http import answering, get, plain, read_request, run
+from .test_http_client import answering, get, plain, read_request, run
 from .test_http_fuzz import HERE, Wire, told
 
 HEAD = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -13,9 +13,9 @@ import pytest
 from dragoman.errors import TransportError
 from dragoman.transport.connection import Connection, Host
 from dragoman.transport.deadlines import Deadlines
-from dragoman.transport.http import Address, Limits, Pool
+from dragoman.transport.http_client import Address, Limits, Pool
 
-from .test_http import answering, get, plain, read_request, run
+from .test_http_client import answering, get, plain, read_request, run
 
 HERE = Address(False, "upstream.test", 80)
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from dragoman.errors import TransportError
-from dragoman.transport.http import Address, Limits, Pool
+from dragoman.transport.http_client import Address, Limits, Pool
 
 Upstream = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"

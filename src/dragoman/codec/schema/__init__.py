@@ -6,16 +6,16 @@ text alone in which nothing has to change, and never raise for valid JSON. Dupli
 
 from __future__ import annotations
 
-from ...memory import remembered
+from ..caches import remembered
 from .build import build_document, build_nothing
 from .copies import UNFOLDING, TooManyCopies, allowance
 from .document import Document
-from .fast import clean
+from .json_values import MAX_NESTING, decode, encode, too_deep
+from .keywords import REFS
 from .layers import Job
 from .openapi import from_openapi
 from .subset import Change, Path, Subset
-from .text import MAX_NESTING, decode, encode, too_deep
-from .words import REFS
+from .unchanged import clean
 
 __all__ = ["Change", "Path", "Subset", "adapt", "from_openapi"]
 

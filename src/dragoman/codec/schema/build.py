@@ -6,12 +6,12 @@ from itertools import takewhile
 from typing import Any
 
 from .copies import INNER, is_long
+from .keywords import APPLIES, CONTAINERS, DELICATE, GROUPS, LISTS, MAPS, SCHEMAS
 from .layers import MAX_DEPTH, Job, Layer, Layers, is_null
 from .merge import Node, compose, drop
-from .root import empty_root, object_root
-from .rules import RULES, describe, refused
+from .node_rules import RULES, describe, refused
+from .root_object import empty_root, object_root
 from .subset import CUT, INVALID, REWRITTEN
-from .words import APPLIES, CONTAINERS, DELICATE, GROUPS, LISTS, MAPS, SCHEMAS
 
 
 def build_document(job: Job) -> Any:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .text import Number
-from .words import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
+from .json_values import Number
+from .keywords import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
 
 SMALL: Final = 200
 """A keyword's value of at most so many bytes is still copied when nothing larger may be."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from .keywords import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
 from .subset import Path
-from .words import CONTAINERS, LISTS, MAPS, REFS, SCHEMAS
 
 _ESCAPED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 # What may not stand in the fragment of a URI (RFC 3986, 3.5).

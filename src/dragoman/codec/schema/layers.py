@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from .copies import UNFOLDING, Copies
 from .document import Document, pointer
+from .keywords import ALIASES, APPLIES, CONTAINERS, MAPS, TYPES
 from .subset import CUT, INLINED, INVALID, REWRITTEN, Change, Path, Subset
-from .words import ALIASES, APPLIES, CONTAINERS, MAPS, TYPES
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 MAX_DEPTH: Final = 64

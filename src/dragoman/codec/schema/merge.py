@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from .layers import Job, Layer, Layers, Lifted, expand, types_of
-from .subset import DROPPED, INVALID, REWRITTEN, Path
-from .text import Number, dump, fingerprint, note
-from .words import (
+from .json_values import Number, dump, fingerprint, note
+from .keywords import (
     ANNOTATIONS,
     BOOLEANS,
     COUNTS,
@@ -29,6 +27,8 @@ from .words import (
     UPPER_BOUNDS,
     vacuous,
 )
+from .layers import Job, Layer, Layers, Lifted, expand, types_of
+from .subset import DROPPED, INVALID, REWRITTEN, Path
 
 _BAD: Final = object()
 _COMPARED: Final = 32

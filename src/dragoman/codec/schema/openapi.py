@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ...memory import remembered
-from .fast import standard
+from ..caches import remembered
+from .json_values import MAX_NESTING, Number, decode, encode, too_deep
+from .keywords import COUNTS, LISTS, MAPS, SCHEMAS, TYPES
 from .subset import DROPPED, INVALID, Change, Path
-from .text import MAX_NESTING, Number, decode, encode, too_deep
-from .words import COUNTS, LISTS, MAPS, SCHEMAS, TYPES
+from .unchanged import standard
 
 _SNAKE: Final = {
     "additional_properties": "additionalProperties",

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dialect import Demands, Dialect, Endpoint, Ends
-from ...rule import Rule
+from ...rules.rule import Rule
+from .client_tools import STANDARD
+from .fast import read_plain, write_plain
 from .faults import is_answer, read_fault, write_fault
-from .hosted import HOSTED
 from .hosted_calls import write_hosted
-from .plain import read_plain, write_plain
+from .hosted_tools import HOSTED
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
-from .standard import STANDARD
-from .stream import StreamReader
 from .stream_end import StreamEnd
+from .stream_reader import StreamReader
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME

@@ -13,11 +13,11 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Part, Path, Reasoning, Seal, Text
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.extras import NULL, carried
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
-from .betas import ask_for
+from .beta_header import ask_for
 
 KIND = "compaction"
 _IN_WORDS = "words"
@@ -33,9 +33,9 @@ def read_compaction(value: Raw, at: Path, crossing: Crossing) -> Part | None:
     """The part that a block is to another dialect; None where the block is to stay whole, or says nothing."""
     if crossing.target == wire.NAME:
         return None
-    fields = {name: field for name, field in jsontext.fields(value).items() if field != NULL}
+    fields = {name: field for name, field in json_text.fields(value).items() if field != NULL}
     del fields["type"]
-    words = jsontext.plain(fields["content"]) if "content" in fields else ""
+    words = json_text.plain(fields["content"]) if "content" in fields else ""
     if isinstance(words, str):
         fields.pop("content", None)
     else:
@@ -54,10 +54,10 @@ def _sealed(rest: dict[str, Raw]) -> str:
     """
     if not rest:
         return _IN_WORDS
-    secret = jsontext.plain(rest[_SECRET]) if len(rest) == 1 and _SECRET in rest else None
+    secret = json_text.plain(rest[_SECRET]) if len(rest) == 1 and _SECRET in rest else None
     if isinstance(secret, str) and secret and not secret.startswith("{"):
         return secret
-    return jsontext.text(jsontext.raw(rest))
+    return json_text.text(json_text.raw(rest))
 
 
 def _as_text(words: str, rest: dict[str, Raw], at: Path, crossing: Crossing) -> Text:
@@ -67,7 +67,7 @@ def _as_text(words: str, rest: dict[str, Raw], at: Path, crossing: Crossing) -> 
         if rest.pop(name, None):
             crossing.lose("seal.dropped", (*at, name), KIND)
     cache = None
-    mark = jsontext.plain(rest.get("cache_control", NULL))
+    mark = json_text.plain(rest.get("cache_control", NULL))
     if isinstance(mark, dict) and isinstance(mark.get("ttl", ""), str) and not mark.keys() - {"type", "ttl"}:
         cache = mark.get("ttl", "")
         del rest["cache_control"]
@@ -79,13 +79,13 @@ def _as_text(words: str, rest: dict[str, Raw], at: Path, crossing: Crossing) -> 
 def compaction_delta(delta: wire.Delta) -> dict[str, Raw]:
     """The fields that a delta of a stream adds to a block."""
     added = carried(delta, ("content", _SECRET)) or {}
-    return added if delta.signature is None else added | {"signature": jsontext.raw(delta.signature)}
+    return added if delta.signature is None else added | {"signature": json_text.raw(delta.signature)}
 
 
 def with_delta(part: Reasoning, delta: dict[str, Raw], crossing: Crossing) -> Part:
     """A block of a stream with what a delta adds to it."""
     fields = _block(part) | delta
-    return read_compaction(jsontext.raw(fields), part.at, crossing) or part
+    return read_compaction(json_text.raw(fields), part.at, crossing) or part
 
 
 def write_compaction(part: Reasoning, crossing: Crossing) -> dict[str, Any]:
@@ -97,9 +97,9 @@ def write_compaction(part: Reasoning, crossing: Crossing) -> dict[str, Any]:
 def _block(part: Reasoning) -> dict[str, Any]:
     block: dict[str, Any] = {"type": KIND, "content": part.text or None}
     data = part.seal.data if part.seal is not None else _IN_WORDS
-    rest = jsontext.object_raw(data) if data.startswith("{") else None
+    rest = json_text.object_raw(data) if data.startswith("{") else None
     if rest is not None:
-        block |= jsontext.fields(rest)
+        block |= json_text.fields(rest)
         block["type"] = KIND
     elif data != _IN_WORDS:
         block[_SECRET] = data

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
-from ...codec.surrogates import decode_tolerant
+from ...codec.surrogates.documents import decode_tolerant
 from . import wire
 
 _BY_TYPE: dict[str, FaultKind] = {
@@ -75,12 +75,12 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
         elif status and kind_of_status(status) != "server":
             kind = kind_of_status(status)
     code = details.get("error_code") if isinstance(details, dict) else None
-    rest = {name: jsontext.raw(value) for name, value in error.items() if name not in ("message", "type") and value}
+    rest = {name: json_text.raw(value) for name, value in error.items() if name not in ("message", "type") and value}
     if isinstance(type_, str) and type_ != _TYPES[kind]:
-        rest["type"] = jsontext.raw(type_)
+        rest["type"] = json_text.raw(type_)
     return Fault(
         kind,
-        message if isinstance(message, str) else jsontext.encode(error).decode(),
+        message if isinstance(message, str) else json_text.encode(error).decode(),
         status or status_of_kind(kind, own=_STATUSES),
         code if isinstance(code, str) else "",
         "",
@@ -95,7 +95,7 @@ def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
     if fault.request_id:
         headers["request-id"] = fault.request_id
     body = {**error_event(fault), "request_id": fault.request_id or None}
-    return jsontext.encode(body), status_of_kind(fault.kind, fault.status, _STATUSES), headers
+    return json_text.encode(body), status_of_kind(fault.kind, fault.status, _STATUSES), headers
 
 
 def error_event(fault: Fault) -> dict[str, Any]:

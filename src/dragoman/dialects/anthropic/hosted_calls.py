@@ -2,9 +2,8 @@
 
 Other dialects' uses are written for clients only. An upstream refuses results that it did not make: each page that a
 search found has an `encrypted_content` that Anthropic alone can write (schema RequestWebSearchResultBlock, 2026-11). So
-in a request they are text (`codec/hosted_text.py`). What is written for a client has a marked id, by which it is known
-again when the client sends it back.
-"""
+in a request they are text (`codec/hosted_calls_as_text.py`). What is written for a client has a marked id, by which it
+is known again when the client sends it back."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Citation, HostedCall, HostedResult, Media, Opaque, Part, Path, Seal, Text
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.hosted_calls import (
     drop,
     foreign_id,
@@ -27,9 +26,9 @@ from ...codec.hosted_calls import (
     use_id,
     word,
 )
-from ...codec.hosted_text import as_text, drop_search, has_text
-from ...codec.seals import pack
-from ...crossing import Crossing
+from ...codec.hosted_calls_as_text import as_text, drop_search, has_text
+from ...codec.packed_seals import pack
+from ...context import Crossing
 from . import wire
 from .hosted_runs import Written, read_mcp_content, read_output, read_program, write_mcp, write_run
 from .hosted_tool_search import read_found, read_query, write_search
@@ -63,11 +62,11 @@ def read_hosted(kind: str, value: Raw, at: Path) -> Opaque:
 
 
 def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
-    block = jsontext.plain(value)
+    block = json_text.plain(value)
     name = word(block, "name")
     family = "mcp" if kind == "mcp_tool_use" else _FAMILIES.get(name, "")
     said = block.get("input")
-    text = jsontext.encode(said).decode() if isinstance(said, dict) else ""
+    text = json_text.encode(said).decode() if isinstance(said, dict) else ""
     if family == "code_execution":
         text = read_program(name, text)
     elif family == "tool_search":
@@ -77,7 +76,7 @@ def _read_call(kind: str, value: Raw, at: Path) -> HostedCall:
 
 
 def _read_result(kind: str, value: Raw, at: Path) -> HostedResult:
-    block = jsontext.plain(value)
+    block = json_text.plain(value)
     family = _FAMILIES.get(kind.removesuffix(_RESULT), "")
     call_id = own_id(_MCP_PREFIX if family == "mcp" else _PREFIX, word(block, "tool_use_id"))
     content = block.get("content")
@@ -138,8 +137,8 @@ def _parts(
     use = {"type": use["type"], "id": call_id, **use}
     found = {"type": found["type"], "tool_use_id": call_id, **found}
     return (
-        Opaque(wire.NAME, use["type"], jsontext.raw(use), at=call.at),
-        Opaque(wire.NAME, found["type"], jsontext.raw(found), at=call.at),
+        Opaque(wire.NAME, use["type"], json_text.raw(use), at=call.at),
+        Opaque(wire.NAME, found["type"], json_text.raw(found), at=call.at),
     )
 
 

@@ -1,18 +1,17 @@
 """Programs that Messages ran (`code_execution` and its kin), and tools of MCP servers that it called.
 
-Other dialects' uses are written for clients only. In a request they become text (`codec/hosted_text.py`): nothing shows
-that an upstream takes a run or a call of an MCP server's tool that it did not make.
-"""
+Other dialects' uses are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`):
+nothing shows that an upstream takes a run or a call of an MCP server's tool that it did not make."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 from ...canon.parts import HostedCall, HostedResult, Media, Part, Path, Text
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.hosted_calls import arguments, members, objects, word
-from ...codec.hosted_text import files, output, program, stdout
-from ...crossing import Crossing
+from ...codec.hosted_calls_as_text import files, output, program, stdout
+from ...context import Crossing
 
 _PYTHON, _BASH, _EDITOR = "code_execution", "bash_code_execution", "text_editor_code_execution"
 
@@ -54,7 +53,7 @@ def read_output(content: Any, at: Path) -> Output:
         return Output((Text(content["content"], at=(*at, "content")),))
     # Sorted, since the SDK gathers the members of a stream's block in another order than they were sent in.
     rest = {name: value for name, value in sorted(content.items()) if name != "type"}
-    return Output((Text(jsontext.encode(rest).decode(), at=at),)) if rest else Output()
+    return Output((Text(json_text.encode(rest).decode(), at=at),)) if rest else Output()
 
 
 def read_mcp_content(content: Any, at: Path) -> tuple[Part, ...]:

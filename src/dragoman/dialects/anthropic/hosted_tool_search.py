@@ -12,8 +12,8 @@ from typing import Any
 from ...canon.parts import HostedCall, HostedResult
 from ...canon.tools import HostedTool, Tool
 from ...codec.hosted_calls import arguments, members, objects, queries, word
-from ...codec.names import found_tools
-from ...crossing import Crossing
+from ...codec.tool_names import found_tools
+from ...context import Crossing
 from .hosted_runs import Written
 
 _RESULT = "tool_search_tool_result"

@@ -10,25 +10,25 @@ from msgspec import Raw
 from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, ToolResult
 from ...canon.request import Request
 from ...canon.turns import Turn
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.around import HERE, Arounds, Noting, known_rim, leading
 from ...codec.extras import carried, gather, restore
-from ...codec.gist import gist
-from ...codec.recall import Recall
-from ...codec.steps import arrange
-from ...crossing import Crossing
+from ...codec.history_facts import gist
+from ...codec.result_order import arrange
+from ...context import Crossing
+from ...fast.envelope import HERE, Arounds, Noting, known_rim, leading
+from ...fast.prefix import Recall
 from . import wire
-from .additions import ADDS, merged
-from .betas import ask_for
-from .blocks import BlockWriter
-from .context_edits import read_edits, write_edits
-from .exact import admit_request, read_message, skim
-from .history import STRANGE_ROLE, History
-from .hosted import BETA, SERVERS, chosen, mcp_servers, with_servers
-from .message import marked, read_content
+from .beta_header import ask_for
+from .context_management import read_edits, write_edits
+from .history_writer import STRANGE_ROLE, History
+from .hosted_tools import BETA, SERVERS, chosen, mcp_servers, with_servers
+from .late_tools import ADDS, merged
+from .message_reader import marked, read_content
+from .message_writer import BlockWriter
 from .settings import empty_fields, make_room, read_settings, write_settings
 from .tools import MEMO, offered, read_choice, write_choice, write_offered
+from .wire_strict import admit_request, read_message, skim
 
 _BINDING = "thinking-binding-controls-2026-08-01"
 _THREAD = "thread"
@@ -97,7 +97,7 @@ def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:
     latest = ""
     for i, message in enumerate(request.messages):
         fields = unknown.get(("messages", i), {}) if message.role == "system" else {}
-        asked = jsontext.plain(fields[_CONFIG]) if _CONFIG in fields else None
+        asked = json_text.plain(fields[_CONFIG]) if _CONFIG in fields else None
         effort = asked.get("effort") if isinstance(asked, dict) and len(asked) == 1 else None
         if isinstance(effort, str):
             latest = effort
@@ -107,7 +107,7 @@ def _latest_effort(request: wire.MessagesRequest, unknown: Unknown) -> str:
 
 def _goes_on(thread: Raw) -> bool:
     """Whether a thread that is there is gone on with; one that is begun has all its messages in the request."""
-    asked = jsontext.plain(thread)
+    asked = json_text.plain(thread)
     return isinstance(asked, dict) and asked.get("type") == "continue"
 
 
@@ -171,7 +171,7 @@ def _read_turns(request: wire.MessagesRequest, crossing: Crossing, unknown: Unkn
         elif role == "system":
             turns.append(Turn("system", tuple(parts), "", extra, at))
         else:
-            value = jsontext.raw(restore({"role": role, "content": message.content}, extra, wire.NAME))
+            value = json_text.raw(restore({"role": role, "content": message.content}, extra, wire.NAME))
             turns.append(Turn("user", (Opaque(wire.NAME, STRANGE_ROLE + role, value, at=at),), at=at))
     return tuple(turns)
 

@@ -11,16 +11,24 @@ from ...canon.parts import Opaque, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import answer_ids, jsontext, service_tiers
+from ...codec import answer_ids, json_text, service_tiers
 from ...codec.admit import Unknown
-from ...codec.endings import FAILED, failure, first_only, lose_missing_call, lose_stop, says_it_all, with_failure
 from ...codec.extras import NULL, carried, gather, restore
-from ...crossing import Crossing
+from ...codec.failed_answers import (
+    FAILED,
+    failure,
+    first_only,
+    lose_missing_call,
+    lose_stop,
+    says_it_all,
+    with_failure,
+)
+from ...context import Crossing
 from . import wire
-from .blocks import BlockWriter
-from .exact import admit_answer
-from .history import History
-from .message import marked, read_content
+from .history_writer import History
+from .message_reader import marked, read_content
+from .message_writer import BlockWriter
+from .wire_strict import admit_answer
 
 _REASONS: dict[str, StopReason] = {
     "end_turn": "stop",
@@ -76,13 +84,13 @@ def read_stop(word: str | None, sequence: str | None, details: Raw, called: bool
     detail = ""
     if details and details != NULL:
         fields["stop_details"] = details
-        value = jsontext.plain(details)
+        value = json_text.plain(details)
         if isinstance(value, dict):
             detail = str(value.get("explanation") or value.get("category") or "")
         crossing.keep((), dict(fields))
     own = word if word is not None and (reason == "unknown" or word != _WORDS[reason]) else ""
     if own:
-        fields["stop_reason"] = jsontext.raw(own)
+        fields["stop_reason"] = json_text.raw(own)
     if called and reason in ("stop", "unknown"):
         reason = "tool_calls"
     at = _SEQUENCE if sequence is not None else ("stop_reason",) if own else ()
@@ -145,7 +153,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         if any(isinstance(part, Opaque) and part.kind in _BETA_BLOCKS for part in parts):
             out["context_management"] = figures["iterations"] = figures["speed"] = None
     out["usage"] = figures
-    return jsontext.encode(out if response.extra is None else restore(out, response.extra, wire.NAME))
+    return json_text.encode(out if response.extra is None else restore(out, response.extra, wire.NAME))
 
 
 _BETA_BLOCKS = ("mcp_tool_use", "mcp_tool_result")
@@ -220,4 +228,4 @@ def write_results(response: Response, results: Request, crossing: Crossing) -> b
     turns = (Turn("assistant", response.parts), *results.turns)
     for i, turn in enumerate(turns):
         history.turn(turn, turns, i)
-    return jsontext.encode(history.finish())
+    return json_text.encode(history.finish())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...crossing import DEFAULT_PROFILE
-from ...rule import Breach, Subject, rule, rules_of
-from ...rulekit import beyond, beyond_most, declarations, quoted, sub, weight, whole, word
-from .rules_walk import NEW_VERSION, betas, every_block, turns, version
+from ...context import DEFAULT_PROFILE
+from ...rules.helpers import beyond, beyond_most, declarations, quoted, sub, weight, whole, word
+from ...rules.rule import Breach, Subject, rule, rules_of
+from .rules_helpers import NEW_VERSION, betas, every_block, turns, version
 
 _VERSIONS = frozenset({"2023-01-01", "2023-06-01", NEW_VERSION})
 _SAMPLING = ("temperature", "top_p", "top_k")

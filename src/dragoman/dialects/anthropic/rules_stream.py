@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...codec import jsontext
-from ...rule import Breach, Subject, rule, rules_of
-from ...rulekit import frames, items, quoted, sub, word
+from ...codec import json_text
+from ...rules.helpers import frames, items, quoted, sub, word
+from ...rules.rule import Breach, Subject, rule, rules_of
 
 _DELTAS: dict[str, tuple[str, ...]] = {
     "text": ("text_delta", "citations_delta"),
@@ -145,7 +145,7 @@ def arguments(subject: Subject) -> Iterator[Breach]:
     eager = any(tool.get("eager_input_streaming") is True for tool in declared)
     for one in blocks:
         joined = "".join([word(delta, "partial_json") for _, delta in one.deltas])
-        if one.end < 0 or not joined.strip() or jsontext.is_object(joined):
+        if one.end < 0 or not joined.strip() or json_text.is_object(joined):
             continue
         cut = bool(stops & _CUT) and one is blocks[-1]
         if not cut:

@@ -15,13 +15,13 @@ from msgspec import Raw
 from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall
 from ...canon.request import Format, Request, Settings
 from ...canon.turns import Turn
-from ...codec import jsontext
-from ...codec.effort import BUDGETS, Wish, nearest, wish
-from ...codec.fit import fit
-from ...codec.range import capped
-from ...crossing import Crossing, Profile
+from ...codec import json_text
+from ...codec.reasoning_effort import BUDGETS, Wish, nearest, wish
+from ...codec.schema_losses import fit
+from ...codec.setting_ranges import capped
+from ...context import Crossing, Profile
 from . import wire
-from .marks import Marks
+from .cache_points import Marks
 from .tools import OUTPUT
 
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
@@ -60,7 +60,7 @@ def empty_fields(request: wire.MessagesRequest) -> dict[str, Raw]:
     """Fields that were sent with nothing in them: no loss to anybody, but they go back as they came."""
     found: dict[str, Raw] = {}
     if request.system is not None and not request.system:
-        found["system"] = jsontext.raw(request.system)
+        found["system"] = json_text.raw(request.system)
     if request.stop_sequences is not None and not request.stop_sequences:
         found["stop_sequences"] = Raw(b"[]")
     if request.metadata is not None and request.metadata.user_id is None:
@@ -71,7 +71,7 @@ def empty_fields(request: wire.MessagesRequest) -> dict[str, Raw]:
 
 
 def _read_format(shape: wire.JsonFormat) -> Format:
-    schema = jsontext.text(shape.schema) if shape.schema else None
+    schema = json_text.text(shape.schema) if shape.schema else None
     return Format("schema", schema, schema_at=("schema",), enforced=True)
 
 
@@ -81,9 +81,9 @@ def _thinking_extras(thinking: wire.Thinking, budget: int | None, thoughts: bool
     if thinking.block_binding:
         found["thinking/block_binding"] = thinking.block_binding
     if thinking.display is not None and (thoughts is None or thinking.display == "updates"):
-        found["thinking/display"] = jsontext.raw(thinking.display)
+        found["thinking/display"] = json_text.raw(thinking.display)
     if thinking.budget_tokens is not None and thinking.budget_tokens != budget:
-        found["thinking/budget_tokens"] = jsontext.raw(thinking.budget_tokens)
+        found["thinking/budget_tokens"] = json_text.raw(thinking.budget_tokens)
     return found
 
 
@@ -103,25 +103,25 @@ def read_settings(request: wire.MessagesRequest) -> tuple[Settings, dict[str, Ra
             budget, thoughts, at = -1, _SHOWN.get(thinking.display or ""), _AT_ADAPTIVE
         elif thinking.type == "disabled":
             if effort is not None:
-                extras["output_config/effort"] = jsontext.raw(effort)
+                extras["output_config/effort"] = json_text.raw(effort)
             effort, at = "none", _AT_DISABLED
         if budget is None and effort != "none":
-            extras["thinking"] = jsontext.raw(thinking)
+            extras["thinking"] = json_text.raw(thinking)
         else:
             extras.update(_thinking_extras(thinking, budget, thoughts))
     if config is not None and config.task_budget:
         extras["output_config/task_budget"] = config.task_budget
     shape = config.format if config is not None else None
     if shape is not None and request.output_format is not None:
-        extras["output_format"] = jsontext.raw(request.output_format)
+        extras["output_format"] = json_text.raw(request.output_format)
     elif request.output_format is not None:
         shape, at = request.output_format, {**at, "format": _OLD_FORMAT}
     if shape is not None and shape.type != "json_schema":
-        extras["output_config/format" if at.get("format") != _OLD_FORMAT else "output_format"] = jsontext.raw(shape)
+        extras["output_config/format" if at.get("format") != _OLD_FORMAT else "output_format"] = json_text.raw(shape)
         shape = None
     choice = request.tool_choice
     if choice is not None and choice.name is not None and choice.type in ("auto", "any", "none"):
-        extras["tool_choice/name"] = jsontext.raw(choice.name)
+        extras["tool_choice/name"] = json_text.raw(choice.name)
     alone = choice.disable_parallel_tool_use if choice is not None else None
     mark = request.cache_control
     return Settings(

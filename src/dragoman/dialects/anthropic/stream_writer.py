@@ -7,18 +7,18 @@ from typing import Any
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from ...canon.response import Stop, Usage
-from ...codec import answer_ids, jsontext
-from ...codec.endings import cut_short, failure, flawed, unusable
+from ...codec import answer_ids, json_text
+from ...codec.call_ids import hashed
+from ...codec.call_ids import send as send_id
 from ...codec.extras import restore
-from ...codec.ids import hashed
-from ...codec.ids import send as send_id
+from ...codec.failed_answers import cut_short, failure, flawed, unusable
 from ...codec.media import missing
-from ...codec.surrogates import has_lone_surrogate
-from ...crossing import Crossing
+from ...codec.surrogates.documents import has_lone_surrogate
+from ...context import Crossing
 from . import wire
-from .blocks import DIRECT, BlockWriter, thought
 from .faults import error_event
-from .message import own_fields
+from .message_reader import own_fields
+from .message_writer import DIRECT, BlockWriter, thought
 from .response import counted, write_stop, write_usage
 from .tools import IDS
 
@@ -60,7 +60,7 @@ class StreamWriter:
             if event.index == self._index and self._head and event.text and event.seal is None and not event.citations:
                 if self._pieces is not None:
                     self._pieces.append(event.text)
-                return self._head + jsontext.encode(event.text) + _DELTA_END
+                return self._head + json_text.encode(event.text) + _DELTA_END
             return self._delta(event)
         if self._ended:
             return b""
@@ -197,7 +197,7 @@ class StreamWriter:
     def _arguments(self, text: str) -> bytes:
         """The first arguments of a call, and all of one that is not passed on as it comes."""
         if self._mode == "custom":
-            return self._input(jsontext.encode(text)[1:-1].decode())
+            return self._input(json_text.encode(text)[1:-1].decode())
         pieces = self._pieces
         if pieces is None:
             return b""
@@ -236,7 +236,7 @@ class StreamWriter:
             return self._input('"}')
         arguments = "".join(self._pieces or ())
         self._cut = flawed(call, arguments, self._crossing) or self._cut
-        if jsontext.object_raw(arguments) is not None or has_lone_surrogate(arguments):
+        if json_text.object_raw(arguments) is not None or has_lone_surrogate(arguments):
             return b""
         if self._mode != "raw":
             self._cut, self._flawed = True, call.name or call.id  # too late to put them under __raw
@@ -257,9 +257,9 @@ class StreamWriter:
 
     def _opaque(self, part: Opaque) -> bytes:
         """A block of the upstream's own tools: calls with their input in a delta, anything else whole."""
-        fields: dict[str, Any] = dict(jsontext.fields(part.value))
+        fields: dict[str, Any] = dict(json_text.fields(part.value))
         if part.kind in ("server_tool_use", "mcp_tool_use") and "input" in fields:
-            arguments = jsontext.text(fields["input"])
+            arguments = json_text.text(fields["input"])
             fields["input"] = {}
             out = self._block_start(fields)
             return out + self._input(arguments) + self._close()
@@ -281,7 +281,7 @@ class StreamWriter:
         return out + self._more(text) if text else out
 
     def _more(self, text: str) -> bytes:
-        return self._head + jsontext.encode(text) + _DELTA_END
+        return self._head + json_text.encode(text) + _DELTA_END
 
     def _block_start(self, block: dict[str, Any]) -> bytes:
         return _framed("content_block_start", {"index": self._number, "content_block": block})
@@ -296,7 +296,7 @@ class StreamWriter:
         )
 
     def _input(self, text: str) -> bytes:
-        return self._delta_head(b"input_json_delta", b"partial_json") + jsontext.encode(text) + _DELTA_END
+        return self._delta_head(b"input_json_delta", b"partial_json") + json_text.encode(text) + _DELTA_END
 
     def _close(self) -> bytes:
         number = self._number
@@ -344,4 +344,4 @@ class StreamWriter:
 
 
 def _framed(kind: str, fields: dict[str, Any]) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (kind.encode(), jsontext.encode({"type": kind, **fields}))
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), json_text.encode({"type": kind, **fields}))

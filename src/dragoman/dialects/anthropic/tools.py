@@ -12,19 +12,19 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.custom import wrap_tool
+from ...codec.custom_tools import wrap_tool
 from ...codec.extras import carried, gather, restore
-from ...codec.fit import fit
-from ...codec.memo import ToolMemo
-from ...codec.names import Names, by_name
 from ...codec.schema import Subset
-from ...crossing import Crossing
+from ...codec.schema_losses import fit
+from ...codec.tool_names import Names, by_name
+from ...context import Crossing
+from ...fast.tool_declarations import ToolMemo
 from . import wire
-from .hosted import TOOLSET, parted
-from .marks import Marks
-from .message import marked
+from .cache_points import Marks
+from .hosted_tools import TOOLSET, parted
+from .message_reader import marked
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 """What the documentation promises."""
@@ -90,7 +90,7 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
                 Tool(
                     tool.name,
                     tool.description or "",
-                    jsontext.text(tool.input_schema) if tool.input_schema else None,
+                    json_text.text(tool.input_schema) if tool.input_schema else None,
                     tool.strict,
                     False,
                     None,
@@ -104,11 +104,11 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
                 )
             )
         else:
-            value = tool.strange or jsontext.raw(tool)
+            value = tool.strange or json_text.raw(tool)
             extra = gather(crossing, at, unknown) if unknown else None
             if extra is not None:
-                value = jsontext.raw(restore(jsontext.plain(value), extra, crossing.source))
-            out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at))
+                value = json_text.raw(restore(json_text.plain(value), extra, crossing.source))
+            out.append(HostedTool(wire.NAME, json_text.kind(value), value, at))
     return tuple(out)
 
 
@@ -124,7 +124,7 @@ def _tool_extra(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unkno
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return jsontext.encode(tools_to(tools, crossing))
+    return json_text.encode(tools_to(tools, crossing))
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing, marks: Marks | None = None) -> list[Any]:
@@ -181,7 +181,7 @@ def _hosted(tool: HostedTool, crossing: Crossing, marks: Marks) -> Any:
         return parted(tool)[0]
     if b'"cache_control"' not in bytes(tool.value):
         return tool.value
-    fields: dict[str, Any] = dict(jsontext.fields(tool.value))
+    fields: dict[str, Any] = dict(json_text.fields(tool.value))
     marks.found(fields, tool.at)
     return fields
 
@@ -209,7 +209,7 @@ def read_choice(choice: wire.ToolChoice, crossing: Crossing) -> Choice:
         return Choice("required", at=at)
     if kind == "tool" and choice.name is not None:
         return Choice("one", (choice.name,), at=at)
-    return Choice("auto", extra=crossing.keep((), {"tool_choice": jsontext.raw(choice)}), at=at)
+    return Choice("auto", extra=crossing.keep((), {"tool_choice": json_text.raw(choice)}), at=at)
 
 
 def offered(request: Request, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
@@ -240,7 +240,7 @@ def write_choice(request: Request, tools: Any, refused: bool, crossing: Crossing
     out: dict[str, Any] | None = None
     words = ""
     if choice is not None and choice.extra is not None and wire.NAME in choice.extra:
-        out = jsontext.plain(choice.extra[wire.NAME]["tool_choice"])
+        out = json_text.plain(choice.extra[wire.NAME]["tool_choice"])
         if crossing.source == wire.NAME:
             return out, ""
         if refused:

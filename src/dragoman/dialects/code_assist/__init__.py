@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dialect import Dialect, Endpoint
-from ...rule import Rule
+from ...rules.rule import Rule
 from ..gemini import DIALECT as GEMINI
-from ..gemini.hosted import VERTEX
 from ..gemini.hosted_calls import write_hosted
+from ..gemini.hosted_tools import VERTEX
 from .faults import is_answer, read_fault, write_fault
 from .request import read_request, with_project, write_request
 from .response import read_response, write_response, write_results
-from .stream import StreamReader, StreamWriter
 from .stream_end import StreamEnd
+from .stream_reader import StreamReader, StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
 

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
-from ...codec import jsontext
-from ...codec.surrogates import decode_tolerant
+from ...codec import json_text
+from ...codec.surrogates.documents import decode_tolerant
 from ..gemini import faults as gemini
 from . import wire
 
@@ -57,7 +57,7 @@ def refined(fault: Fault) -> Fault:
     if mine is None:
         return fault
     kind, wait = fault.kind, fault.retry_after
-    details: Any = jsontext.plain(mine["details"]) if "details" in mine else None
+    details: Any = json_text.plain(mine["details"]) if "details" in mine else None
     for detail in details if isinstance(details, list) else ():
         reason = detail.get("reason") if isinstance(detail, dict) else None
         if isinstance(reason, str) and reason in _REASONS:
@@ -89,4 +89,4 @@ write_fault = gemini.write_fault
 def is_answer(fields: Mapping[str, Raw]) -> bool:
     """Whether the fields of a body are those of an answer: its envelope has Gemini's answer in it."""
     inner = fields.get("response")
-    return inner is not None and jsontext.is_object(inner) and gemini.is_answer(jsontext.fields(inner))
+    return inner is not None and json_text.is_object(inner) and gemini.is_answer(json_text.fields(inner))

@@ -9,16 +9,16 @@ from msgspec import Raw
 
 from ...canon.parts import Text
 from ...canon.request import Request
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Admitted
+from ...codec.call_ids import hashed
 from ...codec.extras import carried
-from ...codec.ids import hashed
-from ...crossing import Crossing
+from ...context import Crossing
 from ...errors import WireError
 from ..gemini import request as gemini
 from ..gemini.sdk_form import is_odd, rewritten
 from . import wire
-from .flavour import fitted, homed, unspelled
+from .unsupported_fields import fitted, homed, unspelled
 
 _KEY = "request"
 _PREFIX = "models/"
@@ -36,12 +36,12 @@ def read_request(body: bytes, crossing: Crossing) -> Request:
     model = envelope.model
     inner = held.model.removeprefix(_PREFIX) if held.model is not None else None
     if inner is not None and model is not None:
-        fields[wire.MODEL] = jsontext.raw(held.model)
+        fields[wire.MODEL] = json_text.raw(held.model)
     wire.report(crossing, fields)
     if model is None:
         # A request to count tokens: what names the model is inside.
         model = inner
-        fields["model"] = jsontext.raw(held.model)
+        fields["model"] = json_text.raw(held.model)
     wire.unwrap(crossing, _KEY)
     try:
         request = gemini.read_admitted(Admitted(held, unknown, wire.inside(spelled, _KEY)), crossing)
@@ -62,7 +62,7 @@ def _admitted(body: bytes, crossing: Crossing) -> Admitted[wire.Envelope]:
     except WireError:
         admitted = None
     try:
-        fields = jsontext.fields(body)
+        fields = json_text.fields(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         fields = {}
     found = rewritten(fields[_KEY]) if _KEY in fields else None
@@ -70,7 +70,7 @@ def _admitted(body: bytes, crossing: Crossing) -> Admitted[wire.Envelope]:
         return admitted if admitted is not None else wire.admit_request(body)  # which says what is wrong, and where
     fields[_KEY] = Raw(found[0])
     crossing.moved.update(found[1])
-    return wire.admit_request(jsontext.encode(fields))
+    return wire.admit_request(json_text.encode(fields))
 
 
 def write_request(request: Request, crossing: Crossing) -> bytes:
@@ -92,7 +92,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     out: dict[str, Any] = {}
     counted = fields.pop("model", None)
     if counted is not None:
-        named = jsontext.raw(_PREFIX + crossing.model) if crossing.model else counted
+        named = json_text.raw(_PREFIX + crossing.model) if crossing.model else counted
         if bytes(named) != b"null":
             inner = _with_field(inner, b"model", named)
     elif model:
@@ -110,7 +110,7 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
     out[_KEY] = Raw(inner)
     for name, value in fields.items():
         out.setdefault(name, value)
-    return jsontext.encode(out)
+    return json_text.encode(out)
 
 
 def _with_field(document: bytes, name: bytes, value: Raw) -> bytes:
@@ -135,9 +135,9 @@ def with_project(body: bytes, project: str | None) -> bytes:
 
     Translation knows no accounts: it leaves the project out, or as the client sent it. The caller puts it in.
     """
-    fields = jsontext.fields(body)
+    fields = json_text.fields(body)
     fields.pop("project", None)
     if project is None:
-        return jsontext.encode(fields)
+        return json_text.encode(fields)
     first = {"model": fields.pop("model")} if "model" in fields else {}
-    return jsontext.encode({**first, "project": jsontext.raw(project), **fields})
+    return json_text.encode({**first, "project": json_text.raw(project), **fields})

@@ -10,15 +10,15 @@ from msgspec import Raw
 from ...canon.request import Request
 from ...canon.response import Response
 from ...canon.turns import Turn
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Admitted
 from ...codec.answer_ids import original
 from ...codec.extras import carried
-from ...crossing import Crossing
+from ...context import Crossing
 from ...errors import WireError
 from ..gemini import response as gemini
 from . import wire
-from .flavour import fitted_turns
+from .unsupported_fields import fitted_turns
 
 _KEY = "response"
 _OUTSIDE = ("traceId", *wire.WRAPPED_EXTRAS)
@@ -64,7 +64,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     out: dict[str, Any] = {}
     trace: Raw | None = fields.pop("traceId", None)
     if trace is None and response.id:
-        trace = jsontext.raw(original(response.id))
+        trace = json_text.raw(original(response.id))
         response = msgspec.structs.replace(response, id="")
     if mine:
         crossing.source = wire.GEMINI
@@ -79,7 +79,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         out["traceId"] = trace
     for name, value in fields.items():
         out.setdefault(name, value)
-    return jsontext.encode(out)
+    return json_text.encode(out)
 
 
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...rule import Breach, Subject, rule, rules_of
-from ...rulekit import frames, given, items, kind_of, quoted, sub, word
+from ...rules.helpers import frames, given, items, kind_of, quoted, sub, word
+from ...rules.rule import Breach, Subject, rule, rules_of
 from ..gemini.rules import RULES as GEMINI
-from ..gemini.rules_walk import at_key, key, snake
-from .flavour import CONFIG
+from ..gemini.rules_helpers import at_key, key, snake
+from .unsupported_fields import CONFIG
 
 _HOST = {"host": "cloudcode-pa.googleapis.com"}
 _PAYLOAD = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...canon.tools import HostedTool, Tool
-from ...crossing import Crossing
+from ...context import Crossing
 from ...errors import WireError
 from ..gemini import tools as gemini
 from . import wire
-from .flavour import fitted_tools
+from .unsupported_fields import fitted_tools
 
 
 def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]:

@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Path
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Admitted, Door, Indexed, Unknown
 from ...codec.extras import Fields
-from ...crossing import Crossing
+from ...context import Crossing
 from ...errors import WireError
 from ..gemini import wire as gemini
 
@@ -185,4 +185,4 @@ def traced(answer: gemini.Answer, trace: str | None) -> dict[str, Raw]:
     if answer.responseId is None:
         answer.responseId = trace
         return {}
-    return {"traceId": jsontext.raw(trace)}
+    return {"traceId": json_text.raw(trace)}

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
-from ...rule import Rule
+from ...rules.rule import Rule
+from .fast import read_plain, write_plain
 from .faults import is_answer, read_fault, write_fault
-from .hosted import HOSTED
 from .hosted_calls import write_hosted
-from .plain import read_plain, write_plain
+from .hosted_tools import HOSTED
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
-from .stream import StreamReader, StreamWriter
 from .stream_end import StreamEnd
+from .stream_reader import StreamReader, StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
 

@@ -1,9 +1,9 @@
 """Programs that Gemini ran itself: parts `executableCode` and `codeExecutionResult`.
 
-Other dialects' runs are written for clients only. In a request they become text (`codec/hosted_text.py`): Gemini 3
-signs these parts (recorded 2026: `gemini-ab49bc1bfe8f`), and nothing shows that it takes them without its signature. A
-part that is written for a client has a marked id, by which it is known again when the client sends it back.
-"""
+Other dialects' runs are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`):
+Gemini 3 signs these parts (recorded 2026: `gemini-ab49bc1bfe8f`), and nothing shows that it takes them without its
+signature. A part that is written for a client has a marked id, by which it is known again when the client sends it
+back."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Extra, HostedCall, HostedResult, Opaque, Part, Path, Text
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.hosted_calls import arguments, drop, foreign_id, mapped, own_id, use_id, word
-from ...codec.hosted_text import as_text, drop_search, files, has_text, output, program
-from ...crossing import Crossing
+from ...codec.hosted_calls_as_text import as_text, drop_search, files, has_text, output, program
+from ...context import Crossing
 from . import wire
 
 CODE = "executableCode"
@@ -28,10 +28,10 @@ def read_code_part(name: str, value: Raw, extra: Extra | None, at: Path, crossin
     """The part of a run; None for a part that is none."""
     if name not in (CODE, RESULT):
         return None
-    fields = jsontext.fields(value)
+    fields = json_text.fields(value)
     if "thoughtSignature" in fields and crossing.target not in wire.KIN:
         crossing.lose("seal.dropped", at, name)
-    inner = jsontext.plain(fields[name])
+    inner = json_text.plain(fields[name])
     call_id = own_id("", word(inner, "id"))
     at_inner = (*at, name)
     if name == CODE:
@@ -56,11 +56,11 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     spoken = "PYTHON" if language == "python" else "LANGUAGE_UNSPECIFIED"
     call_id = foreign_id("", use_id(call))
     ran: dict[str, Any] = {CODE: {"id": call_id, "language": spoken, "code": code}}
-    made: list[Part] = [Opaque(wire.NAME, CODE, jsontext.raw(ran), at=call.at)]
+    made: list[Part] = [Opaque(wire.NAME, CODE, json_text.raw(ran), at=call.at)]
     left = "the files of the program have no place" if files(result) else ""
     mapped(call, result, crossing, f"{CODE} and {RESULT}", left, request=False)
     if result is not None:
         outcome = "OUTCOME_FAILED" if result.is_error else _DONE
         gave = {RESULT: {"id": call_id, "outcome": outcome, "output": output(result)}}
-        made.append(Opaque(wire.NAME, RESULT, jsontext.raw(gave), at=result.at))
+        made.append(Opaque(wire.NAME, RESULT, json_text.raw(gave), at=result.at))
     return tuple(made)

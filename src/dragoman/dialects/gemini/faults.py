@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.faults import kind_of_status, retry_after, retry_headers, said_nothing, status_of_kind
-from ...codec.surrogates import decode_tolerant
+from ...codec.surrogates.documents import decode_tolerant
 from . import wire
 
 _BY_STATUS: dict[str, FaultKind] = {
@@ -77,12 +77,12 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str]) -
     code, word, message = error.get("code"), error.get("status"), error.get("message")
     if not status and isinstance(code, int) and 400 <= code < 600:
         status = code
-    text = message if isinstance(message, str) else jsontext.encode(error).decode()
+    text = message if isinstance(message, str) else json_text.encode(error).decode()
     details = error.get("details")
     details = details if isinstance(details, list) else []
     kind = _kind(word, status, text, details)
     wait = next((delay for delay in map(_delay, details) if delay is not None), None)
-    rest = {name: jsontext.raw(value) for name, value in error.items() if name not in ("code", "message")}
+    rest = {name: json_text.raw(value) for name, value in error.items() if name not in ("code", "message")}
     return Fault(
         kind,
         text,
@@ -112,7 +112,7 @@ def _delay(detail: Any) -> float | None:
 
 def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
     error = error_object(fault)
-    return jsontext.encode({"error": error}), error["code"], retry_headers(fault)
+    return json_text.encode({"error": error}), error["code"], retry_headers(fault)
 
 
 def error_object(fault: Fault) -> dict[str, Any]:

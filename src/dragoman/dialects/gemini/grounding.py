@@ -13,10 +13,10 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Citation, Path, Text
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.extras import carried
-from ...crossing import Crossing
-from .marks import peek
+from ...context import Crossing
+from .original_values import peek
 from .wire import NAME
 
 METADATA = ("groundingMetadata", "citationMetadata")
@@ -188,7 +188,7 @@ def report(candidate: Any, places: Places, at: Path, crossing: Crossing, *, sear
         for i, chunk in enumerate(_list(value, "groundingChunks")):
             if i not in used and isinstance(chunk, dict) and not (searched and not chunk.keys().isdisjoint(PAGES)):
                 # A source that supports nothing is no citation.
-                fields = {name: jsontext.raw(inner) for name, inner in chunk.items()}
+                fields = {name: json_text.raw(inner) for name, inner in chunk.items()}
                 crossing.keep((*at, grounding, "groundingChunks", i), fields)
                 chunk.clear()
         for i, support in enumerate(supports):
@@ -197,7 +197,7 @@ def report(candidate: Any, places: Places, at: Path, crossing: Crossing, *, sear
                 continue
             words = _word(segment, "text")
             if words and places.span(segment.get("startIndex", 0), segment.get("endIndex"), words)[0] is None:
-                said = {"text": jsontext.raw(words)}
+                said = {"text": json_text.raw(words)}
                 crossing.keep((*at, grounding, "groundingSupports", i, "segment"), said)
         if searched:
             value.pop("webSearchQueries")
@@ -215,7 +215,7 @@ def _report(value: Any, carried: Any, at: Path, crossing: Crossing) -> None:
             if name in carried:
                 _report(inner, carried[name], (*at, name), crossing)
             else:
-                crossing.keep(at, {name: jsontext.raw(inner)})
+                crossing.keep(at, {name: json_text.raw(inner)})
 
 
 _NO_PLACE = frozenset({"type", "encrypted_index"})

@@ -3,7 +3,7 @@
 What a search found stands in the metadata of a candidate (`groundingMetadata`, `urlContextMetadata`), which no client
 sends back; Gemini 3 may show the same as parts (`toolCall`, `toolResponse`), which go back to Gemini only. For clients
 other dialects' searches and fetches are written as metadata. An upstream takes none of them: its own parts have seals.
-In a request they are text (`codec/hosted_text.py`).
+In a request they are text (`codec/hosted_calls_as_text.py`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ...canon.parts import (
     Text,
     held_elsewhere,
 )
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.hosted_calls import arguments, mapped, members, objects, pages, queries, word
-from ...codec.hosted_text import as_text
-from ...crossing import Crossing
+from ...codec.hosted_calls_as_text import as_text
+from ...context import Crossing
 from . import wire
+from .call_pairing import Ids
 from .code_execution import write_hosted as write_run
 from .grounding import PAGES
-from .marks import peek
-from .pairing import Ids
+from .original_values import peek
 
 GROUNDING, FETCHED = "groundingMetadata", "urlContextMetadata"
 _FAMILIES = {"GOOGLE_SEARCH_WEB": "web_search", "URL_CONTEXT": "web_fetch"}
@@ -42,7 +42,7 @@ _SUCCESS, _ERROR = "URL_RETRIEVAL_STATUS_SUCCESS", "URL_RETRIEVAL_STATUS_ERROR"
 def read_hosted(kind: str, value: Raw, extra: Extra | None, at: Path) -> Opaque:
     """A part of a tool that the upstream runs: a hosted call or result where other dialects have such a tool."""
     if kind in ("toolCall", "toolResponse"):
-        inner = jsontext.plain(value).get(kind)
+        inner = json_text.plain(value).get(kind)
         family = _FAMILIES.get(word(inner, "toolType") or word(inner, "tool_type"), "")
         name = word(inner, "id")
         if kind == "toolCall":
@@ -90,13 +90,13 @@ def _read_fetches(value: Any, at: Path, salt: str, crossing: Crossing) -> list[O
     listed = value.get("urlMetadata") if isinstance(value, dict) else None
     if not isinstance(listed, list) or not any(word(page, "retrievedUrl") for page in listed):
         return []
-    crossing.keep(at, {name: jsontext.raw(inner) for name, inner in value.items() if name != "urlMetadata"})
+    crossing.keep(at, {name: json_text.raw(inner) for name, inner in value.items() if name != "urlMetadata"})
     found: list[Opaque] = []
     for i, page in enumerate(listed):
         if word(page, "retrievedUrl"):
             found += _read_fetch(page, (*at, "urlMetadata", i), f"{salt}fetch_{i}")
         else:
-            crossing.keep((*at, "urlMetadata"), {str(i): jsontext.raw(page)})
+            crossing.keep((*at, "urlMetadata"), {str(i): json_text.raw(page)})
     return found
 
 
@@ -125,13 +125,13 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
         value: dict[str, Any] = {"webSearchQueries": queries(call), "groundingChunks": chunks}
         left = "the words of the pages have no place" if any(page.quote for page in pages(result)) else ""
         mapped(call, result, crossing, GROUNDING, left, request=False)
-        return (Opaque(wire.NAME, GROUNDING, jsontext.raw(value), at=call.at),)
+        return (Opaque(wire.NAME, GROUNDING, json_text.raw(value), at=call.at),)
     url = word(members(call.arguments), "url") or next((page.url for page in pages(result)), "")
     failed = result is not None and result.is_error
     page = {"retrievedUrl": url, "urlRetrievalStatus": _ERROR if failed else _SUCCESS}
     left = "the content of the page has no place" if result is not None and result.parts else ""
     mapped(call, result, crossing, FETCHED, left, request=False)
-    return (Opaque(wire.NAME, FETCHED, jsontext.raw({"urlMetadata": [page]}), at=call.at),)
+    return (Opaque(wire.NAME, FETCHED, json_text.raw({"urlMetadata": [page]}), at=call.at),)
 
 
 def _chunk(page: Citation) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def write_metadata(grounding: dict[str, Any] | None, parts: list[Opaque]) -> dic
     for part in parts:
         if held_elsewhere(part):
             continue
-        for name, listed in jsontext.plain(part.value).items():
+        for name, listed in json_text.plain(part.value).items():
             out.setdefault(part.kind, {}).setdefault(name, []).extend(listed)
     if grounding is not None:
         cited = {word(chunk.get("web"), "uri") for chunk in grounding["groundingChunks"]}

@@ -8,9 +8,9 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Media, Path, Seal
 from ...codec.media import guess_mime, kind_of, missing, note, proper
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
-from .marks import TRUE, URLSAFE, own, peek, with_field
+from .original_values import TRUE, URLSAFE, own, peek, with_field
 
 STANDARD = str.maketrans("-_", "+/")
 _URLSAFE = str.maketrans("+/", "-_")

@@ -9,20 +9,20 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.custom import wrap_input
+from ...codec.custom_tools import wrap_input
 from ...codec.extras import carried, gather
 from ...codec.hosted_calls import made_elsewhere
-from ...codec.seals import GOOGLE_DUMMY, MARK, origin, pack
-from ...crossing import Crossing
+from ...codec.packed_seals import GOOGLE_DUMMY, MARK, origin, pack
+from ...context import Crossing
 from . import wire
+from .call_pairing import Ids
 from .code_execution import read_code_part
 from .hosted_calls import is_metadata, read_hosted
-from .marks import FALSE, ID, NULL, TRUE, own, put_back, with_field
 from .media import STANDARD, read_blob, read_detail, read_file, write_media
-from .pairing import Ids
-from .results import read_result
+from .original_values import FALSE, ID, NULL, TRUE, own, put_back, with_field
+from .tool_results import read_result
 from .tools import ANY_NAMES, NAMES
 
 DUMMY = GOOGLE_DUMMY
@@ -104,7 +104,7 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
     seal = None
     if part.thoughtSignature is not None:
         if part.thoughtSignature in DUMMIES:
-            extra = with_field(extra, "thoughtSignature", jsontext.raw(part.thoughtSignature))
+            extra = with_field(extra, "thoughtSignature", json_text.raw(part.thoughtSignature))
         else:
             seal = read_seal(part.thoughtSignature)
     if part.thought and (blob is not None or file is not None):
@@ -122,7 +122,7 @@ def read_part(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[P
     elif extra is not None:
         # Modifiers without anything to modify.
         name = next(iter(extra.get(wire.NAME, {})), "")
-        out.append(Opaque(wire.NAME, name, jsontext.raw(part), extra=extra, at=at))
+        out.append(Opaque(wire.NAME, name, json_text.raw(part), extra=extra, at=at))
 
 
 def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: list[Part]) -> None:
@@ -138,7 +138,7 @@ def _read_several(part: wire.Part, at: Path, ids: Ids, unknown: Unknown, out: li
     for name, piece in pieces:
         if name in wire.HOSTED_PARTS:
             extra = gather(ids.crossing, at, unknown) if unknown else None
-            value = jsontext.raw(piece)
+            value = json_text.raw(piece)
             code = read_code_part(name, value, extra, at, ids.crossing)
             out.append(code or read_hosted(name, value, extra, at))
         else:
@@ -165,7 +165,7 @@ def _untwin(part: wire.WidePart, at: Path, unknown: Unknown, crossing: Crossing)
             continue
         setattr(part, twin, None)
         if getattr(part, name) is not None:
-            unknown.setdefault(at, {})[twin] = jsontext.raw(value)
+            unknown.setdefault(at, {})[twin] = json_text.raw(value)
             continue
         setattr(part, name, value)
         depth = len(at) + 1
@@ -208,7 +208,7 @@ def _read_call(call: wire.Call, part: wire.Part, at: Path, ids: Ids, extra: Extr
     seal = None
     if slot is not None:
         if slot in DUMMIES:
-            extra = with_field(extra, "thoughtSignature", jsontext.raw(slot))
+            extra = with_field(extra, "thoughtSignature", json_text.raw(slot))
         else:
             seal = read_seal(slot)
     if not call.id or part.thought is not None or call.partialArgs is not None or call.willContinue is not None:
@@ -223,9 +223,9 @@ def _read_call_extra(call: wire.Call, part: wire.Part, extra: Extra | None) -> E
     if not call.id:
         extra = _NO_ID if extra is None else with_field(extra, ID, NULL)
     if call.partialArgs is not None:
-        extra = with_field(extra, "functionCall/partialArgs", jsontext.raw(call.partialArgs))
+        extra = with_field(extra, "functionCall/partialArgs", json_text.raw(call.partialArgs))
     if call.willContinue is not None:
-        extra = with_field(extra, "functionCall/willContinue", jsontext.raw(call.willContinue))
+        extra = with_field(extra, "functionCall/willContinue", json_text.raw(call.willContinue))
     return extra
 
 
@@ -263,7 +263,7 @@ def write_part(part: Part, crossing: Crossing, *, request: bool) -> Any:
         if request and made_elsewhere(part):
             crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
             return None
-        return part.value if part.extra is None else put_back(jsontext.fields(part.value), part.extra)
+        return part.value if part.extra is None else put_back(json_text.fields(part.value), part.extra)
     else:
         kind = part.kind if isinstance(part, Opaque) else type(part).__name__
         crossing.lose("hosted.dropped" if isinstance(part, Opaque) else "part.dropped", part.at, kind)
@@ -327,7 +327,7 @@ def write_call(call: ToolCall, crossing: Crossing, *, request: bool) -> dict[str
     inner: dict[str, Any] = {
         "id": call.id,
         "name": names.send(call.name, call.namespace, crossing, call.at),
-        "args": jsontext.object_raw(call.arguments),
+        "args": json_text.object_raw(call.arguments),
     }
     if inner["args"] is None or call.custom or not call.arguments:
         _write_arguments(call, inner, crossing)

@@ -11,23 +11,23 @@ from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
-from ...codec.around import HERE, Arounds, Noting, known_rim, leading
 from ...codec.extras import carried, gather
-from ...codec.model_limits import with_system_as_user, with_taken_format
-from ...codec.recall import Recall, skimmer
-from ...codec.steps import arrange
-from ...crossing import Crossing
+from ...codec.features_in_words import with_system_as_user, with_taken_format
+from ...codec.result_order import arrange
+from ...context import Crossing
+from ...fast.envelope import HERE, Arounds, Noting, known_rim, leading
+from ...fast.prefix import Recall, skimmer
 from . import wire
-from .history import History, write_own
-from .marks import put_back, with_field
+from .call_pairing import Ids
+from .history_writer import History, write_own
 from .message import read_parts, write_part
-from .pairing import Ids
+from .original_values import put_back, with_field
 from .sdk_form import admit_request
 from .settings import read_settings, settings_extras, without_level, write_settings
 from .tools import CHOICE_AT, MEMO, VALIDATED, read_choice, write_choice
-from .validated import strict_tools, write_mode
+from .validated_mode import strict_tools, write_mode
 
 _USERS = frozenset({"user", "function", "tool", "", None})
 _INVENTED = "(the conversation begins)"
@@ -79,7 +79,7 @@ def _read_rest(request: wire.GenerateRequest, turns: list[Turn], crossing: Cross
         if choice is not None and not choice.names and wire.mode_word(config.functionCallingConfig.mode) == VALIDATED:
             tools = strict_tools(tools, crossing)
             if all(isinstance(tool, HostedTool) for tool in tools):
-                crossing.keep(CHOICE_AT, {"mode": jsontext.raw(config.functionCallingConfig.mode)})
+                crossing.keep(CHOICE_AT, {"mode": json_text.raw(config.functionCallingConfig.mode)})
     settings = read_settings(request, crossing)
     return Request(
         tuple(turns), request.model or "", tools, choice, settings, None, _read_extras(request, crossing, unknown)
@@ -113,7 +113,7 @@ def _read_extras(request: wire.GenerateRequest, crossing: Crossing, unknown: Unk
 def _read_state(request: wire.GenerateRequest, silent: dict[Path, Raw], crossing: Crossing) -> None:
     for name, state in (("cachedContent", request.cachedContent), ("continuationToken", request.continuationToken)):
         if state is not None:
-            silent[name,] = jsontext.raw(state)
+            silent[name,] = json_text.raw(state)
             if crossing.target not in wire.KIN:
                 crossing.lose("state.dropped", (name,), f"{name} names what only Google's server holds")
 
@@ -125,7 +125,7 @@ def _read_system(content: wire.Content | str, crossing: Crossing, unknown: Unkno
     parts = read_parts(content, at, Ids(crossing), unknown)
     extra = gather(crossing, at, unknown) if unknown else None
     if content.role is not None:
-        extra = with_field(extra, "role", jsontext.raw(content.role))
+        extra = with_field(extra, "role", json_text.raw(content.role))
     return Turn("system", tuple(parts), "", extra, at)
 
 
@@ -184,7 +184,7 @@ def _read_contents(
             continue
         spoken = False
         if role not in _USERS:
-            turns.append(Turn("user", (Opaque(wire.NAME, str(role), jsontext.raw(content), at=at),), "", None, at))
+            turns.append(Turn("user", (Opaque(wire.NAME, str(role), json_text.raw(content), at=at),), "", None, at))
             continue
         parts = read_parts(content, at, ids, unknown)
         extra = gather(crossing, at, unknown) if unknown else None

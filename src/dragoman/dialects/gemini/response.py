@@ -11,21 +11,21 @@ from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import jsontext, service_tiers
+from ...codec import json_text, service_tiers
 from ...codec.admit import Admitted, Unknown
 from ...codec.answer_ids import original
-from ...codec.endings import finer, in_order, lose_missing_call, lose_stop
 from ...codec.extras import carried, gather
+from ...codec.failed_answers import finer, in_order, lose_missing_call, lose_stop
 from ...codec.model_names import bare
-from ...crossing import Crossing
+from ...context import Crossing
 from ...errors import WireError
 from . import wire
+from .call_pairing import Ids
 from .grounding import METADATA, Places, place, read_citations, report, write_grounding
-from .history import write_contents
+from .history_writer import write_contents
 from .hosted_calls import FETCHED, GROUNDING, before_text, is_metadata, read_metadata, write_metadata
-from .marks import ABSENT, own, peek, put_back, with_field
 from .message import read_parts, write_part
-from .pairing import Ids
+from .original_values import ABSENT, own, peek, put_back, with_field
 
 _REASONS: dict[str, StopReason] = {
     "FINISH_REASON_UNSPECIFIED": "unknown",
@@ -102,7 +102,7 @@ def read_admitted(admitted: Admitted[wire.Answer], crossing: Crossing) -> Respon
     created = None
     if answer.createTime is not None:
         created = read_time(answer.createTime)
-        fields["createTime"] = jsontext.raw(answer.createTime)
+        fields["createTime"] = json_text.raw(answer.createTime)
     if unknown or answer.promptFeedback or answer.modelStatus or answer.error:
         told = carried(answer, ("promptFeedback", "modelStatus", "error") if answers else ("modelStatus", "error"))
         fields |= (gather(crossing, (), unknown, told) or {}).get(crossing.source, {})
@@ -189,11 +189,11 @@ def read_stop(word: str | int | None, message: str | None, parts: list[Part], at
             crossing.lose("stop.approximated", (*at, "finishReason"), f"{known}, beside usable calls", "warning")
         reason = "tool_calls"
     if extra is None and word != _WORDS[reason]:
-        extra = {wire.NAME: {"finishReason": jsontext.raw(word)}}
+        extra = {wire.NAME: {"finishReason": json_text.raw(word)}}
     if message is not None and reason in ("stop", "tool_calls"):
         # Says no more than the reason does ("Model generated function call(s).").
-        crossing.keep(at, {"finishMessage": jsontext.raw(message)})
-        extra = with_field(extra, "finishMessage", jsontext.raw(message))
+        crossing.keep(at, {"finishMessage": json_text.raw(message)})
+        extra = with_field(extra, "finishMessage", json_text.raw(message))
         message = None
     own = str(known) if known is not None and (known != _WORDS[reason] or reason == "error") else ""
     where = (*at, "finishReason") if own else ()
@@ -210,7 +210,7 @@ def read_block(feedback: Raw, crossing: Crossing) -> Stop | None:
     value = peek(feedback)
     blocked = isinstance(value, dict) and bool(value.get("blockReason") or value.get("blockReasonMessage"))
     if isinstance(value, dict):
-        rest = {name: jsontext.raw(inner) for name, inner in value.items() if not (blocked and name in _BLOCK)}
+        rest = {name: json_text.raw(inner) for name, inner in value.items() if not (blocked and name in _BLOCK)}
         crossing.keep(_FEEDBACK, rest)
     if not blocked:
         return Stop("unknown", extra={wire.NAME: {"promptFeedback": feedback}}, at=_FEEDBACK)
@@ -252,13 +252,13 @@ def read_usage(usage: wire.UsageMetadata, crossing: Crossing, unknown: Unknown) 
         usage.serviceTier = wire.NONE
     more = carried(usage, wire.USAGE_EXTRAS)
     if used is not None:
-        more = {**(more or {}), "toolUsePromptTokenCount": jsontext.raw(used)}
+        more = {**(more or {}), "toolUsePromptTokenCount": json_text.raw(used)}
     extra = gather(crossing, ("usageMetadata",), unknown, more) if unknown or more else None
     total = usage.totalTokenCount
     sums_up = total == (total_in or 0) + (total_out or 0)
     if total is None or candidates is None:
         absent = [name for name in ("totalTokenCount", "candidatesTokenCount") if getattr(usage, name) is None]
-        extra = with_field(extra, ABSENT, jsontext.raw(absent))
+        extra = with_field(extra, ABSENT, json_text.raw(absent))
     found = Usage(total_in, total_out, usage.cachedContentTokenCount, None, thoughts, extra, None if sums_up else total)
     return found if tier is None else service_tiers.with_tier(found, tier, ("usageMetadata", "serviceTier"))
 
@@ -290,7 +290,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         created = write_time(response.created)
         if created is not None:
             out["createTime"] = created
-    return jsontext.encode(out)
+    return json_text.encode(out)
 
 
 def _write_candidate(
@@ -332,7 +332,7 @@ def write_stop(stop: Stop, called: bool, candidate: dict[str, Any], crossing: Cr
 
 def _count(value: Any) -> int:
     """A carried figure; none of what is not one."""
-    count = jsontext.plain(value)
+    count = json_text.plain(value)
     return count if type(count) is int else 0
 
 
@@ -365,4 +365,4 @@ def write_usage(usage: Usage, crossing: Crossing) -> dict[str, Any]:
 def write_results(response: Response, results: Request, crossing: Crossing) -> bytes:
     """What to append to `contents`: the model's content, then one content with all results."""
     turns = (Turn("assistant", response.parts), *results.turns)
-    return jsontext.encode(write_contents(turns, crossing))
+    return json_text.encode(write_contents(turns, crossing))

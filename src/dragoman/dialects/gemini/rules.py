@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...rule import rules_of
-from . import rules_stream, rules_tools, rules_turns
+from ...rules.rule import rules_of
+from . import rules_history, rules_stream, rules_tools
 
-_PARTS = (rules_turns, rules_tools, rules_stream)
+_PARTS = (rules_history, rules_tools, rules_stream)
 
 RULES = rules_of({one.id: one for part in _PARTS for one in part.RULES})

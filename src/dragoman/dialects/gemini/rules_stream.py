@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...rule import Breach, Subject, rule, rules_of
-from ...rulekit import Place, frames, items, quoted, sub, word
+from ...rules.helpers import Place, frames, items, quoted, sub, word
+from ...rules.rule import Breach, Subject, rule, rules_of
 
 
 def _candidates(subject: Subject) -> list[tuple[int, Place]]:

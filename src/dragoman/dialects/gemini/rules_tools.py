@@ -7,10 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...canon.parts import Path
-from ...rule import Breach, Subject, rule, rules_of
-from ...rulekit import beyond, beyond_most, declarations, listed, misnamed, quoted, schemas, sub, twice, whole, word
+from ...rules.helpers import (
+    beyond,
+    beyond_most,
+    declarations,
+    listed,
+    misnamed,
+    quoted,
+    schemas,
+    sub,
+    twice,
+    whole,
+    word,
+)
+from ...rules.rule import Breach, Subject, rule, rules_of
 from . import wire
-from .rules_walk import at_key, contents, flavour, functions, hosted, inner, key, parts, snake
+from .rules_helpers import at_key, contents, flavour, functions, hosted, inner, key, parts, snake
 
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _WRITTEN, _MOST_NAME = 64, 128

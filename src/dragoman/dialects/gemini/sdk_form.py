@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Path
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
 from ...errors import WireError
 from . import wire
@@ -70,7 +70,7 @@ def is_odd(unknown: Unknown) -> bool:
 def rewritten(body: bytes | Raw) -> tuple[bytes, Moved] | None:
     """The request in the wire's form; None where nothing in it is in the SDK's."""
     try:
-        fields = jsontext.fields(body)
+        fields = json_text.fields(body)
         before = dict(fields)
         moved: Moved = {}
         if "config" in fields and _first(fields["config"]) == b"{":
@@ -83,14 +83,14 @@ def rewritten(body: bytes | Raw) -> tuple[bytes, Moved] | None:
             fields["contents"] = _contents(fields["contents"], moved)
     except _UNDECODED:
         return None
-    return (jsontext.encode(fields), moved) if fields != before else None
+    return (json_text.encode(fields), moved) if fields != before else None
 
 
 def _spread_config(fields: dict[str, Raw], moved: Moved) -> None:
     """Put each field of `config` where the wire has it. What stands in the request itself as well stays in `config`."""
-    config = jsontext.fields(fields["config"])
+    config = json_text.fields(fields["config"])
     settings_name = "generation_config" if "generation_config" in fields else "generationConfig"
-    settings = jsontext.fields(fields[settings_name]) if settings_name in fields else {}
+    settings = json_text.fields(fields[settings_name]) if settings_name in fields else {}
     given = {_CAMEL.get(name, name) for name in fields}
     set_already = {_CAMEL.get(name, name) for name in settings}
     del fields["config"]
@@ -110,9 +110,9 @@ def _spread_config(fields: dict[str, Raw], moved: Moved) -> None:
         else:
             left[name] = value
     if left:
-        fields["config"] = jsontext.raw(left)
+        fields["config"] = json_text.raw(left)
     if settings:
-        fields[settings_name] = jsontext.raw(settings)
+        fields[settings_name] = json_text.raw(settings)
 
 
 def _system(value: Raw, at: Path, source: Path, moved: Moved) -> Raw:
@@ -125,7 +125,7 @@ def _system(value: Raw, at: Path, source: Path, moved: Moved) -> Raw:
             for j, part in enumerate([item] if inner is None else inner):
                 moved[(_SYSTEM, "parts", len(parts))] = (*source, i) if inner is None else (*source, i, "parts", j)
                 parts.append(_part(part))
-        return jsontext.raw({"parts": parts})
+        return json_text.raw({"parts": parts})
     if first == b"{":
         content = _content(value)
         if content is not None:
@@ -141,7 +141,7 @@ def _contents(value: Raw, moved: Moved) -> Raw:
     first = _first(value)
     if first == b"{" and _is_part(value):
         moved["contents", "parts", 0] = ("contents",)
-        return jsontext.raw({"role": "model" if _is_call(value) else "user", "parts": [value]})
+        return json_text.raw({"role": "model" if _is_call(value) else "user", "parts": [value]})
     if first != b"[":
         return value
     items = _array(value)
@@ -170,59 +170,59 @@ def _contents(value: Raw, moved: Moved) -> Raw:
             out.append({"role": role, "parts": open_parts})
         moved["contents", len(out) - 1, "parts", len(open_parts)] = ("contents", i)
         open_parts.append(_part(item))
-    return jsontext.raw(out) if changed else value
+    return json_text.raw(out) if changed else value
 
 
 def _content(value: Raw) -> Raw | None:
     """A Content with texts for parts, in the wire's form; None where the Content is in that form."""
     if _first(value) != b"{":
         return None
-    fields = jsontext.fields(value)
+    fields = json_text.fields(value)
     parts = fields.get("parts")
     if parts is None:
         return None
     if _first(parts) == b'"':
-        return jsontext.raw({**fields, "parts": [_part(parts)]})
+        return json_text.raw({**fields, "parts": [_part(parts)]})
     if _first(parts) != b"[":
         return None
     items = _array(parts)
     if not any(_first(item) == b'"' for item in items):
         return None
-    return jsontext.raw({**fields, "parts": [_part(item) for item in items]})
+    return json_text.raw({**fields, "parts": [_part(item) for item in items]})
 
 
 def _inner_parts(value: Raw) -> list[Raw] | None:
     """The parts of a Content; None for what is no Content."""
     if _first(value) != b"{":
         return None
-    parts = jsontext.fields(value).get("parts")
+    parts = json_text.fields(value).get("parts")
     return None if parts is None else _array(parts) if _first(parts) == b"[" else [parts]
 
 
 def _with_role(value: Raw) -> Raw:
     """A part as a Content. A role that stands beside the text is the Content's."""
-    fields = jsontext.fields(value)
+    fields = json_text.fields(value)
     role = fields.pop("role", None)
-    return jsontext.raw({"parts": [fields]} if role is None else {"role": role, "parts": [fields]})
+    return json_text.raw({"parts": [fields]} if role is None else {"role": role, "parts": [fields]})
 
 
 def _part(value: Raw) -> Raw:
-    return jsontext.raw({"text": value}) if _first(value) == b'"' else value
+    return json_text.raw({"text": value}) if _first(value) == b'"' else value
 
 
 def _is_part(value: Raw) -> bool:
     if _first(value) != b"{":
         return False
-    fields = jsontext.fields(value)
+    fields = json_text.fields(value)
     return "parts" not in fields and not _PART.isdisjoint(fields)
 
 
 def _has_role(value: Raw) -> bool:
-    return _first(value) == b"{" and "role" in jsontext.fields(value)
+    return _first(value) == b"{" and "role" in json_text.fields(value)
 
 
 def _is_call(value: Raw) -> bool:
-    return _first(value) == b"{" and any(name in jsontext.fields(value) for name in _CALLS)
+    return _first(value) == b"{" and any(name in json_text.fields(value) for name in _CALLS)
 
 
 def _first(value: Raw) -> bytes:

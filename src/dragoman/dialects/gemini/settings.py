@@ -8,15 +8,15 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Path
 from ...canon.request import Format, Request, Settings
-from ...codec import jsontext
-from ...codec.effort import THINKS_UNASKED, lose_budget, nearest, wish
+from ...codec import json_text
 from ...codec.extras import carried
-from ...codec.fit import fit
-from ...codec.range import capped, within
+from ...codec.reasoning_effort import THINKS_UNASKED, lose_budget, nearest, wish
 from ...codec.schema import from_openapi
-from ...crossing import Crossing
+from ...codec.schema_losses import fit
+from ...codec.setting_ranges import capped, within
+from ...context import Crossing
 from . import wire
-from .marks import own, peek
+from .original_values import own, peek
 from .tools import OUTPUT
 
 _CONFIG = "generationConfig"
@@ -119,7 +119,7 @@ def _read_format(config: wire.GenerationConfig, crossing: Crossing) -> Format | 
     if mime is not None and mime != _JSON:
         return None
     if config.responseJsonSchema and bytes(config.responseJsonSchema) != b"null":
-        return Format("schema", jsontext.text(config.responseJsonSchema), enforced=True)
+        return Format("schema", json_text.text(config.responseJsonSchema), enforced=True)
     if config.responseSchema and bytes(config.responseSchema) != b"null":
         schema, changes = from_openapi(bytes(config.responseSchema))
         for change in changes:
@@ -157,7 +157,7 @@ def settings_extras(request: wire.GenerateRequest, crossing: Crossing) -> tuple[
     told: dict[Path, Raw] = {}
     silent: dict[Path, Raw] = {}
     if request.serviceTier == "unspecified":
-        silent["serviceTier",] = jsontext.raw(request.serviceTier)
+        silent["serviceTier",] = json_text.raw(request.serviceTier)
     config = request.generationConfig
     if config is None:
         return told, silent
@@ -171,7 +171,7 @@ def settings_extras(request: wire.GenerateRequest, crossing: Crossing) -> tuple[
         (silent if plain else told)[_CONFIG, "responseModalities"] = config.responseModalities
     mime = config.responseMimeType
     if mime is not None and mime != _JSON:
-        (silent if mime == "text/plain" else told)[_CONFIG, "responseMimeType"] = jsontext.raw(mime)
+        (silent if mime == "text/plain" else told)[_CONFIG, "responseMimeType"] = json_text.raw(mime)
         for name in ("responseSchema", "responseJsonSchema"):
             if getattr(config, name):
                 told[_CONFIG, name] = getattr(config, name)
@@ -182,7 +182,7 @@ def settings_extras(request: wire.GenerateRequest, crossing: Crossing) -> tuple[
         level = thinking.thinkingLevel or thinking.thinking_level
         if level is not None and level not in _WORDS:
             known = level.lower() in _LEVELS
-            (silent if known else told)[_CONFIG, "thinkingConfig", "thinkingLevel"] = jsontext.raw(level)
+            (silent if known else told)[_CONFIG, "thinkingConfig", "thinkingLevel"] = json_text.raw(level)
     return told, silent
 
 
@@ -370,7 +370,7 @@ def _write_format(shape: Format, config: dict[str, Any], at: Path, crossing: Cro
 
 def _has_functions(out: dict[str, Any]) -> bool:
     tools = out.get("tools")
-    return tools is not None and b"functionDeclarations" in jsontext.encode(tools)
+    return tools is not None and b"functionDeclarations" in json_text.encode(tools)
 
 
 def _say_format(shape: Format, out: dict[str, Any], at: Path, crossing: Crossing) -> None:

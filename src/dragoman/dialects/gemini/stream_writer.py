@@ -12,17 +12,17 @@ import msgspec
 
 from ...canon.events import Event, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.answer_ids import original
-from ...codec.endings import left_out, malformed
-from ...codec.surrogates import sound_arguments
-from ...crossing import Crossing
+from ...codec.failed_answers import left_out, malformed
+from ...codec.surrogates.documents import sound_arguments
+from ...context import Crossing
 from . import wire
 from .faults import error_object
 from .grounding import METADATA, write_grounding
 from .hosted_calls import is_metadata, write_metadata
-from .marks import own, put_back
 from .message import write_part
+from .original_values import own, put_back
 from .response import write_stop, write_time, write_usage
 
 _END = b"\r\n\r\n"
@@ -33,7 +33,7 @@ _Words = tuple[list[str], list[Citation], Path]
 
 def _line(value: Any) -> bytes:
     """JSON on one line: carried values may be spread over several, and a line end would end the frame's data."""
-    out = jsontext.encode(value)
+    out = json_text.encode(value)
     if b"\n" in out or b"\r" in out:
         out = out.replace(b"\r", b" ").replace(b"\n", b" ")
     return out
@@ -115,7 +115,7 @@ class StreamWriter:
         if stamp is not None:
             self._head["createTime"] = stamp
         self._extra = event.extra
-        self._tail = b"]," + jsontext.encode(self._head)[1:] + _END if self._head else b"]}" + _END
+        self._tail = b"]," + json_text.encode(self._head)[1:] + _END if self._head else b"]}" + _END
         return b""
 
     def _frame_around(self, answer: int, before: bytes, after: bytes) -> tuple[bytes, bytes]:
@@ -202,7 +202,7 @@ class StreamWriter:
         if opened.held is not None:
             opened.held.append(text)
             return b""
-        return opened.before + jsontext.encode(text) + opened.after if opened.before else b""
+        return opened.before + json_text.encode(text) + opened.after if opened.before else b""
 
     def _part_end(self, event: PartEnd) -> bytes:
         opened = self._open.pop(event.index, None)

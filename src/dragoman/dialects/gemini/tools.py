@@ -10,18 +10,18 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.custom import wrap_tool
+from ...codec.custom_tools import wrap_tool
 from ...codec.extras import carried, gather
-from ...codec.fit import fit
-from ...codec.memo import ToolMemo
-from ...codec.names import Names, by_name
 from ...codec.schema import Subset, from_openapi
-from ...crossing import Crossing
+from ...codec.schema_losses import fit
+from ...codec.tool_names import Names, by_name
+from ...context import Crossing
+from ...fast.tool_declarations import ToolMemo
 from . import wire
-from .marks import own, put_back, with_field
-from .validated import lose_strict
+from .original_values import own, put_back, with_field
+from .validated_mode import lose_strict
 
 NAMES = Names(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
 """Narrower than today's API (128 characters, dots and colons), so that older servers and clients take them too."""
@@ -98,7 +98,7 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
 
 
 def _hosted(kind: str, value: Raw, at: Path) -> HostedTool:
-    return HostedTool(wire.NAME, kind, Raw(jsontext.encode({kind: value})), at)
+    return HostedTool(wire.NAME, kind, Raw(json_text.encode({kind: value})), at)
 
 
 def _read_declaration(declared: wire.Declaration, at: Path, crossing: Crossing, unknown: Unknown) -> Tool:
@@ -166,7 +166,7 @@ def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes
     tools = tuple(tools)
     if crossing.source != wire.NAME:
         lose_strict(tools, crossing, "it is a mode of the request here")
-    return jsontext.encode(tools_to(tools, crossing))
+    return json_text.encode(tools_to(tools, crossing))
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
@@ -223,9 +223,9 @@ def _says_nothing(schema: str) -> bool:
     by older servers."""
     if len(schema) > 200 or '"properties":{"' in schema:
         return False
-    if not jsontext.is_object(schema):
+    if not json_text.is_object(schema):
         return False
-    value = jsontext.plain(Raw(schema))
+    value = json_text.plain(Raw(schema))
     return (
         not value.get("properties")
         and value.get("type", "object") in ("object", "OBJECT")
@@ -238,7 +238,7 @@ def read_choice(config: wire.CallingConfig, crossing: Crossing) -> Choice | None
     names = tuple(config.allowedFunctionNames or config.allowed_function_names or ())
     mode = config.mode
     word = wire.mode_word(mode)
-    extra: Extra | None = None if mode == word else {wire.NAME: {"mode": jsontext.raw(mode)}}
+    extra: Extra | None = None if mode == word else {wire.NAME: {"mode": json_text.raw(mode)}}
     if word == "ANY":
         return Choice("one" if len(names) == 1 else "required", names, extra, CHOICE_AT)
     if word == "AUTO" and not names:
@@ -249,8 +249,8 @@ def read_choice(config: wire.CallingConfig, crossing: Crossing) -> Choice | None
         return Choice("auto", names, extra, CHOICE_AT)
     if mode is None and not names:
         return None
-    # VALIDATED alone (`validated.py`), a mode that is not known, names where the mode takes none.
-    extra = {wire.NAME: {"mode": jsontext.raw(mode)}}
+    # VALIDATED alone (`validated_mode.py`), a mode that is not known, names where the mode takes none.
+    extra = {wire.NAME: {"mode": json_text.raw(mode)}}
     if word not in ("AUTO", VALIDATED) and mode is not None:
         crossing.keep(CHOICE_AT, extra[wire.NAME])
     return Choice("auto", names, extra, CHOICE_AT)

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...codec.hosted_text import write_as_text
+from ...codec.hosted_calls_as_text import write_as_text
 from ...dialect import Demands, Dialect, Endpoint, Ends, Place, listed
-from ...rule import Rule
+from ...rules.rule import Rule
 from .faults import is_answer, read_fault, write_fault
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
-from .stream import StreamReader, StreamWriter
 from .stream_end import StreamEnd
+from .stream_reader import StreamReader, StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME
 

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Fault
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.faults import kind_of_status, retry_after, retry_headers, sharpened, status_of_kind
-from ...codec.surrogates import decode_tolerant
+from ...codec.surrogates.documents import decode_tolerant
 from . import wire
 
 
@@ -29,17 +29,17 @@ def read_fault(body: bytes, status: int, headers: Mapping[str, str]) -> Fault:
 def fault_from(said: dict[str, Any], status: int, headers: Mapping[str, str]) -> Fault:
     """A fault from the object that has `error`. `status` 0: not known, as in a stream."""
     error = said.get("error", said.get("message"))
-    rest = {name: jsontext.raw(value) for name, value in said.items() if name not in ("error", "status")}
+    rest = {name: json_text.raw(value) for name, value in said.items() if name not in ("error", "status")}
     if isinstance(error, dict) and isinstance(error.get("message"), str) and error["message"].strip():
         # The server's other endpoints, and proxies in front of it, have an object there.
-        rest["error"] = jsontext.raw(error)
+        rest["error"] = json_text.raw(error)
         error = error["message"]
     told = said.get("status")
     if isinstance(told, int) and 400 <= told < 600:
         status = status or told
     elif told is not None:
-        rest["status"] = jsontext.raw(told)
-    message = error if isinstance(error, str) else jsontext.encode(said).decode()
+        rest["status"] = json_text.raw(told)
+    message = error if isinstance(error, str) else json_text.encode(said).decode()
     return Fault(
         sharpened(kind_of_status(status or 500), message),
         message,
@@ -50,7 +50,7 @@ def fault_from(said: dict[str, Any], status: int, headers: Mapping[str, str]) ->
 
 
 def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
-    return jsontext.encode(_error(fault)), status_of_kind(fault.kind, fault.status), retry_headers(fault)
+    return json_text.encode(_error(fault)), status_of_kind(fault.kind, fault.status), retry_headers(fault)
 
 
 def _error(fault: Fault) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def error_line(fault: Fault) -> bytes:
     """The last line of a stream that broke down."""
     out = _error(fault)
     out.setdefault("status", status_of_kind(fault.kind, fault.status))
-    return jsontext.encode(out) + b"\n"
+    return json_text.encode(out) + b"\n"
 
 
 def is_answer(fields: Mapping[str, Raw]) -> bool:

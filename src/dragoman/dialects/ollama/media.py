@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ...canon.parts import Media, Path
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.media import split_data_url
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
-from .marks import URL, own, with_field
+from .original_values import URL, own, with_field
 
 _BEGINNINGS = (
     ("iVBORw0KGgo", "image/png"),
@@ -27,7 +27,7 @@ def read_image(text: str, at: Path) -> Media:
     if inline is not None:
         mime, data = inline
         head = text[: len(text) - len(data)]
-        return Media("image", mime, data, extra=with_field(None, URL, jsontext.raw(head)), at=at)
+        return Media("image", mime, data, extra=with_field(None, URL, json_text.raw(head)), at=at)
     return Media("image", _type_of(text), text, at=at)
 
 
@@ -47,4 +47,4 @@ def write_image(media: Media, crossing: Crossing) -> str | None:
     if media.detail and media.detail != "auto":
         crossing.lose("media.detail.dropped", media.at, media.detail)
     head = own(media.extra, URL)
-    return media.data if head is None else str(jsontext.plain(head)) + media.data
+    return media.data if head is None else str(json_text.plain(head)) + media.data

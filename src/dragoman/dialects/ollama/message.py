@@ -8,17 +8,17 @@ import msgspec
 from msgspec import Raw, Struct
 
 from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Text, ToolCall, plain_text
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.custom import wrap_input
+from ...codec.call_ids import send as send_id
+from ...codec.custom_tools import wrap_input
 from ...codec.extras import gather
-from ...codec.ids import send as send_id
 from ...codec.media import missing
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
-from .marks import BARE, ID, NULL, TEXT, TRUE, own, put_back
+from .call_pairing import Ids
 from .media import read_image, write_image
-from .pairing import Ids
+from .original_values import BARE, ID, NULL, TEXT, TRUE, own, put_back
 from .tools import ANY_NAMES, IDS, NAMES
 
 
@@ -58,8 +58,8 @@ def read_assistant(message: wire.Message, at: Path, ids: Ids, unknown: Unknown) 
 def read_call(call: wire.Call, at: Path, ids: Ids, unknown: Unknown) -> ToolCall | Opaque:
     function = call.function
     if function is None:
-        fields = jsontext.fields(jsontext.raw(call)) | unknown.pop(at, {})
-        return Opaque(wire.NAME, call.type or "", jsontext.raw(fields), at=at)
+        fields = json_text.fields(json_text.raw(call)) | unknown.pop(at, {})
+        return Opaque(wire.NAME, call.type or "", json_text.raw(fields), at=at)
     arguments = str(function.arguments, "utf-8") if function.arguments else ""
     marks: dict[str, Raw] = {}
     if not arguments.startswith("{") or arguments.startswith('{"__raw"'):
@@ -69,9 +69,9 @@ def read_call(call: wire.Call, at: Path, ids: Ids, unknown: Unknown) -> ToolCall
             marks[BARE] = TRUE
         arguments = read_arguments(arguments)
     if call.type is not None:
-        marks["type"] = _FUNCTION if call.type == "function" else jsontext.raw(call.type)
+        marks["type"] = _FUNCTION if call.type == "function" else json_text.raw(call.type)
     if function.index is not None:
-        marks["function/index"] = jsontext.raw(function.index)
+        marks["function/index"] = json_text.raw(function.index)
     if not call.id:
         marks[ID] = NULL
     extra = gather(ids.crossing, at, unknown) if unknown else None
@@ -245,7 +245,7 @@ def _write_arguments(call: ToolCall, crossing: Crossing) -> Any:
         return Raw(wrap_input(call.arguments))
     if own(call.extra, TEXT) is not None:
         return call.arguments
-    found = jsontext.object_raw(call.arguments)
+    found = json_text.object_raw(call.arguments)
     if found is not None:
         return found
     if own(call.extra, BARE) is not None:

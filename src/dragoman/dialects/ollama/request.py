@@ -7,17 +7,17 @@ from typing import Any
 from ...canon.parts import Extra, Media, Opaque, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.turns import Role, Turn
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import gather, misplaced
-from ...codec.steps import arrange
-from ...crossing import Crossing
+from ...codec.result_order import arrange
+from ...context import Crossing
 from . import wire
-from .marks import TRUE, UNSAID, own, put_back, with_field
+from .call_pairing import Ids
 from .message import read_assistant, read_content, write_assistant, write_content
-from .pairing import Ids
-from .results import read_result, write_results_messages
+from .original_values import TRUE, UNSAID, own, put_back, with_field
 from .settings import read_extras, read_settings, write_settings
+from .tool_results import read_result, write_results_messages
 from .tools import MEMO, offered
 
 NO_INPUT = "(nothing was said)"
@@ -80,7 +80,7 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
         if message.tool_name is not None or message.tool_call_id is not None:
             extra = misplaced(crossing, at, message, ("tool_name", "tool_call_id"), extra)
         if message.role != role:  # the server does not mind capitals
-            extra = with_field(extra, "role", jsontext.raw(message.role))
+            extra = with_field(extra, "role", json_text.raw(message.role))
         turns.append(Turn(role, tuple(parts), "", extra, at))
     if results:
         turns.append(Turn("tool", tuple(results), "", None, results[0].at))
@@ -89,9 +89,9 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
 
 def _read_strange(message: wire.Message, at: Path, crossing: Crossing, unknown: Unknown) -> Turn:
     """A whole message of a role nobody knows."""
-    fields = dict(jsontext.fields(jsontext.raw(message)))
+    fields = dict(json_text.fields(json_text.raw(message)))
     extra = gather(crossing, at, unknown) if unknown else None
-    value = jsontext.raw(put_back(fields, extra))
+    value = json_text.raw(put_back(fields, extra))
     return Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), "", None, at)
 
 
@@ -113,10 +113,10 @@ def write_request(request: Request, crossing: Crossing) -> bytes:
         out["stream"] = bool(request.stream)
     write_settings(request.settings, out, crossing)
     if request.extra is None or wire.NAME not in request.extra:
-        return jsontext.encode(out)
+        return json_text.encode(out)
     if any(name.startswith("options/") for name in request.extra[wire.NAME]):
         out.setdefault("options", {})
-    return jsontext.encode(put_back(out, request.extra))
+    return json_text.encode(put_back(out, request.extra))
 
 
 def _write_turns(request: Request, crossing: Crossing) -> list[Any]:

@@ -8,8 +8,9 @@ from typing import Any
 from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Response, Stop, StopReason, Usage
-from ...codec import jsontext
-from ...codec.endings import (
+from ...codec import json_text
+from ...codec.extras import carried, gather, misplaced
+from ...codec.failed_answers import (
     FAILED,
     GAP,
     failure,
@@ -19,13 +20,12 @@ from ...codec.endings import (
     says_it_all,
     with_failure,
 )
-from ...codec.extras import carried, gather, misplaced
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
-from .marks import own, put_back, with_field
+from .call_pairing import Ids, seed
 from .message import read_assistant, write_assistant
-from .pairing import Ids, seed
-from .results import write_results_messages
+from .original_values import own, put_back, with_field
+from .tool_results import write_results_messages
 
 _REASONS: dict[str, StopReason] = {"stop": "stop", "length": "length", "load": "stop", "unload": "stop"}
 _EXACT: frozenset[StopReason] = frozenset({"stop", "length", "tool_calls"})
@@ -52,7 +52,7 @@ def read_response(body: bytes, crossing: Crossing) -> Response:
     if message.tool_name is not None or message.tool_call_id is not None:
         for name in ("tool_name", "tool_call_id"):
             if getattr(message, name) is not None:
-                unknown.setdefault(MESSAGE, {})[name] = jsontext.raw(getattr(message, name))
+                unknown.setdefault(MESSAGE, {})[name] = json_text.raw(getattr(message, name))
     extra = gather(crossing, (), unknown, carried(answer, wire.ANSWER_EXTRAS))
     created, extra = read_created(answer.created_at, extra, crossing)
     stop = read_stop(answer.done_reason, parts, crossing)
@@ -63,7 +63,7 @@ def read_created(text: str | None, extra: Extra | None, crossing: Crossing) -> t
     """Unix time of an RFC 3339 time; its exact text is remembered."""
     if text is None:
         return None, extra
-    value = jsontext.raw(text)
+    value = json_text.raw(text)
     created = read_time(text)
     if created is None:
         crossing.keep((), {"created_at": value})
@@ -90,7 +90,7 @@ def read_stop(word: str | None, parts: list[Part], crossing: Crossing) -> Stop:
         reason = "tool_calls"
     if not word or word in ("stop", "length"):
         return Stop(reason)
-    return Stop(reason, extra={wire.NAME: {"done_reason": jsontext.raw(word)}}, word=word)
+    return Stop(reason, extra={wire.NAME: {"done_reason": json_text.raw(word)}}, word=word)
 
 
 def read_usage(answer: wire.Answer) -> Usage | None:
@@ -108,7 +108,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     )
     called = any(type(part) is ToolCall for part in response.parts)
     write_end(response.stop, called, response.usage, out, crossing)
-    return jsontext.encode(put_back(out, response.extra))
+    return json_text.encode(put_back(out, response.extra))
 
 
 def head(answer_id: str, model: str, created: int | None, extra: Extra | None, crossing: Crossing) -> dict[str, Any]:
@@ -160,4 +160,4 @@ def write_results(response: Response, results: Request, crossing: Crossing) -> b
         messages.append(assistant)
     for turn in results.turns:
         write_results_messages(turn, calls, messages, crossing)
-    return jsontext.encode(messages)
+    return json_text.encode(messages)

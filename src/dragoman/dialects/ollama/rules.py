@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...rule import Breach, Subject, rule, rules_of
-from ...rulekit import (
+from ...rules.helpers import (
     Object,
     Place,
     beyond,
@@ -20,6 +19,7 @@ from ...rulekit import (
     sub,
     word,
 )
+from ...rules.rule import Breach, Subject, rule, rules_of
 
 _ROOT_WORDS = frozenset({"type", "$defs", "items", "required", "properties"})
 _PROPERTY_WORDS = frozenset({"anyOf", "type", "items", "description", "enum", "properties", "required"})

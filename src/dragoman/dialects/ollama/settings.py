@@ -8,10 +8,10 @@ from msgspec import Raw
 
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
-from ...codec import jsontext
-from ...codec.effort import ORDER, lose_budget, nearest, wish
+from ...codec import json_text
 from ...codec.extras import carried
-from ...crossing import Crossing, Profile
+from ...codec.reasoning_effort import ORDER, lose_budget, nearest, wish
+from ...context import Crossing, Profile
 from . import wire
 
 _AT: dict[str, Path] = {
@@ -76,12 +76,12 @@ def read_extras(request: wire.ChatRequest) -> tuple[dict[str, Raw], dict[str, Ra
     options = request.options
     if options is not None:
         if options.num_predict is not None and options.num_predict < 0:
-            silent["options/num_predict"] = jsontext.raw(options.num_predict)  # no limit, as when nothing is said
+            silent["options/num_predict"] = json_text.raw(options.num_predict)  # no limit, as when nothing is said
         for name, value in (carried(options, wire.OPTION_EXTRAS) or {}).items():
             told[f"options/{name}"] = value
     think = request.think
     if isinstance(think, str) and think not in ORDER:
-        told["think"] = jsontext.raw(think)
+        told["think"] = json_text.raw(think)
     if request.format and _read_format(request.format) is None:
         said = bytes(request.format) not in (b'""', b"null")
         (told if said else silent)["format"] = request.format
@@ -89,7 +89,7 @@ def read_extras(request: wire.ChatRequest) -> tuple[dict[str, Raw], dict[str, Ra
 
 
 def _read_format(shape: Raw) -> Format | None:
-    text = jsontext.text(shape)
+    text = json_text.text(shape)
     if text == '"json"':
         return Format("json")
     return Format("schema", text, enforced=True) if text.startswith("{") else None

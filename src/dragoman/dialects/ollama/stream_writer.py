@@ -12,17 +12,17 @@ import msgspec
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
-from ...codec import jsontext
-from ...codec.endings import GAP, failure, left_out, malformed, unusable
+from ...codec import json_text
+from ...codec.failed_answers import GAP, failure, left_out, malformed, unusable
 from ...codec.media import missing
 from ...codec.ndjson import one_line
-from ...codec.surrogates import sound_arguments
-from ...crossing import Crossing
+from ...codec.surrogates.documents import sound_arguments
+from ...context import Crossing
 from . import wire
 from .faults import error_line
-from .marks import put_back
 from .media import write_image
 from .message import write_call
+from .original_values import put_back
 from .response import head, write_end
 
 _AFTER = b'},"done":false}\n'
@@ -55,7 +55,7 @@ class StreamWriter:
         if isinstance(event, PartDelta):
             before = self._open.get(event.index)
             if before is not None and event.text and event.seal is None and not event.citations:
-                return before + jsontext.encode(event.text) + _AFTER
+                return before + json_text.encode(event.text) + _AFTER
             return self._delta(event)
         if isinstance(event, PartStart):
             return self._part_start(event)
@@ -88,12 +88,12 @@ class StreamWriter:
 
     def _line_of(self, message: dict[str, Any]) -> bytes:
         """A line before the last, with a whole message in it."""
-        return one_line(jsontext.encode({**self._fields, "message": message, "done": False})) + b"\n"
+        return one_line(json_text.encode({**self._fields, "message": message, "done": False})) + b"\n"
 
     def _before(self, more: bytes) -> bytes:
         """What stands before the text in every line of a part."""
         if not self._message:
-            self._message = jsontext.encode(self._fields)[:-1] + b',"message":{"role":"assistant",'
+            self._message = json_text.encode(self._fields)[:-1] + b',"message":{"role":"assistant",'
         return self._message + more
 
     def _part_start(self, event: PartStart) -> bytes:
@@ -171,14 +171,14 @@ class StreamWriter:
 
             scores = logprobs.write(list(event.tokens), "tokens", spelled=False)
             fields = {**self._fields, "message": {"role": "assistant", "content": ""}, "done": False}
-            return jsontext.encode({**fields, "logprobs": scores}) + b"\n"
+            return json_text.encode({**fields, "logprobs": scores}) + b"\n"
         if not event.text:
             return b""
         if event.index in self._held:
             self._held[event.index].append(event.text)
             return b""
         before = self._open.get(event.index)
-        return b"" if before is None else before + jsontext.encode(event.text) + _AFTER
+        return b"" if before is None else before + json_text.encode(event.text) + _AFTER
 
     def _part_end(self, event: PartEnd) -> bytes:
         part = self._parts.pop(event.index, None)
@@ -231,4 +231,4 @@ class StreamWriter:
         out = {**self._fields, "message": {"role": "assistant", "content": words}}
         write_end(stop, self._calls > 0, event.usage or ended.usage, out, self._crossing)
         put_back(out, self._extra)
-        return out_early + one_line(jsontext.encode(put_back(out, ended.extra))) + b"\n"
+        return out_early + one_line(json_text.encode(put_back(out, ended.extra))) + b"\n"

@@ -12,16 +12,16 @@ from msgspec import Raw
 from ...canon.parts import Path
 from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
-from ...codec import jsontext
-from ...codec.custom import wrap_tool
+from ...codec import json_text
+from ...codec.caches import remembered
+from ...codec.custom_tools import wrap_tool
 from ...codec.extras import gather
-from ...codec.memo import ToolMemo
-from ...codec.names import Names
 from ...codec.schema import Subset, adapt
-from ...crossing import Crossing
-from ...memory import remembered
+from ...codec.tool_names import Names
+from ...context import Crossing
+from ...fast.tool_declarations import ToolMemo
 from . import wire
-from .marks import put_back
+from .original_values import put_back
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
 """The server checks no names; these are what every model's template and parser takes."""
@@ -57,10 +57,10 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
         function = tool.function
         extra = gather(crossing, at, unknown) if unknown else None
         if function is None:
-            value = tool.strange or jsontext.raw(put_back(dict(jsontext.fields(jsontext.raw(tool))), extra))
-            out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at=at))
+            value = tool.strange or json_text.raw(put_back(dict(json_text.fields(json_text.raw(tool))), extra))
+            out.append(HostedTool(wire.NAME, json_text.kind(value), value, at=at))
             continue
-        schema = jsontext.text(function.parameters) if function.parameters else "null"
+        schema = json_text.text(function.parameters) if function.parameters else "null"
         out.append(
             Tool(
                 function.name,
@@ -75,7 +75,7 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return jsontext.encode(tools_to(tools, crossing))
+    return json_text.encode(tools_to(tools, crossing))
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
@@ -145,13 +145,13 @@ def _fit(schema: str) -> _Fitted:
         told.append((idle[0].code, (), ", ".join([f"{word} ({count})" for word, count in counted.items()]) + _IDLE))
     if b'"description"' not in fitted:
         return _Fitted(Raw(fitted), "", tuple(told))
-    fields = jsontext.fields(fitted)
+    fields = json_text.fields(fitted)
     said = fields.pop("description", None)
     if said is None:
         return _Fitted(Raw(fitted), "", tuple(told))
-    if jsontext.is_object(schema) and "description" in jsontext.fields(schema):
+    if json_text.is_object(schema) and "description" in json_text.fields(schema):
         told.append(("schema.rewritten", ("description",), "moved to the description of the tool"))
-    return _Fitted(jsontext.raw(fields), str(jsontext.plain(said)), tuple(told))
+    return _Fitted(json_text.raw(fields), str(json_text.plain(said)), tuple(told))
 
 
 # Schemas come back with every turn of a conversation, and hardly one crosses without a change here.

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...codec.hosted_text import write_as_text
+from ...codec.hosted_calls_as_text import write_as_text
 from ...dialect import Dialect, Endpoint, Ends, Place, listed
-from ...rule import Rule
-from .detail_stream import DetailStreamReader
+from ...rules.rule import Rule
+from .fast import read_plain, write_plain
 from .faults import is_answer, read_fault, write_fault
-from .hosted import HOSTED
-from .plain import read_plain, write_plain
+from .hosted_tools import HOSTED
+from .reasoning_details_stream import DetailStreamReader
 from .request import AROUND, read_request, write_request
 from .response import read_response, write_response, write_results
 from .stream_end import StreamEnd

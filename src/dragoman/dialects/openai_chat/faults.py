@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.faults import ErrorObjects, said_nothing
 from . import wire
 
@@ -29,7 +29,7 @@ def is_answer(fields: Mapping[str, Raw]) -> bool:
 
 def objects_in(choices: Raw) -> list[dict[str, Any]]:
     """The choices that are objects, as they should be."""
-    found = jsontext.decode(choices)
+    found = json_text.decode(choices)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 

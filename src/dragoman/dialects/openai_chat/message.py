@@ -8,19 +8,19 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.parts import Citation, Extra, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, plain_text
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
-from ...codec.endings import decoded_once
+from ...codec.call_ids import from_chat_client, minted, plain_id, to_chat_client
+from ...codec.call_ids import send as send_id
 from ...codec.extras import NULL, carried, gather, misplaced, restore
-from ...codec.ids import from_chat_client, minted, plain_id, to_chat_client
-from ...codec.ids import send as send_id
+from ...codec.failed_answers import decoded_once
 from ...codec.media import data_url, guess_mime, kind_of, missing, split_data_url, unknown_to_openai
-from ...codec.seals import BUNDLE, MARK, origin, pack
-from ...codec.surrogates import sound_arguments
-from ...crossing import Crossing
+from ...codec.packed_seals import BUNDLE, MARK, origin, pack
+from ...codec.surrogates.documents import sound_arguments
+from ...context import Crossing
 from . import wire
-from .audio_answers import is_sound, write_sounds
-from .details import FIELD, is_carrier, is_entry, put_back, take_marked, take_own, written_entry
+from .audio_writer import is_sound, write_sounds
+from .reasoning_details import FIELD, is_carrier, is_entry, put_back, take_marked, take_own, written_entry
 from .tools import CACHE_CONTROL, IDS, NAMES, lifetime, with_own
 
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
@@ -36,12 +36,12 @@ _HOME_FIELDS = ("reasoning_content", "reasoning")
 
 def field_mark(field: str, extra: Extra | None = None) -> Extra:
     """Remembers which of the hosts' fields for thinking text was used."""
-    return with_own(extra, _FIELD, jsontext.raw(field))
+    return with_own(extra, _FIELD, json_text.raw(field))
 
 
 def marked_field(part: Part) -> str:
     mark = part.extra.get(wire.NAME, {}).get(_FIELD) if part.extra is not None else None
-    return str(jsontext.plain(mark)) if mark else ""
+    return str(json_text.plain(mark)) if mark else ""
 
 
 def thought_origin(field: str, crossing: Crossing) -> Seal | None:
@@ -54,7 +54,7 @@ def text_value(arguments: str | dict[str, Raw] | None) -> str:
     """Arguments as text; some hosts send the object itself."""
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else jsontext.encode(arguments).decode()
+    return "" if arguments is None else json_text.encode(arguments).decode()
 
 
 def read_content(
@@ -100,21 +100,21 @@ def _read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Un
         return _read_file(part.file, cache, extra, at)
     if kind == "thinking" and part.thinking is not None:
         text = thinking_text(part.thinking, at, crossing)
-        extra = with_own(extra, "thinking", jsontext.raw(part.thinking))
+        extra = with_own(extra, "thinking", json_text.raw(part.thinking))
         return Reasoning(text, extra=field_mark("thinking", extra), at=at)
-    value = part.strange or jsontext.raw(part)
-    if jsontext.kind(value) == "document_url" and crossing.target != wire.NAME:
+    value = part.strange or json_text.raw(part)
+    if json_text.kind(value) == "document_url" and crossing.target != wire.NAME:
         document = _read_document(value, at, crossing)
         if document is not None:
             return document
-    return Opaque(wire.NAME, jsontext.kind(value), value, at=at)
+    return Opaque(wire.NAME, json_text.kind(value), value, at=at)
 
 
 def _read_document(value: Raw, at: Path, crossing: Crossing) -> Media | None:
     """Mistral's part for a document, which stands at an address or in a data URL."""
-    fields = jsontext.fields(value)
-    address = jsontext.plain(fields.pop("document_url", NULL))
-    name = jsontext.plain(fields.pop("document_name", NULL))
+    fields = json_text.fields(value)
+    address = json_text.plain(fields.pop("document_url", NULL))
+    name = json_text.plain(fields.pop("document_name", NULL))
     if not isinstance(address, str) or not address:
         return None
     fields.pop("type", None)
@@ -133,13 +133,13 @@ def thinking_text(thinking: str | list[Raw], at: Path, crossing: Crossing) -> st
         return thinking
     words = []
     for i, piece in enumerate(thinking):
-        value = jsontext.plain(piece)
+        value = json_text.plain(piece)
         if not isinstance(value, dict) or not isinstance(value.get("text"), str):
             crossing.keep(at + ("thinking",), {str(i): piece})
             continue
         words.append(value["text"])
         if value.keys() - {"type", "text"}:
-            fields = jsontext.fields(piece)
+            fields = json_text.fields(piece)
             crossing.keep(at + ("thinking", i), {key: fields[key] for key in fields if key not in ("type", "text")})
     return "".join(words)
 
@@ -184,7 +184,7 @@ def read_assistant(
         extra = field_mark(field)
         if field == "reasoning_content" and message.reasoning is not None:
             # Some hosts say it in both fields; a second text of its own would be a loss elsewhere.
-            extra[wire.NAME]["reasoning"] = jsontext.raw(message.reasoning)
+            extra[wire.NAME]["reasoning"] = json_text.raw(message.reasoning)
             if message.reasoning != thought:
                 crossing.keep(at, {"reasoning": extra[wire.NAME]["reasoning"]})
         seal = None if request else thought_origin(field, crossing)
@@ -202,7 +202,7 @@ def read_assistant(
                     part = msgspec.structs.replace(part, seal=thought_origin("thinking", crossing))
                 parts.append(part)
         if notes:  # there is no one text they belong to
-            unknown[at + ("annotations",)] = {str(i): jsontext.raw(note_) for i, note_ in enumerate(notes)}
+            unknown[at + ("annotations",)] = {str(i): json_text.raw(note_) for i, note_ in enumerate(notes)}
     if message.refusal:
         parts.append(Text(message.refusal, True, at=at + ("refusal",)))
     if message.tool_calls:
@@ -216,15 +216,15 @@ def read_assistant(
 
 def read_call(call: wire.Call, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> ToolCall | Opaque:
     if call.function is None and call.custom is None:
-        fields = jsontext.fields(jsontext.raw(call)) | unknown.pop(at, {})
-        return Opaque(wire.NAME, call.type or "", jsontext.raw(fields), at=at)
+        fields = json_text.fields(json_text.raw(call)) | unknown.pop(at, {})
+        return Opaque(wire.NAME, call.type or "", json_text.raw(fields), at=at)
     seal = None
     extra = None
     if unknown or call.extra_content:
         seal = read_seal(call.extra_content) if call.extra_content else None
         extra = gather(crossing, at, unknown, carried(call, ("extra_content",)) if seal is None else None)
     if call.type and call.type not in ("function", "custom"):  # it is read by what it holds
-        crossing.keep(at, {"type": jsontext.raw(call.type)})
+        crossing.keep(at, {"type": json_text.raw(call.type)})
     call_id = call.id or minted(at, crossing, salt)
     if call.custom is not None and (call.type == "custom" or call.function is None):
         return ToolCall(call_id, call.custom.name or "", call.custom.input or "", True, seal=seal, extra=extra, at=at)
@@ -247,7 +247,7 @@ def read_legacy(call: wire.Function, call_id: str, at: Path, crossing: Crossing,
 
 def read_seal(extra_content: Raw) -> Seal | None:
     """Google's compatible endpoint returns thought signatures under extra_content.google; clients echo it."""
-    value = jsontext.plain(extra_content)
+    value = json_text.plain(extra_content)
     google = value.get("google") if isinstance(value, dict) else None
     data = google.get("thought_signature") if isinstance(google, dict) else None
     return origin(data, "gemini") if isinstance(data, str) else None
@@ -277,11 +277,11 @@ def read_annotations(
         if cited is not None:
             quote = cited.content or ""
             if quote and crossing.target not in _QUOTING:
-                unknown.setdefault((*at, i, "url_citation"), {})["content"] = jsontext.raw(quote)
+                unknown.setdefault((*at, i, "url_citation"), {})["content"] = json_text.raw(quote)
                 quote = ""
             out.append(Citation(cited.url, cited.title or "", quote, cited.start_index, cited.end_index))
         else:
-            unknown.setdefault(at, {})[str(i)] = note_.strange or jsontext.raw(note_)
+            unknown.setdefault(at, {})[str(i)] = note_.strange or json_text.raw(note_)
     return tuple(out)
 
 

@@ -12,21 +12,21 @@ from ...canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Role, Turn
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
-from ...codec.around import HERE, Arounds, Noting, Rim, known_rim, leading
+from ...codec.call_ids import from_chat_client
 from ...codec.extras import carried, gather, misplaced, restore
-from ...codec.ids import from_chat_client
-from ...codec.model_limits import with_taken_format
-from ...codec.recall import Recall, skimmer
-from ...codec.steps import arrange
-from ...codec.surrogates import has_lone_surrogate
-from ...crossing import DEFAULT_PROFILE, Crossing
+from ...codec.features_in_words import with_taken_format
+from ...codec.result_order import arrange
+from ...codec.surrogates.documents import has_lone_surrogate
+from ...context import DEFAULT_PROFILE, Crossing
+from ...fast.envelope import HERE, Arounds, Noting, Rim, known_rim, leading
+from ...fast.prefix import Recall, skimmer
 from . import wire
-from .audio import becomes_words, is_heard, spoken_parts
-from .history import History, Prepare, say_json, some_input, write_own
-from .hosted import OPTIONS
-from .hosts import suited, trimmed
+from .audio_reader import becomes_words, is_heard, spoken_parts
+from .history_writer import History, Prepare, say_json, some_input, write_own
+from .host_adjustments import suited, trimmed
+from .hosted_tools import OPTIONS
 from .message import read_assistant, read_content, read_legacy
 from .settings import read_extras, read_settings, write_settings
 from .tools import MEMO, functions_from, read_choice, with_own, write_choice
@@ -71,7 +71,7 @@ def read_admitted(admitted: Admitted[wire.ChatRequest], crossing: Crossing) -> R
 def _sorted_out(request: Request, crossing: Crossing) -> Request:
     if crossing.target == wire.NAME:
         return request
-    from .mixed import is_mixed, sorted_out  # what few clients send
+    from .foreign_shapes import is_mixed, sorted_out  # what few clients send
 
     return sorted_out(request, crossing) if is_mixed(request) else request
 
@@ -95,7 +95,7 @@ def _read_rest(request: wire.ChatRequest, turns: tuple[Turn, ...], crossing: Cro
             tools += (HostedTool(wire.NAME, OPTIONS, value, (OPTIONS,)),)
     settings = read_settings(request)
     if unknown and crossing.target != wire.NAME and type(request) is wire.ChatRequest:
-        from .switches import read_switches  # what clients of some hosts send
+        from .thinking_switches import read_switches  # what clients of some hosts send
 
         settings = read_switches(settings, unknown)
     return Request(
@@ -233,7 +233,7 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
             turns.append(Turn("tool", tuple(results), "", None, results[0].at))
             results = []
         if role is None:
-            value = jsontext.raw(message)
+            value = json_text.raw(message)
             turns.append(Turn("user", (Opaque(wire.NAME, message.role, value, at=at),), at=at))
             continue
         if role == "assistant":
@@ -254,7 +254,7 @@ def _read_turns(messages: list[wire.Message], crossing: Crossing, unknown: Unkno
         if role != "assistant":
             extra = misplaced(crossing, at, message, _CALLERS, extra)
         elif message.reasoning_content == "" and crossing.target == wire.NAME:
-            extra = with_own(extra, "reasoning_content", jsontext.raw(""))  # there are hosts that demand it
+            extra = with_own(extra, "reasoning_content", json_text.raw(""))  # there are hosts that demand it
         if message.tool_call_id is not None:
             extra = misplaced(crossing, at, message, ("tool_call_id",), extra)
         turns.append(Turn(role, tuple(parts), message.name or "", extra, at))
@@ -298,7 +298,7 @@ def _read_result(message: wire.Message, call_id: str, at: Path, crossing: Crossi
     extra = gather(crossing, at, unknown) if unknown else None
     extra = misplaced(crossing, at, message, (*_CALLERS, "audio", "reasoning_details"), extra)
     if message.name is not None:
-        extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": jsontext.raw(message.name)}}
+        extra = {wire.NAME: {**(extra or {}).get(wire.NAME, {}), "name": json_text.raw(message.name)}}
     return ToolResult(call_id, tuple(parts), message.name or "", extra=extra, at=at)
 
 
@@ -329,7 +329,7 @@ def _write_anew(request: Request, rim: Rim | None, crossing: Crossing, prepare: 
     if host is not None:
         request = suited(request, host, crossing)
     if not strict.late_system or (host is not None and not host.late_system):
-        from .order import system_first  # few models and hosts are strict
+        from .message_order import system_first  # few models and hosts are strict
 
         request = system_first(request, crossing)
     json_mode = request.settings.format is not None and request.settings.format.kind == "json"
@@ -347,11 +347,11 @@ def _write_anew(request: Request, rim: Rim | None, crossing: Crossing, prepare: 
         begin = len(lead if known else leading(turns))
         history.system(turns[:begin])
         if known:
-            state = [jsontext.raw(message) for message in messages]
+            state = [json_text.raw(message) for message in messages]
             noting.inside()
         history.write(turns, begin)
     if not strict.user_after_results:
-        from .order import bridged
+        from .message_order import bridged
 
         messages = bridged(messages, crossing)
     model = crossing.model or request.model
@@ -371,7 +371,7 @@ def _write_anew(request: Request, rim: Rim | None, crossing: Crossing, prepare: 
     if host is None:
         return noting.rim(out, "messages", request, lead, state).around(messages)
     out["messages"] = messages
-    return jsontext.encode(trimmed(out, request, host, crossing))
+    return json_text.encode(trimmed(out, request, host, crossing))
 
 
 def _write_rest(request: Request, model: str, crossing: Crossing) -> dict[str, Any]:

@@ -11,18 +11,18 @@ from msgspec import Raw, Struct
 from ...canon.parts import Part, Path, Text, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Tier, Usage
-from ...codec import answer_ids, jsontext, service_tiers
+from ...codec import answer_ids, json_text, service_tiers
 from ...codec.admit import Admitted, Unknown
-from ...codec.endings import FAILED, GAP, failure, finer, in_order, lose_stop, says_it_all, with_failure
+from ...codec.call_ids import hashed, to_chat_client
 from ...codec.extras import NULL, Fields, carried, gather, restore
-from ...codec.ids import hashed, to_chat_client
-from ...crossing import Crossing
+from ...codec.failed_answers import FAILED, GAP, failure, finer, in_order, lose_stop, says_it_all, with_failure
+from ...context import Crossing
 from . import wire
-from .audio import becomes_words, is_empty, is_heard, spoken_parts
-from .details import FIELD
+from .audio_reader import becomes_words, is_empty, is_heard, spoken_parts
 from .message import read_assistant, read_legacy, write_assistant, write_plain
-from .results import write_results_messages
+from .reasoning_details import FIELD
 from .search_results import take_search, with_search
+from .tool_results import write_results_messages
 from .tools import IDS
 
 _MESSAGE_EXTRAS = Fields("audio", "reasoning_details")
@@ -126,7 +126,7 @@ def _read_choice(
     for name in ("name", "tool_call_id"):  # fields of a message, but not of an answer's
         value = getattr(choice.message, name)
         if value is not None:
-            more = {**(more or {}), f"message/{name}": jsontext.raw(value)}
+            more = {**(more or {}), f"message/{name}": json_text.raw(value)}
     extra = gather(crossing, at, unknown, more) if unknown or more else None
     return Alternative(tuple(parts), read_stop(choice.finish_reason, parts, at, crossing), extra)
 
@@ -169,7 +169,7 @@ def read_stop(word: str | None, parts: list[Part], at: Path, crossing: Crossing)
             reason = _weak_reason(reason, word, parts)
     if not word or word == _WORDS[reason]:
         return Stop(reason)
-    own = {"finish_reason": jsontext.raw(word)}
+    own = {"finish_reason": json_text.raw(word)}
     if word not in _REASONS:
         return Stop(reason, extra=crossing.keep(at, own))
     hosts = word not in _FINISH_REASONS and word != "error" and crossing.target not in _SISTERS
@@ -191,16 +191,16 @@ def read_usage(usage: wire.Usage, crossing: Crossing, unknown: Unknown) -> Usage
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     more: dict[str, Any] = {}
     if prompt is not None and any(_more_of_prompt(prompt)):
-        more |= {f"prompt_tokens_details/{name}": jsontext.raw(value) for name, value in _told(prompt, _PROMPT)}
+        more |= {f"prompt_tokens_details/{name}": json_text.raw(value) for name, value in _told(prompt, _PROMPT)}
     if completion is not None and any(_more_of_completion(completion)):
         told = _told(completion, _COMPLETION_DETAILS)
-        more |= {f"completion_tokens_details/{name}": jsontext.raw(value) for name, value in told}
+        more |= {f"completion_tokens_details/{name}": json_text.raw(value) for name, value in told}
     output = usage.completion_tokens
     thought = completion.reasoning_tokens if completion is not None else None
     own: dict[str, Raw] | None = None
     total = usage.total_tokens
     if output is not None and thought and _is_apart(thought, usage.prompt_tokens or 0, output, total):
-        own = {_COMPLETION: jsontext.raw(output)}
+        own = {_COMPLETION: json_text.raw(output)}
         output += thought
     if total == (usage.prompt_tokens or 0) + (output or 0):
         total = None
@@ -255,7 +255,7 @@ def _other_word(said: dict[str, Raw], names: tuple[str, ...], count: int | None)
     """The count, which may stand under a host's own name instead of the usual one, or under both: then the same number
     crosses once."""
     for name in names:
-        found = jsontext.plain(said[name]) if name in said else None
+        found = json_text.plain(said[name]) if name in said else None
         if type(found) is int and (count is None or count == found):
             del said[name]
             count = found
@@ -302,7 +302,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         restore(out, response.extra, wire.NAME)
     if crossing.source != crossing.target:
         _complete(out, crossing)
-    return jsontext.encode(out)
+    return json_text.encode(out)
 
 
 def id_prefix(crossing: Crossing) -> str:
@@ -314,8 +314,8 @@ def _complete(out: dict[str, Any], crossing: Crossing) -> None:
     """Put in what the schema of an answer requires; an answer of this dialect is left as it was."""
     for choice in out["choices"]:
         scores = choice.setdefault("logprobs", None)
-        if isinstance(scores, Raw) and jsontext.is_object(scores):
-            choice["logprobs"] = {"content": None, "refusal": None, **jsontext.fields(scores)}
+        if isinstance(scores, Raw) and json_text.is_object(scores):
+            choice["logprobs"] = {"content": None, "refusal": None, **json_text.fields(scores)}
     if crossing.target == wire.NAME and out.get(_PRINT) == NULL:
         del out[_PRINT]  # OpenRouter's schema requires the field and takes null, this one takes a text alone
 
@@ -337,7 +337,7 @@ def own_word(stop: Stop, crossing: Crossing) -> Stop:
     """The stop without a word of a sister dialect that the schema of this one does not take (OpenRouter's `error`)."""
     if stop.extra is None or wire.NAME not in stop.extra or crossing.source == crossing.target:
         return stop
-    word = jsontext.plain(stop.extra[wire.NAME]["finish_reason"])
+    word = json_text.plain(stop.extra[wire.NAME]["finish_reason"])
     if crossing.target != wire.NAME or word in _FINISH_REASONS:
         return stop
     return msgspec.structs.replace(stop, extra=None, word=str(word))
@@ -411,4 +411,4 @@ def write_results(response: Response, results: Request, crossing: Crossing) -> b
         messages.append(assistant)
     for turn in results.turns:
         write_results_messages(turn, calls, messages, crossing)
-    return jsontext.encode(messages)
+    return json_text.encode(messages)

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...canon.parts import Path
-from ...crossing import DEFAULT_PROFILE
-from ...rule import Breach, Level, Subject, rule, rules_of
-from ...rulekit import (
+from ...context import DEFAULT_PROFILE
+from ...rules.helpers import (
     MANY_TOOLS,
     OPENAI_NAME,
     Place,
@@ -29,6 +28,7 @@ from ...rulekit import (
     whole,
     word,
 )
+from ...rules.rule import Breach, Level, Subject, rule, rules_of
 from . import rules_history, rules_stream
 from .rules_history import calls, messages
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...canon.parts import Path
-from ...crossing import DEFAULT_PROFILE
-from ...rule import Breach, Level, Subject, rule
-from ...rulekit import Object, Place, arguments, given, items, listed, no_image, quoted, sub, twice, word
+from ...context import DEFAULT_PROFILE
+from ...rules.helpers import Object, Place, arguments, given, items, listed, no_image, quoted, sub, twice, word
+from ...rules.rule import Breach, Level, Subject, rule
 
 LONG_ID, LONGEST_ID = 40, 64
 _ROLES = ("developer", "system", "user", "assistant", "tool", "function")

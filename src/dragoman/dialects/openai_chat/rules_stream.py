@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...canon.parts import Path
-from ...rule import Breach, Subject, rule
-from ...rulekit import Object, frames, items, quoted, sub, word
+from ...rules.helpers import Object, frames, items, quoted, sub, word
+from ...rules.rule import Breach, Subject, rule
 
 
 def _choices(subject: Subject) -> Iterator[tuple[Path, int, Object, Object]]:

@@ -14,10 +14,10 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Text
-from ...codec import jsontext
+from ...codec import json_text
+from ...codec.call_ids import hashed
 from ...codec.hosted_calls import objects, word
-from ...codec.ids import hashed
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
 
 RESULTS, ADDRESSES = "search_results", "citations"
@@ -30,8 +30,8 @@ class Search:
     __slots__ = ("_cited", "_sources", "_told")
 
     def __init__(self, results: Raw | None, addresses: Raw | None) -> None:
-        found = jsontext.plain(results) if results is not None else None
-        listed = jsontext.plain(addresses) if addresses is not None else None
+        found = json_text.plain(results) if results is not None else None
+        listed = json_text.plain(addresses) if addresses is not None else None
         self._sources = [
             Citation(word(page, "url"), word(page, "title"), word(page, "snippet")) for page in objects(found)
         ]

@@ -6,11 +6,11 @@ from typing import Any
 
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
-from ...codec import jsontext
-from ...codec.effort import opens, wanted, wish
+from ...codec import json_text
 from ...codec.extras import carried
-from ...codec.range import capped, within
-from ...crossing import Crossing
+from ...codec.reasoning_effort import opens, wanted, wish
+from ...codec.setting_ranges import capped, within
+from ...context import Crossing
 from . import wire
 from .tools import fit_schema
 
@@ -85,17 +85,17 @@ def read_extras(request: wire.ChatRequest) -> dict[str, Any] | None:
     options = request.stream_options
     if options is not None and options.include_obfuscation is not None:
         if options.include_usage is None:  # nothing else that the object would be written for
-            extras = {**(extras or {}), "stream_options": jsontext.raw(options)}
+            extras = {**(extras or {}), "stream_options": json_text.raw(options)}
         else:
             name = "stream_options/include_obfuscation"
-            extras = {**(extras or {}), name: jsontext.raw(options.include_obfuscation)}
+            extras = {**(extras or {}), name: json_text.raw(options.include_obfuscation)}
     if request.safety_identifier is not None and request.user is not None:
-        extras = {**(extras or {}), "user": jsontext.raw(request.user)}
+        extras = {**(extras or {}), "user": json_text.raw(request.user)}
     if request.max_tokens is not None and request.max_completion_tokens is not None:
-        extras = {**(extras or {}), "max_tokens": jsontext.raw(request.max_tokens)}
+        extras = {**(extras or {}), "max_tokens": json_text.raw(request.max_tokens)}
     shape = request.response_format
     if shape is not None and shape.type not in ("json_object", "json_schema", "text"):
-        extras = {**(extras or {}), "response_format": jsontext.raw(shape)}
+        extras = {**(extras or {}), "response_format": json_text.raw(shape)}
     return extras
 
 
@@ -105,7 +105,7 @@ def _read_format(shape: wire.ResponseFormat) -> Format | None:
     schema = shape.json_schema
     if shape.type != "json_schema" or schema is None:
         return None
-    text = jsontext.text(schema.schema) if schema.schema else None
+    text = json_text.text(schema.schema) if schema.schema else None
     place = ("json_schema", "schema")
     return Format("schema", text, schema.name, schema.description or "", schema.strict, schema_at=place)
 
@@ -155,7 +155,7 @@ def write_settings(settings: Settings, out: dict[str, Any], crossing: Crossing) 
 
 
 def _effort(settings: Settings, out: dict[str, Any], crossing: Crossing) -> str | None:
-    """The effort to write. Hosts with a switch of their own have theirs turned on later (`hosts.py`)."""
+    """The effort to write. Hosts with a switch of their own have theirs turned on later (`host_adjustments.py`)."""
     gate = crossing.profile.chat_tools if "tools" in out and crossing.gates(wire.NAME) else "ok"
     if gate == "effort_none":
         # gpt-5.4 and later: function tools on this endpoint only without reasoning. Without the field it may be on.

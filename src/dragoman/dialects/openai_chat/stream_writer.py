@@ -8,18 +8,18 @@ from msgspec import Raw
 
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
-from ...codec import answer_ids, jsontext, service_tiers
-from ...codec.endings import GAP, cut_short, failure, flawed
-from ...codec.ids import to_chat_client
+from ...codec import answer_ids, json_text, service_tiers
+from ...codec.call_ids import to_chat_client
+from ...codec.failed_answers import GAP, cut_short, failure, flawed
 from ...codec.media import missing
-from ...codec.seals import pack
-from ...crossing import Crossing
+from ...codec.packed_seals import pack
+from ...context import Crossing
 from . import wire
-from .audio import AUDIO
-from .audio_answers import is_sound, report_format, sound_id
-from .details import FIELD, is_carrier, written_entry
+from .audio_reader import AUDIO
+from .audio_writer import is_sound, report_format, sound_id
 from .faults import error_object
 from .message import annotations_to, write_seal
+from .reasoning_details import FIELD, is_carrier, written_entry
 from .response import called, id_prefix, own_word, write_stop, write_usage
 from .tools import IDS, NAMES
 
@@ -79,7 +79,7 @@ class StreamWriter:
             "created": crossing.created if event.created is None else event.created,
             "model": crossing.model or event.model,
         }
-        self._head = b"data: " + jsontext.encode(head)[:-1] + b',"choices":['
+        self._head = b"data: " + json_text.encode(head)[:-1] + b',"choices":['
         self._tail = b'],"usage":null}\n\n' if self._usage_wanted and crossing.answers is not None else b"]}\n\n"
         return self._opened(0)
 
@@ -127,14 +127,14 @@ class StreamWriter:
             inner = (b'"custom":{"input":', b"}}]}") if part.custom else (b'"function":{"arguments":', b"}}]}")
             before = b'{"tool_calls":[{"index":%d,' % calls + inner[0]
             self._open[event.index] = self._frame_around(answer, before, inner[1])
-            out += self._chunk(answer, jsontext.encode({"tool_calls": [self._call(part, calls)]}))
+            out += self._chunk(answer, json_text.encode({"tool_calls": [self._call(part, calls)]}))
         elif isinstance(part, Media) and is_sound(part):
             out += self._sound(part, answer)
         elif isinstance(part, Opaque) and part.kind == AUDIO and part.dialect == wire.NAME:
             out += self._chunk(answer, b'{"audio":%b}' % _line(part.value))
         elif isinstance(part, Media):
             self._crossing.lose("media.dropped", part.at, part.mime or part.kind)
-            out += self._chunk(answer, jsontext.encode({"content": missing(part)}))
+            out += self._chunk(answer, json_text.encode({"content": missing(part)}))
         else:
             self._crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
         return out
@@ -148,13 +148,13 @@ class StreamWriter:
             audio = {"id": sound_id(sound), **audio}
         if sound.name:
             self._crossing.lose("media.name.dropped", sound.at, sound.name)
-        return self._chunk(answer, jsontext.encode({AUDIO: audio}))
+        return self._chunk(answer, json_text.encode({AUDIO: audio}))
 
     def _entry(self, seal: Seal, answer: int) -> bytes:
         """One whole entry of the list of seals."""
         index = self._entries.get(answer, 0)
         self._entries[answer] = index + 1
-        return self._chunk(answer, jsontext.encode({FIELD: [written_entry(pack(seal), index)]}))
+        return self._chunk(answer, json_text.encode({FIELD: [written_entry(pack(seal), index)]}))
 
     def _part_end(self, event: PartEnd) -> bytes:
         index = event.index
@@ -193,7 +193,7 @@ class StreamWriter:
             return b""
         out = b""
         if event.text:
-            out = frame[0] + jsontext.encode(event.text) + frame[1]
+            out = frame[0] + json_text.encode(event.text) + frame[1]
             if event.index in self._lengths:
                 self._lengths[event.index] += len(event.text)
             elif event.index in self._pieces:
@@ -223,7 +223,7 @@ class StreamWriter:
         before, length = self._before.get(answer, 0), self._lengths.pop(index)
         self._before[answer] = before + length
         notes = annotations_to(tuple(self._cited.pop(index)), part.at, self._crossing, before, length)
-        return self._chunk(answer, jsontext.encode({"annotations": notes})) if notes else b""
+        return self._chunk(answer, json_text.encode({"annotations": notes})) if notes else b""
 
     def _finish(self, event: Finish) -> bytes:
         stop = cut_short(event.stop, self._crossing, event.answer) if event.answer in self._cut else event.stop
@@ -232,13 +232,13 @@ class StreamWriter:
         out = self._opened(event.answer) + self._failed(failure(stop, wire.NAME), event.answer)
         if event.answer in self._sounds:
             out += self._chunk(event.answer, b'{"audio":{"expires_at":%d}}' % self._crossing.created)
-        last = self._chunk(event.answer, b"{}", jsontext.encode(word))
+        last = self._chunk(event.answer, b"{}", json_text.encode(word))
         tier = service_tiers.write(event.usage, service_tiers.OPENAI, self._crossing)
         out += last if tier is None else last[:-3] + b',"service_tier":"%b"}\n\n' % tier.encode()
         if not event.last:
             return out
         if event.usage is not None and self._usage_wanted:
-            usage = jsontext.encode(write_usage(event.usage, self._crossing))
+            usage = json_text.encode(write_usage(event.usage, self._crossing))
             out += self._head + b'],"usage":' + usage + b"}\n\n"
         return out + b"data: [DONE]\n\n"
 
@@ -247,10 +247,10 @@ class StreamWriter:
         if not words:
             return b""
         words = GAP + words if self._before.get(answer) else words
-        return self._opened(answer) + self._chunk(answer, jsontext.encode({"content": words}))
+        return self._opened(answer) + self._chunk(answer, json_text.encode({"content": words}))
 
     def _fault(self, fault: Fault) -> bytes:
-        return b"data: " + jsontext.encode({"error": error_object(fault)}) + b"\n\n"
+        return b"data: " + json_text.encode({"error": error_object(fault)}) + b"\n\n"
 
 
 def _line(value: Raw) -> bytes:

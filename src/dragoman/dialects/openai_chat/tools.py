@@ -11,14 +11,14 @@ from msgspec import Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import gather, misplaced, restore
-from ...codec.fit import fit, fit_openai
-from ...codec.memo import ToolMemo
-from ...codec.names import Names, by_name
-from ...codec.schema.openai import LOOSE
-from ...crossing import ANSWER, Crossing
+from ...codec.schema.openai_subsets import LOOSE
+from ...codec.schema_losses import fit, fit_openai
+from ...codec.tool_names import Names, by_name
+from ...context import ANSWER, Crossing
+from ...fast.tool_declarations import ToolMemo
 from . import wire
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
@@ -64,8 +64,10 @@ def read_tools(body: bytes, crossing: Crossing) -> tuple[Tool | HostedTool, ...]
                 Tool(tool.custom.name, description, custom=True, grammar=grammar, cache=cache, extra=extra, at=at)
             )
         else:
-            value = tool.strange or jsontext.raw(restore(dict(jsontext.fields(jsontext.raw(tool))), extra, wire.NAME))
-            out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at=at))
+            value = tool.strange or json_text.raw(
+                restore(dict(json_text.fields(json_text.raw(tool))), extra, wire.NAME)
+            )
+            out.append(HostedTool(wire.NAME, json_text.kind(value), value, at=at))
     return tuple(out)
 
 
@@ -76,8 +78,8 @@ def _read_grammar(custom: wire.CustomDef, at: Path, crossing: Crossing, unknown:
     if custom.format.grammar is not None:
         return Grammar(custom.format.grammar.syntax, custom.format.grammar.definition)
     fields = unknown.get((*at, "custom", "format"), {}) if crossing.target != wire.NAME else {}
-    definition = jsontext.plain(fields["definition"]) if "definition" in fields else None
-    syntax = jsontext.plain(fields["syntax"]) if "syntax" in fields else None
+    definition = json_text.plain(fields["definition"]) if "definition" in fields else None
+    syntax = json_text.plain(fields["syntax"]) if "syntax" in fields else None
     if not isinstance(definition, str) or not isinstance(syntax, str):
         return None
     del fields["definition"], fields["syntax"]
@@ -86,7 +88,7 @@ def _read_grammar(custom: wire.CustomDef, at: Path, crossing: Crossing, unknown:
 
 def lifetime(mark: Raw) -> str:
     """The time to live in a cache mark of OpenAI or of Anthropic, whose form many hosts take."""
-    value = jsontext.plain(mark)
+    value = json_text.plain(mark)
     return str(value.get("ttl") or "") if isinstance(value, dict) else ""
 
 
@@ -96,7 +98,7 @@ def with_own(extra: Extra | None, name: str, value: Raw) -> Extra:
 
 
 def _schema(function: wire.FunctionDef) -> str | None:
-    schema = jsontext.text(function.parameters) if function.parameters else "null"
+    schema = json_text.text(function.parameters) if function.parameters else "null"
     return None if schema == "null" else schema
 
 
@@ -113,7 +115,7 @@ def functions_from(functions: list[wire.FunctionDef], crossing: Crossing, unknow
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return jsontext.encode(tools_to(tools, crossing))
+    return json_text.encode(tools_to(tools, crossing))
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
@@ -174,7 +176,7 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, field: str = 
             return Choice(choice, at=at)  # type: ignore[arg-type]
         if choice == "any":  # Mistral's word for required
             return Choice("required", at=at)
-        return Choice("auto", extra=crossing.keep((), {field: jsontext.raw(choice)}), at=at)
+        return Choice("auto", extra=crossing.keep((), {field: json_text.raw(choice)}), at=at)
     named = choice.function or choice.custom
     if named is not None:
         return Choice("one", (named.name,), at=at)
@@ -183,7 +185,7 @@ def read_choice(choice: str | wire.ToolChoice, crossing: Crossing, field: str = 
         allowed = wire.AllowedTools(choice.mode or "auto", choice.tools)
     if allowed is not None:
         return _read_subset(choice, allowed, crossing, field)
-    value = choice.strange or jsontext.raw(choice)
+    value = choice.strange or json_text.raw(choice)
     return Choice("auto", extra=crossing.keep((), {field: value}), at=at)
 
 
@@ -198,7 +200,7 @@ def _read_subset(choice: wire.ToolChoice, allowed: wire.AllowedTools, crossing: 
             names.append(named.name if named is not None else tool.name or "")
         elif crossing.target != wire.NAME:
             crossing.lose("choice.dropped", (field,), f"{tool.type} is not among the tools")
-    extra = None if usual or crossing.target != wire.NAME else {wire.NAME: {field: jsontext.raw(choice)}}
+    extra = None if usual or crossing.target != wire.NAME else {wire.NAME: {field: json_text.raw(choice)}}
     return Choice("required" if allowed.mode == "required" else "auto", tuple(names), extra, at=(field,))
 
 

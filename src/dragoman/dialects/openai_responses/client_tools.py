@@ -19,12 +19,12 @@ from msgspec import Raw, Struct
 from ...canon.parts import Path, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
-from ...codec import jsontext
-from ...codec.hosted import Row, kinds
-from ...codec.ids import send as send_id
-from ...crossing import Crossing
+from ...codec import json_text
+from ...codec.call_ids import send as send_id
+from ...codec.hosted_tools import Row, kinds
+from ...context import Crossing
 from . import wire
-from .search import is_search, search_item
+from .client_tool_search import is_search, search_item
 from .tools import IDS
 
 _KNOWN = frozenset({"type", "call_id", "status", "output"})
@@ -60,7 +60,7 @@ class ClientTool(Struct, frozen=True):
     def function(self) -> Tool:
         """The declaration for another dialect."""
         schema = {"type": "object", "properties": self.properties, "required": self.required}
-        return Tool(self.name, self.description, jsontext.encode(schema).decode())
+        return Tool(self.name, self.description, json_text.encode(schema).decode())
 
 
 _TOOLS = (
@@ -152,7 +152,7 @@ ROWS = tuple(
         if tool.name != SHELL
     ]
 )
-"""The declarations, as `codec/hosted.py` wants them."""
+"""The declarations, as `codec/hosted_tools.py` wants them."""
 
 SHELL_ROW = Row(
     wire.NAME,
@@ -184,15 +184,15 @@ class ClientItems:
 
     def read(self, item: wire.Item, at: Path) -> ToolCall | ToolResult | None:
         """The call or the result that an item is; None for any other item."""
-        kind = jsontext.kind(item.strange) if item.strange else item.type
+        kind = json_text.kind(item.strange) if item.strange else item.type
         if kind in _BY_CALL:
-            return self._read_call(_BY_CALL[kind], item.strange or jsontext.raw(item), at)
+            return self._read_call(_BY_CALL[kind], item.strange or json_text.raw(item), at)
         if kind in _BY_OUTPUT:
-            return self._read_output(_BY_OUTPUT[kind], item.strange or jsontext.raw(item), at)
+            return self._read_output(_BY_OUTPUT[kind], item.strange or json_text.raw(item), at)
         return None
 
     def _read_call(self, tool: ClientTool, raw: Raw, at: Path) -> ToolCall | None:
-        fields, value = jsontext.fields(raw), jsontext.plain(raw)
+        fields, value = json_text.fields(raw), json_text.plain(raw)
         call_id = value.get("call_id") or value.get("id")
         if not isinstance(call_id, str) or not isinstance(value.get(tool.holder), dict):
             return None
@@ -203,15 +203,15 @@ class ClientItems:
             self._calls[value["id"]] = call_id
         self._keep(fields, {tool.holder, "environment"}, at)
         if value.get("environment") is not None:
-            self._keep(jsontext.fields(fields["environment"]), set(), (*at, "environment"))
+            self._keep(json_text.fields(fields["environment"]), set(), (*at, "environment"))
         self._crossing.lose("tool.hosted.as_function", at, f"{tool.call} is sent as a call", "info")
-        arguments: dict[str, Any] = dict(jsontext.fields(fields[tool.holder]))
+        arguments: dict[str, Any] = dict(json_text.fields(fields[tool.holder]))
         if tool.fixed.get("type") is not None:
             arguments.pop("type", None)
-        return ToolCall(call_id, tool.name, jsontext.encode(arguments).decode(), at=at)
+        return ToolCall(call_id, tool.name, json_text.encode(arguments).decode(), at=at)
 
     def _read_output(self, tool: ClientTool, raw: Raw, at: Path) -> ToolResult | None:
-        fields, value = jsontext.fields(raw), jsontext.plain(raw)
+        fields, value = json_text.fields(raw), json_text.plain(raw)
         call_id = value.get("call_id") or value.get("id")
         if not isinstance(call_id, str) or call_id in self._elsewhere:
             return None
@@ -222,7 +222,7 @@ class ClientItems:
             output = str(value.get("status") or "")
         elif not isinstance(output, str):
             self._crossing.lose("result.structured.as_text", there, tool.output)
-            output = jsontext.text(fields["output"])
+            output = json_text.text(fields["output"])
         call_id = self._calls.get(call_id, call_id)
         failed = value.get("status") == "failed"
         return ToolResult(call_id, (Text(output, at=there),), tool.name, failed, at=at)
@@ -235,7 +235,7 @@ class ClientItems:
 
 def read_answer_call(item: wire.Item, at: Path, crossing: Crossing) -> ToolCall | None:
     """The call that an item of an answer is, for another dialect; None for any other item."""
-    if crossing.target == wire.NAME or (jsontext.kind(item.strange) if item.strange else item.type) not in _BY_CALL:
+    if crossing.target == wire.NAME or (json_text.kind(item.strange) if item.strange else item.type) not in _BY_CALL:
         return None
     found = ClientItems(crossing).read(item, at)
     return found if type(found) is ToolCall else None
@@ -250,7 +250,7 @@ def called_tool(name: str, answers: Request | None) -> ClientTool | None:
 
 
 def _is_declared(tool: ClientTool, declared: Tool | HostedTool) -> bool:
-    return type(declared) is HostedTool and declared.kind == tool.name and _is_local(jsontext.plain(declared.value))
+    return type(declared) is HostedTool and declared.kind == tool.name and _is_local(json_text.plain(declared.value))
 
 
 def has_own_item(call: ToolCall, crossing: Crossing) -> bool:
@@ -271,7 +271,7 @@ def _call_item(tool: ClientTool, call: ToolCall, item_id: str, text: str, crossi
     status = "completed"
     arguments: dict[str, Any] = {}
     try:
-        arguments = dict(jsontext.fields(text)) if text.strip() else {}
+        arguments = dict(json_text.fields(text)) if text.strip() else {}
     except (msgspec.DecodeError, RecursionError):
         crossing.lose("arguments.invalid", call.at)
         arguments, status = {"__raw": text}, "incomplete"

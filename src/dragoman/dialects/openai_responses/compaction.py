@@ -12,9 +12,9 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Path, Reasoning, Seal
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.extras import NULL
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
 
 KIND = "compaction"
@@ -25,8 +25,8 @@ def read_compaction(item: Raw, at: Path, crossing: Crossing) -> Reasoning | None
     if at[:1] == ("input",):
         crossing.lose("state.dropped", at, "a compaction that only its upstream can read")
         return None
-    fields = jsontext.fields(item)
-    secret = jsontext.plain(fields["encrypted_content"]) if "encrypted_content" in fields else None
+    fields = json_text.fields(item)
+    secret = json_text.plain(fields["encrypted_content"]) if "encrypted_content" in fields else None
     taken = ("type", "encrypted_content", "id") if isinstance(secret, str) else ("type", "id")
     more = {name: value for name, value in fields.items() if name not in taken}
     if more:

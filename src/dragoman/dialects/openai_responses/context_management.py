@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from ...canon.request import Settings
-from ...codec import jsontext
-from ...codec.compact_at import DIALECTS, UPSTREAM_DECIDES, tokens_for
-from ...crossing import Crossing
+from ...codec import json_text
+from ...codec.compaction_setting import DIALECTS, UPSTREAM_DECIDES, tokens_for
+from ...context import Crossing
 from . import wire
 
 FIELD = "context_management"
@@ -27,7 +27,7 @@ def read_context_management(request: wire.ResponsesRequest, settings: Settings, 
     """The settings for another dialect with what crosses, which is then no more in the request."""
     if not request.context_management or crossing.target == wire.NAME or crossing.target not in DIALECTS:
         return settings
-    entries = jsontext.plain(request.context_management)
+    entries = json_text.plain(request.context_management)
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         return settings
     place = next((i for i, entry in enumerate(entries) if entry.get("type") == _COMPACTION), None)

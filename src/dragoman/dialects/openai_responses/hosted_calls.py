@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.hosted_calls import (
     arguments,
     drop,
@@ -27,9 +27,9 @@ from ...codec.hosted_calls import (
     use_id,
     word,
 )
-from ...codec.hosted_text import as_text, has_text
-from ...codec.seals import MARK_BYTES
-from ...crossing import Crossing
+from ...codec.hosted_calls_as_text import as_text, has_text
+from ...codec.packed_seals import MARK_BYTES
+from ...context import Crossing
 from . import wire
 from .hosted_runs import MCP, RUN, SHELL, SHELL_OUTPUT, read_mcp, read_run, read_shell, write_mcp, write_run
 from .hosted_tool_search import read_tool_search, write_tool_search
@@ -52,7 +52,7 @@ def read_hosted(kind: str, value: Raw, at: Path) -> tuple[Opaque, ...]:
 
 
 def _read_search(value: Raw, at: Path) -> tuple[Opaque, ...]:
-    item = jsontext.plain(value)
+    item = json_text.plain(value)
     action = item.get("action")
     call_id = own_id(_PREFIX, word(item, "id"))
     url = word(action, "url")
@@ -105,7 +105,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
             left = "the content of the page has no place"
     item["action"] = action
     mapped(call, result, crossing, SEARCH, left, request=request)
-    return (Opaque(wire.NAME, SEARCH, jsontext.raw(item), at=call.at),)
+    return (Opaque(wire.NAME, SEARCH, json_text.raw(item), at=call.at),)
 
 
 def _is_opened(call: HostedCall, result: HostedResult | None) -> bool:
@@ -117,7 +117,7 @@ def sent(part: Opaque) -> Raw:
     """A hosted item as it goes to an upstream: without an id that this project made."""
     if MARK_BYTES not in bytes(part.value):
         return part.value
-    fields = jsontext.fields(part.value)
+    fields = json_text.fields(part.value)
     if MARK_BYTES in bytes(fields.get("id", b"")):
         del fields["id"]
-    return jsontext.raw(fields)
+    return json_text.raw(fields)

@@ -1,9 +1,9 @@
 """Programs that Responses ran (`code_interpreter_call`, `shell_call` in a container), and tools of MCP servers that it
 called (`mcp_call`).
 
-Other dialects' uses are written for clients only. In a request they become text (`codec/hosted_text.py`): an item of a
-run names the container it ran in, which the server looks up, and every recorded `mcp_call` that a server took back had
-the id that the same server gave it (`openai-responses-66ca518b4712`). Nothing shows that it takes another's.
+Other dialects' uses are written for clients only. In a request they become text (`codec/hosted_calls_as_text.py`): an
+item of a run names the container it ran in, which the server looks up, and every recorded `mcp_call` that a server took
+back had the id that the same server gave it (`openai-responses-66ca518b4712`). Nothing shows that it takes another's.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from msgspec import Raw
 from ...canon.parts import ELSEWHERE, HostedCall, HostedResult, Media, Opaque, Part, Path, Text
 from ...canon.request import Request
 from ...canon.tools import HostedTool
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, use_id, word
-from ...codec.hosted_text import files, output, program, stacked, stdout
-from ...crossing import Crossing
+from ...codec.hosted_calls_as_text import files, output, program, stacked, stdout
+from ...context import Crossing
 from . import wire
 
 RUN = "code_interpreter_call"
@@ -59,7 +59,7 @@ def begun(item: dict[str, Raw], kind: str) -> dict[str, Any]:
     if kind == SHELL_OUTPUT:
         return {**item, "output": []}
     if kind == SHELL:
-        return {**item, "action": {**jsontext.plain(item["action"]), "commands": []}, "status": "in_progress"}
+        return {**item, "action": {**json_text.plain(item["action"]), "commands": []}, "status": "in_progress"}
     emptied = {"code": "", "outputs": None} if kind == RUN else {"arguments": "", "output": None, "error": None}
     return {**item, **emptied, "status": "in_progress"}
 
@@ -67,10 +67,10 @@ def begun(item: dict[str, Raw], kind: str) -> dict[str, Any]:
 def stream_steps(item: dict[str, Raw], kind: str, where: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """The events between the beginning and the end of an item: their names and members."""
     if kind in (SHELL, SHELL_OUTPUT):
-        return _shell_steps(jsontext.plain(jsontext.raw(item)), kind, where)
+        return _shell_steps(json_text.plain(json_text.raw(item)), kind, where)
     name, field = _TEXTS[kind]
-    text = jsontext.plain(item[field])
-    failed = kind == MCP and jsontext.plain(item["status"]) == "failed"
+    text = json_text.plain(item[field])
+    failed = kind == MCP and json_text.plain(item["status"]) == "failed"
     steps = [
         (f"response.{kind}.in_progress", where),
         (f"{name}.delta", {**where, "delta": text}),
@@ -103,7 +103,7 @@ def _shell_steps(item: dict[str, Any], kind: str, where: dict[str, Any]) -> list
 
 def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
     """A program that was run, and what it wrote: nothing, where `include` did not ask for that."""
-    item = jsontext.plain(value)
+    item = json_text.plain(value)
     call_id = own_id(_RUN_PREFIX, word(item, "id"))
     said = arguments(code=word(item, "code"), language="python")
     parts: list[Part] = []
@@ -121,7 +121,7 @@ def read_run(value: Raw, at: Path) -> tuple[Opaque, ...]:
 
 def read_shell(kind: str, value: Raw, at: Path) -> Opaque | None:
     """Commands that the server ran in a container, or what they wrote; None for commands that the client is to run."""
-    item = jsontext.plain(value)
+    item = json_text.plain(value)
     family, call_id = "code_execution", own_id(_CALL_PREFIX, word(item, "call_id"))
     if kind == SHELL:
         action = item.get("action")
@@ -156,7 +156,7 @@ def _read_shell_output(value: Raw, item: dict[str, Any], call_id: str, at: Path)
 
 def read_mcp(value: Raw, at: Path) -> tuple[Opaque, ...]:
     """A call of an MCP server's tool, and what the tool gave back."""
-    item = jsontext.plain(value)
+    item = json_text.plain(value)
     call_id = own_id(_MCP_PREFIX, word(item, "id"))
     error, words = item.get("error"), word(item, "output")
     parts: tuple[Part, ...] = (Text(words, at=(*at, "output")),) if words else ()
@@ -176,7 +176,7 @@ def _error_text(error: Any) -> str:
     if isinstance(error, str):
         return error
     texts = [word(one, "text") for one in objects(error.get("content"))] if isinstance(error, dict) else []
-    return word(error, "message") or "\n".join(texts) or jsontext.encode(error).decode()
+    return word(error, "message") or "\n".join(texts) or json_text.encode(error).decode()
 
 
 def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
@@ -199,7 +199,7 @@ def write_run(call: HostedCall, result: HostedResult | None, crossing: Crossing)
     if language not in ("python", "") and not left:
         left = f"it is no Python but {language}"
     mapped(call, result, crossing, RUN, left, request=False)
-    return (Opaque(wire.NAME, RUN, jsontext.raw(item), at=call.at),)
+    return (Opaque(wire.NAME, RUN, json_text.raw(item), at=call.at),)
 
 
 def _takes_shell(answers: Request | None) -> bool:
@@ -220,7 +220,7 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, cross
         "call_id": call_id,
         "environment": {"type": "container_reference", "container_id": ""},
     }
-    made: list[Part] = [Opaque(wire.NAME, SHELL, jsontext.raw(ran), at=call.at)]
+    made: list[Part] = [Opaque(wire.NAME, SHELL, json_text.raw(ran), at=call.at)]
     left = "the files of the program have no place" if files(result) else ""
     mapped(call, result, crossing, f"{SHELL} and {SHELL_OUTPUT}", left, request=False)
     if result is not None:
@@ -234,7 +234,7 @@ def _write_shell(call: HostedCall, code: str, result: HostedResult | None, cross
             "max_output_length": None,
             "output": [{"stdout": stdout(result), "stderr": result.stderr, "outcome": outcome}],
         }
-        made.append(Opaque(wire.NAME, SHELL_OUTPUT, jsontext.raw(gave), at=result.at))
+        made.append(Opaque(wire.NAME, SHELL_OUTPUT, json_text.raw(gave), at=result.at))
     return tuple(made)
 
 
@@ -254,4 +254,4 @@ def write_mcp(call: HostedCall, result: HostedResult | None, crossing: Crossing)
     }
     left = "the media that the tool gave back have no place" if files(result) else ""
     mapped(call, result, crossing, MCP, left, request=False)
-    return (Opaque(wire.NAME, MCP, jsontext.raw(item), at=call.at),)
+    return (Opaque(wire.NAME, MCP, json_text.raw(item), at=call.at),)

@@ -3,7 +3,7 @@
 Another upstream's search is written for an upstream too, where the request declares a search and every tool that was
 found. It is then written as one that the client ran, which OpenAI took beside a search of its own (recorded 2026:
 `openai-responses-ba0c86b320c5`, `openai-responses-4f1c8a51b8cf`): such items have no id of the server's. Searches that
-the client did run are functions to other dialects (`search.py`).
+the client did run are functions to other dialects (`client_tool_search.py`).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from msgspec import Raw
 
 from ...canon.parts import HostedCall, HostedResult, Opaque, Part, Path
 from ...canon.tools import HostedTool, Tool
-from ...codec import jsontext
+from ...codec import json_text
+from ...codec.call_ids import send as send_id
 from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, queries, use_id, word
-from ...codec.hosted_text import drop_search
-from ...codec.ids import send as send_id
-from ...codec.names import found_tools, spelled
-from ...crossing import Crossing
+from ...codec.hosted_calls_as_text import drop_search
+from ...codec.tool_names import found_tools, spelled
+from ...context import Crossing
 from . import wire
-from .search import CALL, NAME, OUTPUT
+from .client_tool_search import CALL, NAME, OUTPUT
 from .tools import IDS, tools_to
 
 _FAMILY = "tool_search"
@@ -32,7 +32,7 @@ def read_tool_search(kind: str, value: Raw, at: Path) -> Opaque | None:
     """The call or the output of a search; None for any other item."""
     if kind not in (CALL, OUTPUT):
         return None
-    item = jsontext.plain(value)
+    item = json_text.plain(value)
     if kind == CALL:
         said = item.get("arguments")
         asked = said if isinstance(said, dict) else members(said) if isinstance(said, str) else {}
@@ -78,7 +78,7 @@ def write_tool_search(
             items.append((OUTPUT, {"id": made, "type": OUTPUT, **run, "tools": listed}))
     left = "tools that the client did not declare" if result is not None and len(found) < len(result.tools) else ""
     mapped(call, result, crossing, f"{CALL} and {OUTPUT}", left, request=request)
-    return tuple([Opaque(wire.NAME, kind, jsontext.raw(item), at=call.at) for kind, item in items])
+    return tuple([Opaque(wire.NAME, kind, json_text.raw(item), at=call.at) for kind, item in items])
 
 
 def _declared(found: list[Tool], crossing: Crossing, request: bool) -> list[Any]:

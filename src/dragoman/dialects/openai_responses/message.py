@@ -7,11 +7,11 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import Citation, Extra, Media, MediaKind, Opaque, Part, Path, Text, plain_text
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import gather, restore
 from ...codec.media import data_url, guess_mime, kind_of, missing, note, split_data_url, unknown_to_openai
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
 from .tools import own_fields, with_fields
 
@@ -73,10 +73,10 @@ def read_part(part: wire.ContentPart, at: Path, crossing: Crossing, unknown: Unk
     if kind == "input_audio" and part.input_audio is not None:
         audio = part.input_audio
         return Media("audio", f"audio/{audio.format or 'wav'}", audio.data, cache=cache, extra=extra, at=at)
-    value = part.strange or jsontext.raw(part)
-    kind = jsontext.kind(value)
+    value = part.strange or json_text.raw(part)
+    kind = json_text.kind(value)
     if kind == "image_url" and crossing.target != wire.NAME:
-        image = jsontext.plain(value).get("image_url")  # as Chat has it, which clients send here, too
+        image = json_text.plain(value).get("image_url")  # as Chat has it, which clients send here, too
         fields = image if isinstance(image, dict) else {"url": image}
         if isinstance(fields.get("url"), str):
             chat = wire.ContentPart("input_image", image_url=fields["url"], detail=fields.get("detail"))
@@ -109,14 +109,14 @@ def _read_marks(
     """Fields the canon has no place for, and the cache mark."""
     cache = None
     if part.prompt_cache_breakpoint:
-        mark = jsontext.plain(part.prompt_cache_breakpoint)
+        mark = json_text.plain(part.prompt_cache_breakpoint)
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
     elif crossing.target != wire.NAME and "cache_control" in unknown.get(at, {}):
-        mark = jsontext.plain(unknown[at].pop("cache_control"))  # Claude's, as clients of gateways send it
+        mark = json_text.plain(unknown[at].pop("cache_control"))  # Claude's, as clients of gateways send it
         cache = str(mark.get("ttl") or "") if isinstance(mark, dict) else None
     known = _OWN_FIELDS.get(part.type, ("text",))
     more = {
-        name: jsontext.raw(getattr(part, name))
+        name: json_text.raw(getattr(part, name))
         for name in _FIELDS
         if name not in known and getattr(part, name) is not None
     }
@@ -159,7 +159,7 @@ def _unspoken(part: wire.ContentPart, media: _Found) -> dict[str, Raw]:
     """Data addresses that would be spelled otherwise when put together again (bare base64, media type parameters)."""
     for field, text in (("file_data", part.file_data), ("image_url", part.image_url)):
         if text is not None and media[2] and text != data_url(media[1], media[2]):
-            return {field: jsontext.raw(text)}
+            return {field: json_text.raw(text)}
     return {}
 
 
@@ -167,7 +167,7 @@ def read_citation(cited: wire.Annotation, at: Path, crossing: Crossing) -> Citat
     """A citation. Those of files are understood elsewhere by the file's name at most."""
     if cited.type == "url_citation":
         return Citation(cited.url or "", cited.title or "", "", cited.start_index, cited.end_index)
-    fields = jsontext.fields(cited.strange or jsontext.raw(cited))
+    fields = json_text.fields(cited.strange or json_text.raw(cited))
     understood = ("type", "filename", "start_index", "end_index", "index")
     crossing.keep(at, {name: value for name, value in fields.items() if name not in understood})
     return Citation("", cited.filename or "", "", cited.start_index, cited.end_index, {wire.NAME: fields})

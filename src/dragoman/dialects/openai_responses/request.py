@@ -11,28 +11,28 @@ from ...canon.parts import Extra, Opaque, Part, Path, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Role, Turn
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Admitted, Unknown
-from ...codec.around import HERE, Arounds, Noting, Rim, known_rim, leading
 from ...codec.extras import NULL, carried, gather, restore
-from ...codec.model_limits import with_taken_format
-from ...codec.recall import Recall, skimmer
-from ...codec.steps import arrange
-from ...codec.surrogates import has_lone_surrogate
-from ...codec.trim import trim
-from ...crossing import Crossing
+from ...codec.features_in_words import with_taken_format
+from ...codec.host_fields import trim
+from ...codec.result_order import arrange
+from ...codec.surrogates.documents import has_lone_surrogate
+from ...context import Crossing
+from ...fast.envelope import HERE, Arounds, Noting, Rim, known_rim, leading
+from ...fast.prefix import Recall, skimmer
 from . import wire
+from .client_tool_search import NAME as SEARCH
+from .client_tool_search import read_search
 from .client_tools import KINDS as CLIENT_ITEMS
 from .client_tools import ClientItems
 from .context_management import read_context_management, write_context_management
-from .earlier import put_earlier
-from .history import History, instructions, say_json, some_input, write_own
-from .hosted import HOSTED
-from .items import item_extra, message_extra, read_call, read_item, stray_fields
+from .history_writer import History, instructions, say_json, some_input, write_own
+from .hosted_tools import HOSTED
 from .message import read_content, write_input
-from .other_items import read_other
-from .search import NAME as SEARCH
-from .search import read_search
+from .other_output_items import read_other
+from .output_items import item_extra, message_extra, read_call, read_item, stray_fields
+from .previous_responses import put_earlier
 from .settings import ENCRYPTED, LOGPROBS, read_settings, write_settings
 from .tools import MEMO, own_fields, read_choice, tools_from, with_fields, write_choice
 from .unknown_items import as_message
@@ -275,7 +275,7 @@ def _read_other(
             crossing.lose("state.dropped", at, "an item that only its server holds")
             return
         if part.kind in _ADDS_TOOLS:
-            fields = jsontext.fields(part.value)
+            fields = json_text.fields(part.value)
             if "tools" in fields:
                 place = at + ("tools",)
                 found, unknown, _ = wire.TOOLS.admit(fields["tools"], place)
@@ -307,7 +307,7 @@ def _merged(
 def _identity(tool: Tool | HostedTool) -> tuple[str, str]:
     if isinstance(tool, Tool):
         return tool.namespace, tool.name
-    return "\x1f" + tool.kind, jsontext.text(tool.value)
+    return "\x1f" + tool.kind, json_text.text(tool.value)
 
 
 def _read_result(
@@ -337,7 +337,7 @@ def _read_result(
             more["async"] = item.async_
         extra = item_extra(item, at, crossing, unknown, more)
         if item.name is not None:
-            extra = with_fields(extra, {"name": jsontext.raw(item.name)})
+            extra = with_fields(extra, {"name": json_text.raw(item.name)})
     else:
         parts = read_content(output, at + _OUTPUT, crossing, unknown)
         extra = None
@@ -371,9 +371,9 @@ def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: 
     if request.include is not None:
         rest = [name for name in request.include if name != LOGPROBS]
         if rest:
-            more["include"] = jsontext.raw(rest)
+            more["include"] = json_text.raw(rest)
     if request.safety_identifier is not None and request.user is not None:
-        more["user"] = jsontext.raw(request.user)
+        more["user"] = json_text.raw(request.user)
     if request.reasoning is not None:
         for name in ("generate_summary", "context", "mode"):
             value = getattr(request.reasoning, name)
@@ -381,12 +381,12 @@ def _request_extra(request: wire.ResponsesRequest, crossing: Crossing, unknown: 
                 # All the thoughts that a history holds go along anyway, as far as they may.
                 (silent if name == "context" and value in _ALL_THOUGHTS else more)[f"reasoning/{name}"] = value
         if request.reasoning.summary is not None:
-            silent["reasoning/summary"] = jsontext.raw(request.reasoning.summary)
+            silent["reasoning/summary"] = json_text.raw(request.reasoning.summary)
             if request.reasoning.summary != "auto" and not own:
                 crossing.lose("thoughts.approximated", ("reasoning", "summary"), request.reasoning.summary)
     shape = request.text.format if request.text is not None else None
     if shape is not None and shape.type not in ("json_object", "json_schema"):
-        silent["text/format"] = jsontext.raw(shape)
+        silent["text/format"] = json_text.raw(shape)
         if shape.type != "text" and not own:
             crossing.lose("format.dropped", ("text", "format"), shape.type)
     if own and request.instructions == "":
@@ -468,7 +468,7 @@ def _write_anew(request: Request, rim: Rim | None, crossing: Crossing) -> bytes:
     history = History(items, turns, crossing)
     history.system(lead if first is None else lead[1:])
     if not wordy:
-        state = [jsontext.raw(item) for item in items]
+        state = [json_text.raw(item) for item in items]
         noting.inside()
     history.write(len(lead))
     if not items:
@@ -485,7 +485,7 @@ def _write_anew(request: Request, rim: Rim | None, crossing: Crossing) -> bytes:
     if crossing.host is not None:
         out["input"] = items
         out = _write_rest(request, out, crossing)
-        return jsontext.encode(trim(out, request.settings, crossing.host, crossing, own=False))
+        return json_text.encode(trim(out, request.settings, crossing.host, crossing, own=False))
     out["input"] = HERE
     return noting.rim(_write_rest(request, out, crossing), "input", request, lead, state, fixed=fixed).around(items)
 
@@ -503,7 +503,7 @@ def _write_own(request: Request, model: str, first: str | None, crossing: Crossi
     out = _write_rest(request, out, crossing)
     if crossing.host is not None:
         out = trim(out, request.settings, crossing.host, crossing, own=True)
-    return jsontext.encode(out)
+    return json_text.encode(out)
 
 
 def _write_rest(request: Request, out: dict[str, Any], crossing: Crossing) -> dict[str, Any]:
@@ -550,10 +550,10 @@ def _without_reasoning(request: Request, crossing: Crossing) -> Request:
         code = "thoughts.dropped" if name.endswith("summary") else "field.dropped"
         crossing.lose(code, tuple(name.split("/")))
         del fields[name]
-    wanted = jsontext.plain(fields["include"]) if "include" in fields else []
+    wanted = json_text.plain(fields["include"]) if "include" in fields else []
     if ENCRYPTED in wanted:
         crossing.lose("field.dropped", ("include",), "the model does not reason", "info")
-        fields["include"] = jsontext.raw([name for name in wanted if name != ENCRYPTED])
+        fields["include"] = json_text.raw([name for name in wanted if name != ENCRYPTED])
         if len(wanted) == 1:
             del fields["include"]
     return msgspec.structs.replace(request, extra={**(request.extra or {}), wire.NAME: fields})
@@ -565,7 +565,7 @@ def _restored(out: dict[str, Any], request: Request) -> dict[str, Any]:
         if name.startswith(("text/", "reasoning/")):
             out.setdefault(name.partition("/")[0], {})
     if "text/format" in fields:
-        out["text"]["format"] = jsontext.plain(fields["text/format"])  # open for what hangs below it
+        out["text"]["format"] = json_text.plain(fields["text/format"])  # open for what hangs below it
     if "include" in fields and "include" in out:
-        out["include"] = [*jsontext.plain(fields["include"]), *out["include"]]
+        out["include"] = [*json_text.plain(fields["include"]), *out["include"]]
     return restore(out, request.extra, wire.NAME)

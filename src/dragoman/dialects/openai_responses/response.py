@@ -14,18 +14,18 @@ from ...canon.parts import Extra, Part, Path, Text, ToolCall
 from ...canon.request import Request, Settings
 from ...canon.response import Response, Stop, StopReason, Usage
 from ...canon.turns import Turn
-from ...codec import answer_ids, jsontext, service_tiers
+from ...codec import answer_ids, json_text, service_tiers
 from ...codec.admit import Unknown
-from ...codec.endings import first_only, lose_missing_call, lose_stop, says_it_all
+from ...codec.caches import Memory, remembered
 from ...codec.extras import NULL, carried, gather, restore
-from ...codec.memo import Same
-from ...codec.plain import EMPTY_VALUES
-from ...crossing import Crossing
+from ...codec.failed_answers import first_only, lose_missing_call, lose_stop, says_it_all
+from ...context import Crossing
 from ...errors import WireError
-from ...memory import Memory, remembered
+from ...fast.plain_answers import EMPTY_VALUES
+from ...fast.tool_declarations import Same
 from . import wire
-from .history import Calls, write_outputs
-from .items import answer_items, read_item, write_items
+from .history_writer import Calls, write_outputs
+from .output_items import answer_items, read_item, write_items
 from .tools import own_fields, tools_to, with_fields, write_choice
 
 _INCOMPLETE: dict[str, StopReason] = {
@@ -86,7 +86,7 @@ def _whole(body: bytes) -> bytes:
     if body[:1] == b"[":
         return b'{"output":%b}' % body
     if b"response.output_item." in body:
-        fields = jsontext.fields(body) if jsontext.is_object(body) else {}
+        fields = json_text.fields(body) if json_text.is_object(body) else {}
         if "item" in fields:
             return b'{"output":[%b]}' % bytes(fields["item"])
     return body
@@ -109,15 +109,15 @@ def read_stop(answer: wire.Answer, parts: list[Part], crossing: Crossing) -> Sto
         extra = None
         if (status, word) != _ENDS[reason]:
             details = {"reason": word} if word else None
-            own = {"status": jsontext.raw(status), "incomplete_details": jsontext.raw(details)}
+            own = {"status": json_text.raw(status), "incomplete_details": json_text.raw(details)}
             extra = crossing.keep((), own)
         at = _STATUS if reason == "unknown" else ()
         return Stop(reason, detail=word if reason not in ("length", "content_filter") else "", extra=extra, at=at)
     if status == "failed":
-        error = jsontext.plain(answer.error) if answer.error else None
+        error = json_text.plain(answer.error) if answer.error else None
         message = error.get("message") if isinstance(error, dict) else None
         return Stop("error", detail=message if isinstance(message, str) else "")
-    extra = crossing.keep((), {"status": jsontext.raw(status)})
+    extra = crossing.keep((), {"status": json_text.raw(status)})
     return Stop("error" if status == "cancelled" else "unknown", detail=status, extra=extra, at=_STATUS)
 
 
@@ -171,9 +171,9 @@ def around(answer: wire.Answer, *, own: bool) -> tuple[dict[str, Raw], dict[str,
     silent: dict[str, Raw] = {}
     for name, value, nothing in zip(_ECHO_NAMES, _echo_values(answer), _ECHO_NOTHING, strict=True):
         if value not in nothing:
-            more[name] = value if type(value) is Raw else jsontext.raw(value)
+            more[name] = value if type(value) is Raw else json_text.raw(value)
         elif own and value is not None and value != wire.NONE:
-            silent[name] = value if type(value) is Raw else jsontext.raw(value)
+            silent[name] = value if type(value) is Raw else json_text.raw(value)
     for name in wire.ANSWER_WISHES:
         raw: Raw = getattr(answer, name)
         if raw:
@@ -194,7 +194,7 @@ def names_around(answer: wire.Answer) -> tuple[str, ...]:
 @lru_cache(maxsize=64)  # a host's answers say nothing in the same words again and again
 def _is_silent(name: str, wish: bytes) -> bool:
     try:
-        return jsontext.plain(Raw(wish)) in wire.ANSWER_WISHES[name]
+        return json_text.plain(Raw(wish)) in wire.ANSWER_WISHES[name]
     except WireError:
         return False  # a number that is none
 
@@ -215,7 +215,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     if response.extra is not None:
         restore(out, response.extra, wire.NAME)
     if crossing.source == wire.NAME:
-        return jsontext.encode(_as_it_was(out, response.usage))
+        return json_text.encode(_as_it_was(out, response.usage))
     return filled(out, crossing.answers)
 
 
@@ -247,13 +247,13 @@ def filled(out: dict[str, Any], answers: Request | None) -> bytes:
     if rest.fields.keys().isdisjoint(out):
         return completed(out, answers)
     # What is said stays where it stands, and wins over what would fill it up.
-    return jsontext.encode({**out, **rest.fields, **out})
+    return json_text.encode({**out, **rest.fields, **out})
 
 
 def completed(out: dict[str, Any] | Struct, answers: Request | None) -> bytes:
     """The same for an answer that says nothing of what fills it up: neither how it broke off nor what was asked."""
     rest = _rest(answers) if answers is not None else _UNASKED
-    return b"".join((jsontext.encode(out)[:-1], rest.text))
+    return b"".join((json_text.encode(out)[:-1], rest.text))
 
 
 class _Rest(Struct, frozen=True, eq=False):
@@ -277,7 +277,7 @@ def _rest(request: Request) -> _Rest:
             return known
     fields = _DEFAULTS | echo(request)
     alone = msgspec.structs.replace(request, turns=())
-    known = _Rest(fields, b"," + jsontext.encode(fields)[1:], alone, first)
+    known = _Rest(fields, b"," + json_text.encode(fields)[1:], alone, first)
     _RESTS.put(id(settings), known, 3 * len(known.text) + 1000)
     return known
 
@@ -313,7 +313,7 @@ _DEFAULTS: dict[str, Any] = {
     "truncation": "disabled",
 }
 """What OpenAI's own answers say where the client said nothing; the Open Responses schema demands all of it."""
-_UNASKED = _Rest(_DEFAULTS, b"," + jsontext.encode(_DEFAULTS)[1:])
+_UNASKED = _Rest(_DEFAULTS, b"," + json_text.encode(_DEFAULTS)[1:])
 _CACHE_OPTIONS = "prompt_cache_options"
 _ECHOED = (
     "background",
@@ -356,7 +356,7 @@ def echo(request: Request) -> dict[str, Any]:
         if name in fields:
             out.setdefault(name, fields[name])
     if _CACHE_OPTIONS in out:
-        options = jsontext.plain(out[_CACHE_OPTIONS])
+        options = json_text.plain(out[_CACHE_OPTIONS])
         if not isinstance(options, dict) or not {"mode", "ttl"} <= options.keys():
             del out[_CACHE_OPTIONS]  # both are required in an answer; a request may leave one out
     return out
@@ -365,7 +365,7 @@ def echo(request: Request) -> dict[str, Any]:
 def _tools_echo(same: Same) -> Raw:
     """The tools as they were declared, which is the same for every answer of a conversation."""
     tools = [tool for tool in same.tools if tool.at[:1] == ("tools",)]
-    return jsontext.raw([_declared(tool) for tool in tools_to(tools, Crossing(wire.NAME, wire.NAME))])
+    return json_text.raw([_declared(tool) for tool in tools_to(tools, Crossing(wire.NAME, wire.NAME))])
 
 
 _echoed = remembered(_tools_echo, lambda raw, same: 2 * len(raw) + 500)
@@ -400,7 +400,7 @@ def write_stop(stop: Stop, parts: tuple[Part, ...] | list[Part], crossing: Cross
     """`status`, with `incomplete_details` or `error` where the status wants it."""
     own = own_fields(stop.extra)
     if own:
-        return {name: jsontext.plain(value) for name, value in own.items()}
+        return {name: json_text.plain(value) for name, value in own.items()}
     status, reason = _ENDS[stop.reason]
     exact = says_it_all(stop, _EXACT)
     if stop.reason == "refusal" and not any(isinstance(part, Text) and part.refusal for part in parts):
@@ -460,4 +460,4 @@ def write_results(response: Response, results: Request, crossing: Crossing) -> b
     calls.answer(response.parts, items, crossing)
     for turn in results.turns:
         write_outputs(turn, calls, items, crossing)
-    return jsontext.encode(items)
+    return json_text.encode(items)

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...canon.parts import Path
-from ...crossing import DEFAULT_PROFILE
-from ...rule import Breach, Level, Subject, rule, rules_of
-from ...rulekit import (
+from ...context import DEFAULT_PROFILE
+from ...rules.helpers import (
     OPENAI_NAME,
     Place,
     beyond,
@@ -24,6 +23,7 @@ from ...rulekit import (
     twice,
     word,
 )
+from ...rules.rule import Breach, Level, Subject, rule, rules_of
 from . import rules_history, rules_stream
 from .rules_history import held, tool_items
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ...canon.parts import Path
-from ...rule import Breach, Level, Subject, rule
-from ...rulekit import Object, Place, arguments, given, items, listed, no_image, quoted, word
+from ...rules.helpers import Object, Place, arguments, given, items, listed, no_image, quoted, word
+from ...rules.rule import Breach, Level, Subject, rule
 
 CALLS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
 OUTPUTS = {output: call for call, output in CALLS.items()}

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...canon.parts import Path
-from ...rule import Breach, Subject, rule
-from ...rulekit import Object, frames, quoted, sub, word
+from ...rules.helpers import Object, frames, quoted, sub, word
+from ...rules.rule import Breach, Subject, rule
 
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed", "error")
 # Pieces -> the field of the event that repeats them all.

@@ -6,10 +6,10 @@ from typing import Any
 
 from ...canon.parts import Path
 from ...canon.request import Format, Settings
-from ...codec import jsontext
-from ...codec.effort import wanted
-from ...codec.range import capped, within
-from ...crossing import Crossing
+from ...codec import json_text
+from ...codec.reasoning_effort import wanted
+from ...codec.setting_ranges import capped, within
+from ...context import Crossing
 from . import wire
 from .tools import fit_schema
 
@@ -70,7 +70,7 @@ def _read_format(shape: wire.TextFormat) -> Format | None:
         return Format("json")
     if shape.type != "json_schema":
         return None
-    text = jsontext.text(shape.schema) if shape.schema else None
+    text = json_text.text(shape.schema) if shape.schema else None
     return Format("schema", text, shape.name or "", shape.description or "", shape.strict, schema_at=("schema",))
 
 

@@ -15,25 +15,33 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, Token, ToolCall, held_elsewhere
 from ...canon.response import Stop
-from ...codec import answer_ids, jsontext
-from ...codec.endings import cut_short, flawed
+from ...codec import answer_ids, json_text
 from ...codec.extras import restore
+from ...codec.failed_answers import cut_short, flawed
 from ...codec.media import missing
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
 from .client_tools import has_own_item, own_item
 from .faults import error_event, response_error
+from .generated_images import EVENTS as IMAGE_EVENTS
+from .generated_images import KIND as IMAGE
+from .generated_images import image_item, is_picture
 from .hosted_calls import SEARCH
 from .hosted_runs import STEPPED, begun, stream_steps
-from .images import EVENTS as IMAGE_EVENTS
-from .images import KIND as IMAGE
-from .images import image_item, is_picture
-from .items import MADE_HERE, answer_call, answer_id, answer_message, answer_part, answer_reasoning, call_prefix
 from .message import write_citations
+from .output_items import (
+    MADE_HERE,
+    answer_call,
+    answer_id,
+    answer_message,
+    answer_part,
+    answer_reasoning,
+    call_prefix,
+)
 from .response import counted, filled, head, write_stop, write_tier
 from .tools import own_fields, with_fields
 
-_encode = jsontext.encode
+_encode = json_text.encode
 _join = b"".join
 _DELTA = b',"delta":'
 _EMPTIED = ("arguments", "input", "content", "summary")
@@ -349,7 +357,7 @@ class StreamWriter:
         name_item = partial(answer_id, self._id, len(self._items))
         item = own_item(call, "".join(self._pieces), name_item, self._crossing)
         self._cut = self._cut or item["status"] == "incomplete"
-        return self._whole(Opaque(wire.NAME, item["type"], jsontext.raw(item)))
+        return self._whole(Opaque(wire.NAME, item["type"], json_text.raw(item)))
 
     def _end_call(self, call: ToolCall, event: PartEnd) -> bytes:
         """The arguments are all there; the item itself is done when the next event shows that nothing was cut off."""
@@ -398,7 +406,7 @@ class StreamWriter:
     def _run(self, part: Opaque) -> bytes:
         """A program or a shell's commands that were run, or an MCP server's tool that was called."""
         self._index = -1
-        fields = jsontext.fields(part.value)
+        fields = json_text.fields(part.value)
         place = len(self._items)
         out = self._event("response.output_item.added", {"output_index": place, "item": begun(fields, part.kind)})
         for name, members in stream_steps(fields, part.kind, {"item_id": fields.get("id"), "output_index": place}):
@@ -412,14 +420,14 @@ class StreamWriter:
 
     def _whole(self, part: Opaque) -> bytes:
         """An item of this dialect's own, whole: what other events would have told is left out of its beginning."""
-        added = dict(jsontext.fields(part.value))
+        added = dict(json_text.fields(part.value))
         for name in _EMPTIED:
-            value = jsontext.plain(added[name]) if name in added else None
+            value = json_text.plain(added[name]) if name in added else None
             if value:
-                added[name] = jsontext.raw("" if isinstance(value, str) else [] if isinstance(value, list) else {})
+                added[name] = json_text.raw("" if isinstance(value, str) else [] if isinstance(value, list) else {})
         self._index = -1
         if part.kind == SEARCH:
-            added["status"] = jsontext.raw("in_progress")
+            added["status"] = json_text.raw("in_progress")
         out = self._event("response.output_item.added", {"output_index": len(self._items), "item": added})
         if part.kind == SEARCH:
             where = {"item_id": added.get("id"), "output_index": len(self._items)}

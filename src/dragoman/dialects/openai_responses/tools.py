@@ -12,15 +12,15 @@ from msgspec import UNSET, Raw
 from ...canon.parts import Extra, Path
 from ...canon.request import Request
 from ...canon.tools import Choice, Grammar, HostedTool, Tool
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
 from ...codec.extras import carried, gather, restore
-from ...codec.fit import fit, fit_openai
-from ...codec.hosted import Row, forced
-from ...codec.memo import ToolMemo
-from ...codec.names import Names, by_name
-from ...codec.schema.openai import LOOSE
-from ...crossing import ANSWER, Crossing
+from ...codec.hosted_tools import Row, forced
+from ...codec.schema.openai_subsets import LOOSE
+from ...codec.schema_losses import fit, fit_openai
+from ...codec.tool_names import Names, by_name
+from ...context import ANSWER, Crossing
+from ...fast.tool_declarations import ToolMemo
 from . import wire
 
 NAMES = Names(r"[a-zA-Z0-9_-]{1,64}")
@@ -67,8 +67,8 @@ def tools_from(
         elif kind == "function" and crossing.target != wire.NAME and _named(unknown.get(at, {}).get("function", _NULL)):
             out.append(_read_nested(unknown[at].pop("function"), at))
         else:
-            value = tool.strange or jsontext.raw(tool)
-            out.append(HostedTool(wire.NAME, jsontext.kind(value), value, at=at))
+            value = tool.strange or json_text.raw(tool)
+            out.append(HostedTool(wire.NAME, json_text.kind(value), value, at=at))
     return tuple(out)
 
 
@@ -80,7 +80,7 @@ def _read_function(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Un
             more["async"] = tool.async_
         for name in ("format", "tools"):
             if getattr(tool, name):
-                more[name] = jsontext.raw(getattr(tool, name))
+                more[name] = json_text.raw(getattr(tool, name))
         extra = gather(crossing, at, unknown, more or None)
     schema = str(tool.parameters, "utf-8") if tool.parameters else None
     strict: Any = tool.strict
@@ -109,8 +109,8 @@ def _read_function(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Un
 
 def _read_nested(function: Raw, at: Path) -> Tool:
     """A function as Chat declares it, which clients send here, too."""
-    fields, value = jsontext.fields(function), jsontext.plain(function)
-    schema = jsontext.text(fields["parameters"]) if "parameters" in fields else "null"
+    fields, value = json_text.fields(function), json_text.plain(function)
+    schema = json_text.text(fields["parameters"]) if "parameters" in fields else "null"
     strict = value.get("strict")
     return Tool(
         _named(function),
@@ -123,7 +123,7 @@ def _read_nested(function: Raw, at: Path) -> Tool:
 
 
 def _output_schema(tool: wire.ToolDef) -> str | None:
-    schema = jsontext.text(tool.output_schema) if tool.output_schema else "null"
+    schema = json_text.text(tool.output_schema) if tool.output_schema else "null"
     return None if schema == "null" else schema
 
 
@@ -134,13 +134,13 @@ def _read_custom(tool: wire.ToolDef, at: Path, crossing: Crossing, unknown: Unkn
     grammar = _read_grammar(shape, at, crossing, unknown) if shape is not None else None
     if shape is not None and grammar is None:
         # Any text is what holds anyway; another form has no place elsewhere.
-        (silent if shape.type == "text" else more)["format"] = jsontext.raw(shape)
+        (silent if shape.type == "text" else more)["format"] = json_text.raw(shape)
     if tool.async_:
         more["async"] = tool.async_
     if tool.strict is not UNSET:
-        more["strict"] = jsontext.raw(tool.strict)
+        more["strict"] = json_text.raw(tool.strict)
     if tool.tools:
-        more["tools"] = jsontext.raw(tool.tools)
+        more["tools"] = json_text.raw(tool.tools)
     extra = gather(crossing, at, unknown, more or None)
     return Tool(
         tool.name or "",
@@ -160,7 +160,7 @@ def _read_grammar(shape: wire.CustomFormat, at: Path, crossing: Crossing, unknow
         return None
     if not shape.definition and crossing.target != wire.NAME:
         fields = unknown.get((*at, "format"), {})
-        nested = jsontext.plain(fields["grammar"]) if "grammar" in fields else None
+        nested = json_text.plain(fields["grammar"]) if "grammar" in fields else None
         if isinstance(nested, dict) and isinstance(nested.get("definition"), str):
             del fields["grammar"]
             return Grammar(str(nested.get("syntax") or ""), nested["definition"])
@@ -184,14 +184,14 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, crossing: Crossing, unkno
     if namespace.async_:
         more["async"] = namespace.async_
     if namespace.format is not None:
-        more["format"] = jsontext.raw(namespace.format)
+        more["format"] = json_text.raw(namespace.format)
     if namespace.strict is not UNSET:
-        more["strict"] = jsontext.raw(namespace.strict)
+        more["strict"] = json_text.raw(namespace.strict)
     if namespace.defer_loading is not None:
-        more["defer_loading"] = jsontext.raw(namespace.defer_loading)
+        more["defer_loading"] = json_text.raw(namespace.defer_loading)
     if crossing.target in ("", wire.NAME):
         if namespace.description is not None:
-            more["description"] = jsontext.raw(namespace.description)
+            more["description"] = json_text.raw(namespace.description)
     elif namespace.description:
         # Nobody else has a place for it: the first tool says it for all.
         words = f"(About all tools of {namespace.name}: {namespace.description})"
@@ -206,7 +206,7 @@ def _read_namespace(namespace: wire.ToolDef, at: Path, crossing: Crossing, unkno
 
 
 def write_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> bytes:
-    return jsontext.encode(tools_to(tools, crossing))
+    return json_text.encode(tools_to(tools, crossing))
 
 
 def tools_to(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> list[Any]:
@@ -302,20 +302,20 @@ def read_choice(
     if isinstance(choice, str):
         if choice in ("auto", "none", "required"):
             return Choice(choice, at=at)  # type: ignore[arg-type]
-        return Choice("auto", (), _own_choice(jsontext.raw(choice), choice, crossing), at)
+        return Choice("auto", (), _own_choice(json_text.raw(choice), choice, crossing), at)
     if choice.type in ("function", "custom") and choice.name is not None:
         return Choice("one", (choice.name,), at=at)
     if choice.function and crossing.target != wire.NAME and _named(choice.function):  # Chat's way to say it
-        _keep_but(jsontext.plain(choice.function), ("name",), (*at, "function"), crossing)
+        _keep_but(json_text.plain(choice.function), ("name",), (*at, "function"), crossing)
         return Choice("one", (_named(choice.function),), at=at)
-    value = choice.strange or jsontext.raw(choice)
+    value = choice.strange or json_text.raw(choice)
     if choice.type == "allowed_tools":
         subset = _read_subset(value, tools, rows, crossing)
         if subset is not None:
             return subset
-    kind = jsontext.kind(value)
+    kind = json_text.kind(value)
     if crossing.target != wire.NAME and forced(kind, rows):
-        _keep_but(jsontext.plain(value), ("type", "server_label"), at, crossing)
+        _keep_but(json_text.plain(value), ("type", "server_label"), at, crossing)
         return Choice("one", (kind,), {wire.NAME: {"tool_choice": value}}, at, hosted=True)
     return Choice("auto", (), _own_choice(value, kind, crossing), at)
 
@@ -331,7 +331,7 @@ def _read_subset(
     value: Raw, tools: tuple[Tool | HostedTool, ...], rows: tuple[Row, ...], crossing: Crossing
 ) -> Choice | None:
     """A choice of `allowed_tools`, also in the form that Chat has for it; None where there is no list of tools."""
-    said = jsontext.plain(value)
+    said = json_text.plain(value)
     inner = said.get("allowed_tools")
     inner = inner if isinstance(inner, dict) else said
     entries = inner.get("tools")
@@ -377,7 +377,7 @@ def _keep_unread_fields(said: Any, inner: Any, entries: list[Any], crossing: Cro
 
 
 def _keep_but(value: Any, known: tuple[str, ...], at: Path, crossing: Crossing) -> None:
-    rest = {name: jsontext.raw(one) for name, one in value.items() if name not in known} if type(value) is dict else {}
+    rest = {name: json_text.raw(one) for name, one in value.items() if name not in known} if type(value) is dict else {}
     if rest:
         crossing.keep(at, rest)
 
@@ -400,12 +400,12 @@ def _is_allowed(tool: HostedTool, entry: Any, rows: tuple[Row, ...]) -> bool:
     if kind != tool.kind and not any(row.kinds.fullmatch(kind) and row.kinds.fullmatch(tool.kind) for row in rows):
         return False
     label = entry.get("server_label")
-    return label is None or label == jsontext.plain(tool.value).get("server_label")
+    return label is None or label == json_text.plain(tool.value).get("server_label")
 
 
 def _named(function: Raw) -> str:
     """The name in a function as Chat has it, if it is one."""
-    value = jsontext.plain(function)
+    value = json_text.plain(function)
     name = value.get("name") if isinstance(value, dict) else None
     return name if isinstance(name, str) else ""
 
@@ -414,7 +414,7 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
     """The `tool_choice` value, or None when it cannot be said."""
     own = own_fields(choice.extra)
     if "tool_choice" in own:
-        return jsontext.plain(own["tool_choice"])
+        return json_text.plain(own["tool_choice"])
     if not choice.names:
         return choice.mode
     declared = by_name(request.tools)
@@ -437,6 +437,6 @@ def write_choice(request: Request, choice: Choice, crossing: Crossing) -> Any:
 
 def _allowed_entry(tool: HostedTool) -> dict[str, Any]:
     """A tool that the upstream runs in `allowed_tools`."""
-    value = jsontext.plain(tool.value)
+    value = json_text.plain(tool.value)
     label = value.get("server_label") if isinstance(value, dict) else None
     return {"type": tool.kind, "server_label": label} if isinstance(label, str) else {"type": tool.kind}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...canon.parts import Path
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Unknown
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
 
 _SAID = frozenset({"output_text", "refusal"})
@@ -17,11 +17,11 @@ def as_message(item: wire.Item, at: Path, crossing: Crossing) -> tuple[wire.Item
     """The item as a message, for another dialect; None where the item has no words of the assistant's."""
     if crossing.target == wire.NAME or (not item.strange and item.role != "assistant"):
         return None
-    value = jsontext.plain(item.strange or jsontext.raw(item))
+    value = json_text.plain(item.strange or json_text.raw(item))
     if not isinstance(value, dict) or value.get("role") != "assistant" or not _has_words(value.get("content")):
         return None
     crossing.lose("field.dropped", (*at, "type"), f"{value.get('type')} is read as a message", "info")
-    found, unknown, _ = wire.ITEM.admit(jsontext.raw({**value, "type": "message"}), at)
+    found, unknown, _ = wire.ITEM.admit(json_text.raw({**value, "type": "message"}), at)
     return found, unknown
 
 

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dialect import Dialect, Endpoint, listed
-from ...rule import Rule
+from ...rules.rule import Rule
 from ..openai_chat import DIALECT as CHAT
-from ..openai_chat.details import is_chat_entry
+from ..openai_chat.reasoning_details import is_chat_entry
+from .attribution_headers import attribution
 from .faults import is_answer, read_fault, write_fault
-from .headers import attribution
-from .hosted import HOSTED
 from .hosted_calls import write_hosted
+from .hosted_tools import HOSTED
 from .request import read_request, write_request
 from .response import read_response, write_response, write_results
-from .stream import StreamReader
 from .stream_end import StreamEnd
+from .stream_reader import StreamReader
 from .stream_writer import StreamWriter
 from .tools import read_tools, write_tools
 from .wire import NAME, NOISE

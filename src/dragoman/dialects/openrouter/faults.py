@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Raw
 
 from ...canon.events import Fault, FaultKind
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.faults import kind_of_status, retry_after, retry_headers, said_nothing, sharpened, status_of_kind
-from ...codec.surrogates import decode_tolerant
+from ...codec.surrogates.documents import decode_tolerant
 from ..openai_chat import faults as chat
 from . import wire
 
@@ -98,10 +98,10 @@ def fault_from(error: dict[str, Any], status: int, headers: Mapping[str, str], r
         kind = sharpened(kind, message) if isinstance(message, str) else kind
     named = said.get("provider_code")
     word = named if isinstance(named, str) else code if isinstance(code, str) else type_
-    rest = {name: jsontext.raw(value) for name, value in error.items() if name not in _FIELDS}
+    rest = {name: json_text.raw(value) for name, value in error.items() if name not in _FIELDS}
     return Fault(
         kind,
-        message if isinstance(message, str) else jsontext.encode(error).decode(),
+        message if isinstance(message, str) else json_text.encode(error).decode(),
         status if status >= 400 else status_of_kind(kind, own=_OWN_STATUSES),
         word if isinstance(word, str) else "",
         "",
@@ -117,7 +117,7 @@ def write_fault(fault: Fault) -> tuple[bytes, int, dict[str, str]]:
     if fault.request_id:
         headers["x-generation-id"] = fault.request_id
     error = error_object(fault)
-    return jsontext.encode({"error": error}), int(error["code"]), headers
+    return json_text.encode({"error": error}), int(error["code"]), headers
 
 
 def error_object(fault: Fault) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 A detail holds the call and its result, both as text, and the name of any tool (schema of 2026-08). Details that stand
 for other dialects' uses are written for clients only, with a marked id: nothing shows that OpenRouter takes details
-which it did not make (2026-11). In a request such uses are text (`codec/hosted_text.py`).
+which it did not make (2026-11). In a request such uses are text (`codec/hosted_calls_as_text.py`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 from msgspec import Raw
 
 from ...canon.parts import ELSEWHERE, Citation, HostedCall, HostedResult, Opaque, Part, Path, Text
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.hosted_calls import arguments, foreign_id, mapped, members, objects, own_id, use_id, word
-from ...codec.hosted_text import files, output, program, stdout, write_as_text
-from ...codec.seals import MARK
-from ...crossing import Crossing
+from ...codec.hosted_calls_as_text import files, output, program, stdout, write_as_text
+from ...codec.packed_seals import MARK
+from ...context import Crossing
 from .wire import NAME
 
 DETAIL = "reasoning.server_tool_call"
@@ -31,10 +31,10 @@ _PREFIXES = {_RUN: "run_", _MCP: "mcp_"}
 
 def read_hosted(value: Raw, at: Path) -> tuple[Opaque, ...]:
     """A detail of another kind than thoughts: a hosted call and its result where it is one."""
-    kind = jsontext.kind(value)
+    kind = json_text.kind(value)
     if kind != DETAIL:
         return (Opaque(NAME, kind, value, at=at),)
-    detail = jsontext.plain(value)
+    detail = json_text.plain(value)
     name = word(detail, "tool_name")
     family = name.removeprefix("openrouter:")
     call_id = word(detail, "tool_call_id") or word(detail, "id")
@@ -95,7 +95,7 @@ def write_hosted(call: HostedCall, result: HostedResult | None, crossing: Crossi
     if call.server and not left:
         left = "the name of the MCP server has no place"
     mapped(call, result, crossing, DETAIL, left, request=False)
-    return (Opaque(NAME, DETAIL, jsontext.raw(detail), at=call.at),)
+    return (Opaque(NAME, DETAIL, json_text.raw(detail), at=call.at),)
 
 
 def _written_run(result: HostedResult | None) -> str:
@@ -103,7 +103,7 @@ def _written_run(result: HostedResult | None) -> str:
     if result is None or (result.exit_code is None and not result.is_error):
         return output(result)
     code = int(result.is_error) if result.exit_code is None else result.exit_code
-    return jsontext.encode({"stdout": stdout(result), "stderr": result.stderr, "exit_code": code}).decode()
+    return json_text.encode({"stdout": stdout(result), "stderr": result.stderr, "exit_code": code}).decode()
 
 
 def _written(result: HostedResult | None) -> str:
@@ -114,7 +114,7 @@ def _written(result: HostedResult | None) -> str:
     pages = [_page(page) for page in result.sources]
     if words and pages:
         pages[0]["content"] = "\n".join(words)
-    return jsontext.encode(pages).decode() if pages else "\n".join(words)
+    return json_text.encode(pages).decode() if pages else "\n".join(words)
 
 
 def _page(page: Citation) -> dict[str, Any]:

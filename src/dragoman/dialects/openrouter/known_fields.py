@@ -14,7 +14,7 @@ from ...canon.losses import Severity
 from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, ToolCall, ToolResult
 from ...canon.tools import HostedTool, Tool
 from ...canon.turns import Turn
-from ...crossing import Crossing
+from ...context import Crossing
 from . import wire
 
 Tools = tuple[Tool | HostedTool, ...]
@@ -76,7 +76,7 @@ def _of_tool(tool: Tool, crossing: Crossing) -> Tool:
 
 def _of_part(part: Part, crossing: Crossing) -> Part | None:
     if type(part) is Reasoning:
-        return part  # in which field it stood is remembered on it, and `details.py` reports the rest
+        return part  # in which field it stood is remembered on it, and `reasoning_details.py` reports the rest
     if type(part) is Opaque and part.dialect == wire.CHAT and part.kind not in _PARTS:
         crossing.lose("part.dropped", part.at, part.kind)
         return None

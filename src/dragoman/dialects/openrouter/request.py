@@ -11,17 +11,17 @@ from ...canon.parts import Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ...canon.request import Request
 from ...canon.tools import HostedTool
 from ...canon.turns import Turn
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Admitted
 from ...codec.extras import carried, restore
-from ...codec.recall import skimmer
-from ...crossing import Crossing
+from ...context import Crossing
+from ...fast.prefix import skimmer
 from ..openai_chat import request as chat
-from ..openai_chat.history import NO_INPUT
+from ..openai_chat.history_writer import NO_INPUT
 from . import known_fields, wire
-from .details import own_thought, read_details, read_images, said, sealed_calls, tell
-from .fitted import capped, fitted_turn, marks_homed, marks_taken
-from .hosted import DEFERRED_TOOLS, take_deferred_search, take_plugins
+from .hosted_tools import DEFERRED_TOOLS, take_deferred_search, take_plugins
+from .part_fields import capped, fitted_turn, marks_homed, marks_taken
+from .reasoning_details import own_thought, read_details, read_images, said, sealed_calls, tell
 from .settings import fitted_settings, own_settings, read_settings, take_image_wish, take_own, with_image_wish
 from .tools import choice_homed, fitted_tools, own_choice, own_tools, take_search, tools_homed
 
@@ -108,7 +108,7 @@ def take_message(message: wire.Message, at: tuple[str | int, ...], crossing: Cro
                 words = said(taken.thoughts)
                 if words or not message.reasoning:
                     # It repeats the details; where it does not, a second text of its own would be a loss elsewhere.
-                    again = {"reasoning": jsontext.raw(message.reasoning)}
+                    again = {"reasoning": json_text.raw(message.reasoning)}
                     if message.reasoning != words:
                         wire.report(crossing, at, again)
                     taken.fields = {**fields, **again}
@@ -227,18 +227,18 @@ def told_turn(turn: Turn, crossing: Crossing, mine: bool) -> Turn:
     told = tell(turn.parts, crossing, request=True, mine=mine)
     fields: dict[str, Any] = {}
     if told.details:
-        fields["reasoning_details"] = jsontext.raw(told.details)
+        fields["reasoning_details"] = json_text.raw(told.details)
     if told.reasoning:
-        fields["reasoning"] = jsontext.raw(told.reasoning)
+        fields["reasoning"] = json_text.raw(told.reasoning)
     if told.images:
-        fields["images"] = jsontext.raw(told.images)
+        fields["images"] = json_text.raw(told.images)
     if fields:
         extra = wire.with_chat(extra, fields)
         if all(isinstance(part, Opaque) and part.dialect != wire.CHAT for part in told.parts):
             # Chat has no message of nothing but thoughts or images: it is written whole.
             for part in told.parts:
                 crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else "")
-            message = jsontext.raw(restore({"role": "assistant", "content": None}, extra, wire.CHAT))
+            message = json_text.raw(restore({"role": "assistant", "content": None}, extra, wire.CHAT))
             return Turn("user", (Opaque(wire.CHAT, "assistant", message, at=turn.at),), "", None, turn.at)
     turn = Turn("assistant", told.parts, turn.name, extra, turn.at)
     return marks_homed(turn) if mine else fitted_turn(turn, crossing)

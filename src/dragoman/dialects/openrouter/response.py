@@ -10,20 +10,20 @@ from msgspec import Raw
 from ...canon.parts import Extra, Part, Path, ToolCall
 from ...canon.request import Request
 from ...canon.response import Alternative, Response, Stop, StopReason, Usage
-from ...codec import jsontext
+from ...codec import json_text
 from ...codec.admit import Admitted
-from ...codec.endings import GAP, failure, with_failure
 from ...codec.extras import carried
+from ...codec.failed_answers import GAP, failure, with_failure
 from ...codec.faults import said_nothing
-from ...crossing import Crossing
+from ...context import Crossing
 from ...errors import WireError
 from ..openai_chat import response as chat
 from ..openai_chat.message import write_assistant
-from ..openai_chat.results import write_results_messages
+from ..openai_chat.tool_results import write_results_messages
 from ..openai_chat.wire import Annotation, check_message
 from . import wire
-from .details import tell
-from .fitted import fitted_turn, marks_homed
+from .part_fields import fitted_turn, marks_homed
+from .reasoning_details import tell
 from .request import Taken, own_parts, take_message
 
 _ERROR = Raw(b'"error"')
@@ -117,14 +117,14 @@ def _take_choice(choice: wire.AnswerChoice, number: int, crossing: Crossing) -> 
     taken = take_message(choice.message, (*at, "message"), crossing)
     error = ""
     if choice.error and not said_nothing(choice.error):
-        said = jsontext.plain(choice.error)
+        said = json_text.plain(choice.error)
         message = said.get("message") if isinstance(said, dict) else said
         error = message if isinstance(message, str) else ""
         if crossing.target != wire.NAME and not error:
             wire.report(crossing, at, {"error": choice.error})
         choice.finish_reason = choice.finish_reason or "error"
     native = choice.native_finish_reason
-    cut = was_cut(choice.finish_reason, jsontext.plain(native) if native else None)
+    cut = was_cut(choice.finish_reason, json_text.plain(native) if native else None)
     return _Choice({**fields, **_below(taken.fields, "message/")}, taken, error, cut)
 
 
@@ -173,8 +173,8 @@ def _below(fields: dict[str, Raw], path: str) -> dict[str, Raw]:
 def _refuse_fault(body: bytes) -> None:
     """A fault that came with status 200 is no answer: it must not look like one. `read_fault` reads it."""
     try:
-        said = jsontext.fields(body).get("error")
-        error = jsontext.decode(said) if said is not None else None
+        said = json_text.fields(body).get("error")
+        error = json_text.decode(said) if said is not None else None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return
     if error:
@@ -192,10 +192,10 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
     if not mine:
         fingerprint = (extra or {}).get(wire.CHAT, {}).get(_PRINT, _NULL)
         # Clients of this dialect want to be told who answered: Pydantic AI refuses an answer without it.
-        extra = wire.with_chat(extra, {_PRINT: fingerprint, "provider": jsontext.raw(came_from)})
+        extra = wire.with_chat(extra, {_PRINT: fingerprint, "provider": json_text.raw(came_from)})
     stop, native = written_stop(response.stop, crossing)
     if native:
-        extra = wire.with_chat(extra, {f"choices/0/{_NATIVE}": jsontext.raw(native)})
+        extra = wire.with_chat(extra, {f"choices/0/{_NATIVE}": json_text.raw(native)})
     others = []
     for i, one in enumerate(response.alternatives):
         parts, fields = _told(with_failure(one.parts, failed(one.stop), GAP), crossing, mine)
@@ -203,7 +203,7 @@ def write_response(response: Response, crossing: Crossing) -> bytes:
         own = _beside(own, _below(fields, "message/")) if fields else own
         ended, native = written_stop(one.stop, crossing, i + 1)
         if native:
-            own = wire.with_chat(own, {_NATIVE: jsontext.raw(native)})
+            own = wire.with_chat(own, {_NATIVE: json_text.raw(native)})
         others.append(Alternative(parts, ended, own))
     out = Response(
         told[0],
@@ -264,10 +264,10 @@ def _told(parts: tuple[Part, ...], crossing: Crossing, mine: bool) -> tuple[tupl
     told = tell(parts, crossing, request=False, mine=mine)
     fields: dict[str, Any] = {}
     if told.details:
-        fields["reasoning"] = jsontext.raw(told.thought or None)
-        fields["reasoning_details"] = jsontext.raw(told.details)
+        fields["reasoning"] = json_text.raw(told.thought or None)
+        fields["reasoning_details"] = json_text.raw(told.details)
     if told.images:
-        fields["images"] = jsontext.raw(told.images)
+        fields["images"] = json_text.raw(told.images)
     return told.parts, fields
 
 
@@ -284,7 +284,7 @@ def written_stop(stop: Stop, crossing: Crossing, number: int = 0) -> tuple[Stop,
     extra: Extra | None = wire.homed(stop.extra)
     native = stop.word if not wire.own(stop.extra) else ""
     if crossing.source == wire.CHAT and extra is not None and wire.CHAT in extra:
-        word = jsontext.plain(extra[wire.CHAT]["finish_reason"])
+        word = json_text.plain(extra[wire.CHAT]["finish_reason"])
         if word not in _WORDS:
             native = str(word) if word != "function_call" else ""
             extra = None
@@ -324,4 +324,4 @@ def write_results(response: Response, results: Request, crossing: Crossing) -> b
             write_results_messages(turn, calls, messages, crossing)
     finally:
         crossing.source = came_from
-    return jsontext.encode(messages)
+    return json_text.encode(messages)

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...rule import Breach, Subject, rule, rules_of
-from ...rulekit import declarations, frames, given, items, listed, quoted, sub, whole, word
+from ...rules.helpers import declarations, frames, given, items, listed, quoted, sub, whole, word
+from ...rules.rule import Breach, Subject, rule, rules_of
 from ..openai_chat.rules import RULES as CHAT
 
 _NOT_HERE = frozenset({"OAC-008", "OAC-014", "OAC-015", "OAC-016"})

@@ -10,10 +10,10 @@ from msgspec import Raw
 
 from ...canon.parts import Extra, Path
 from ...canon.request import Request, Settings
-from ...codec import jsontext
-from ...codec.effort import wanted
+from ...codec import json_text
 from ...codec.extras import carried
-from ...crossing import Crossing
+from ...codec.reasoning_effort import wanted
+from ...context import Crossing
 from ..openai_chat.tools import lifetime
 from . import known_fields, wire
 
@@ -40,18 +40,18 @@ def take_own(request: wire.ChatRequest, crossing: Crossing) -> dict[str, Raw]:
     wire.report(crossing, (), fields)
     wish, other = request.reasoning, request.reasoning_effort
     if wish is not None and other is not None and wish.effort not in (None, other):
-        wire.report(crossing, (), {"reasoning_effort": jsontext.raw(other)})  # the object is the last word
+        wire.report(crossing, (), {"reasoning_effort": json_text.raw(other)})  # the object is the last word
     for name in _KEEP:
         value = getattr(request, name)
         if value is not None and value is not wire.NONE:
-            fields[name] = jsontext.raw(value)
+            fields[name] = json_text.raw(value)
     return fields
 
 
 def take_image_wish(request: wire.ChatRequest, crossing: Crossing) -> bool:
     """Take the wish for images out of a request before Chat's reader sees it: Chat has no such modality. True where
     the target's requests can ask for images."""
-    wished = jsontext.plain(request.modalities) if request.modalities and crossing.target != wire.NAME else None
+    wished = json_text.plain(request.modalities) if request.modalities and crossing.target != wire.NAME else None
     if not isinstance(wished, list) or "image" not in wished:
         return False
     others = [word for word in wished if word not in ("image", "text")]
@@ -60,7 +60,7 @@ def take_image_wish(request: wire.ChatRequest, crossing: Crossing) -> bool:
         return True
     if crossing.target == wire.CHAT:
         crossing.lose("field.dropped", ("modalities", wished.index("image")), "answers of Chat hold no images")
-        request.modalities = jsontext.raw([word for word in wished if word != "image"]) if others else wire.NONE
+        request.modalities = json_text.raw([word for word in wished if word != "image"]) if others else wire.NONE
     return False
 
 
@@ -124,7 +124,7 @@ def own_settings(request: Request) -> tuple[Settings, Extra | None]:
         silent["cache"] = None
     if "reasoning" in own and extra is not None:
         # First, and as an object: what nobody knows of it stands in the extra as well.
-        wish: Any = jsontext.fields(own["reasoning"])
+        wish: Any = json_text.fields(own["reasoning"])
         rest = {name: value for name, value in extra[wire.CHAT].items() if name != "reasoning"}
         extra = {wire.CHAT: {"reasoning": wish, **rest}}
     return (msgspec.structs.replace(request.settings, **silent) if silent else request.settings), extra
@@ -142,21 +142,21 @@ def fitted_settings(request: Request, crossing: Crossing) -> tuple[Settings, Ext
         if name in unread:
             crossing.lose("field.dropped", ("reasoning", name), "another field of the request says otherwise")
     if wish or unread:
-        fields["reasoning"] = jsontext.raw({**unread, **wish})
+        fields["reasoning"] = json_text.raw({**unread, **wish})
     if settings.effort is not None or settings.budget is not None or settings.thoughts is not None:
         changes = {"effort": None, "budget": None, "thoughts": None}
     if settings.top_k is not None and "top_k" not in crossing.profile.refuses:
         changes["top_k"] = None
         whole = int(settings.top_k)
-        fields["top_k"] = jsontext.raw(whole if whole == settings.top_k else settings.top_k)
+        fields["top_k"] = json_text.raw(whole if whole == settings.top_k else settings.top_k)
     if settings.images and crossing.profile.image_output:
-        fields["modalities"] = jsontext.raw(["image", "text"])
+        fields["modalities"] = json_text.raw(["image", "text"])
     elif settings.images:
         # Any other model is a 404: "No endpoints found that support the requested output modalities" (2026-09).
         crossing.lose("field.dropped", at.get("images", ()), "the model is not known to make images")
     if settings.cache is not None:
         changes["cache"] = None
-        fields["cache_control"] = jsontext.raw(cache_mark(settings.cache, at.get("cache", ()), crossing))
+        fields["cache_control"] = json_text.raw(cache_mark(settings.cache, at.get("cache", ()), crossing))
     if settings.n is not None:
         changes["n"] = None
         if settings.n > 1:
@@ -175,8 +175,8 @@ def _unread_reasoning(extra: Extra | None) -> tuple[Extra | None, dict[str, Raw]
     unread: dict[str, Raw] = {}
     left: dict[str, Raw] = {}
     for name, value in fields.items():
-        if name == "reasoning" and jsontext.is_object(value):
-            unread.update(jsontext.fields(value))
+        if name == "reasoning" and json_text.is_object(value):
+            unread.update(json_text.fields(value))
         elif name.startswith("reasoning/"):
             unread[name.partition("/")[2].replace("~1", "/").replace("~0", "~")] = value
         else:
@@ -223,6 +223,6 @@ def _fitted_extra(extra: Extra | None, settings: Settings, crossing: Crossing) -
                 crossing.lose("field.dropped", tuple(name.split("/")), severity=severity)  # type: ignore[arg-type]
         elif name not in _DOUBLED:
             left[name] = value
-        elif bytes(value) != jsontext.encode(getattr(settings, name)):
+        elif bytes(value) != json_text.encode(getattr(settings, name)):
             crossing.lose("field.dropped", (name,), "this dialect has one field for both")
     return known_fields.of_request({**extra, wire.CHAT: left}, crossing)

@@ -10,15 +10,15 @@ from msgspec import Raw
 from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start, Template
 from ...canon.parts import Media, Opaque, Reasoning, Seal, ToolCall, held_elsewhere
 from ...canon.response import Stop
-from ...codec import jsontext, seals, service_tiers
-from ...codec.endings import cut_short
-from ...crossing import Crossing
+from ...codec import json_text, packed_seals, service_tiers
+from ...codec.failed_answers import cut_short
+from ...context import Crossing
 from ..openai_chat import stream_writer as chat
-from ..openai_chat.details import TEXT
+from ..openai_chat.reasoning_details import TEXT
 from ..openai_chat.response import write_usage
 from . import wire
-from .details import detail_id, made, shown_id, write_image
 from .faults import error_object
+from .reasoning_details import detail_id, made, shown_id, write_image
 from .response import failed, homed_usage, written_stop
 
 _END = b"]}\n\n"
@@ -59,7 +59,7 @@ class StreamWriter(chat.StreamWriter):
 
     def _chunk(self, answer: int, delta: bytes, finish: bytes = b"null") -> bytes:
         if self._native and finish != b"null":
-            finish += b',"native_finish_reason":' + jsontext.encode(self._native)
+            finish += b',"native_finish_reason":' + json_text.encode(self._native)
         return super()._chunk(answer, delta, finish)
 
     def _start(self, event: Start) -> bytes:
@@ -97,7 +97,7 @@ class StreamWriter(chat.StreamWriter):
 
     def _delta(self, event: PartDelta) -> bytes:
         if event.index in self._wrapped and event.text:
-            event = PartDelta(event.index, jsontext.encode(event.text)[1:-1].decode(), event.seal)
+            event = PartDelta(event.index, json_text.encode(event.text)[1:-1].decode(), event.seal)
         if event.seal is not None and isinstance(self._parts[event.index][0], ToolCall):
             part, answer = self._parts[event.index]
             detail = made("", event.seal, self._next(answer), detail_id(part.id) if isinstance(part, ToolCall) else "")
@@ -171,18 +171,18 @@ def _place(thought: _Thought) -> dict[str, Any]:
 
 def _proof(seal: Seal, thought: _Thought) -> Any:
     """The detail that a seal of this dialect is, or the delta that brings another's."""
-    if seal.dialect == wire.NAME and jsontext.is_object(seal.data):
+    if seal.dialect == wire.NAME and json_text.is_object(seal.data):
         if not thought.said or thought.held:
             return Raw(seal.data)
         # Its words are told already: the rest, under the number they were told with.
-        fields = {name: value for name, value in jsontext.fields(seal.data).items() if name not in ("text", "summary")}
+        fields = {name: value for name, value in json_text.fields(seal.data).items() if name not in ("text", "summary")}
         return {**fields, "type": TEXT, "index": thought.index}
     if not thought.said:
         return made("", seal, thought.index)
-    delta = {"type": TEXT, "signature": seals.pack(seal), **_place(thought)}
+    delta = {"type": TEXT, "signature": packed_seals.pack(seal), **_place(thought)}
     return {**delta, "text": "".join(thought.held)} if thought.held else delta
 
 
 def _line(value: Any) -> bytes:
     """JSON on one line: a line end in carried JSON would end the frame's data."""
-    return jsontext.encode(value).replace(b"\r", b" ").replace(b"\n", b" ")
+    return json_text.encode(value).replace(b"\r", b" ").replace(b"\n", b" ")

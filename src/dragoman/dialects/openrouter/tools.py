@@ -11,14 +11,14 @@ from msgspec import Raw
 from ...canon.parts import Extra
 from ...canon.request import Request
 from ...canon.tools import Choice, HostedTool, Tool
-from ...codec import jsontext
-from ...codec.custom import wrap_tool
-from ...codec.hosted import forced
-from ...crossing import Crossing
+from ...codec import json_text
+from ...codec.custom_tools import wrap_tool
+from ...codec.hosted_tools import forced
+from ...context import Crossing
 from ..openai_chat import tools as chat
 from . import known_fields, wire
-from .fitted import MARK, mark_taken, report_mark
-from .hosted import HOSTED, split_deferred_search
+from .hosted_tools import HOSTED, split_deferred_search
+from .part_fields import MARK, mark_taken, report_mark
 from .settings import cache_mark
 
 Tools = tuple[Tool | HostedTool, ...]
@@ -76,7 +76,7 @@ def own_choice(choice: Choice | None, crossing: Crossing) -> Choice | None:
     if choice is None or choice.extra is None or wire.CHAT not in choice.extra:
         return choice
     if crossing.target != wire.NAME:
-        kind = jsontext.kind(next(iter(choice.extra[wire.CHAT].values())))
+        kind = json_text.kind(next(iter(choice.extra[wire.CHAT].values())))
         if forced(kind, HOSTED):
             return Choice("one", (kind,), at=choice.at, hosted=True)
     if crossing.target == wire.CHAT:
@@ -207,7 +207,7 @@ def _fitted_tool(tool: Tool, crossing: Crossing) -> Tool:
     if tool.cache is not None:
         changes["cache"] = None
         if MARK not in (tool.extra or {}).get(wire.CHAT, {}):
-            fields[MARK] = jsontext.raw(cache_mark(tool.cache, tool.at, crossing))
+            fields[MARK] = json_text.raw(cache_mark(tool.cache, tool.at, crossing))
     if fields:
         changes["extra"] = wire.with_chat(tool.extra, fields)
     return msgspec.structs.replace(tool, **changes) if changes else tool

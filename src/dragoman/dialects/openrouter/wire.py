@@ -14,7 +14,7 @@ from msgspec import Raw, field
 from ...canon.parts import Extra, Path
 from ...codec.admit import Door, Unknown
 from ...codec.extras import Fields
-from ...crossing import Crossing
+from ...context import Crossing
 from ..openai_chat import wire as chat
 
 NAME = "openrouter"

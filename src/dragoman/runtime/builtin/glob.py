@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import confine, filtering, globs, walk
+from .. import confine, file_filters, file_walk, globs
 from ..confine import Place
+from ..file_walk import Entry
 from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
-from ..walk import Entry
 
 ALWAYS_OUT = (".git/", "node_modules/")
 
@@ -61,12 +61,12 @@ class Glob(Tool):
         matched: list[Entry] = []
         skipped: list[Entry] = []
         for where in places:
-            found = filtering.ignores(where, options).also(where.path, ALWAYS_OUT)
+            found = file_filters.ignores(where, options).also(where.path, ALWAYS_OUT)
             base, wanted = _from(pattern, where, arguments.get("case_sensitive", False))
-            entries = await walk.gathered(walk.files(where, found, around.workspace, skipped))
+            entries = await file_walk.gathered(file_walk.files(where, found, around.workspace, skipped))
             matched += [entry for entry in entries if wanted.fullmatch(entry.path.relative_to(base).as_posix())]
         within = ", ".join([str(where.path) for where in places])
-        left_out = filtering.counted(skipped)
+        left_out = file_filters.counted(skipped)
         if not matched:
             said = f"No files found matching pattern '{pattern}' within {within} {left_out}".rstrip()
             return Outcome(said, "No files found")

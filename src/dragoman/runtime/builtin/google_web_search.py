@@ -9,8 +9,8 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from ..cited_sources import Source, cited, listed
 from ..fetch import fetch
-from ..sources import Source, cited, listed
 from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
 
 MAX_RESULTS = 10

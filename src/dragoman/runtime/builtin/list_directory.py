@@ -6,7 +6,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
-from .. import confine, filtering, globs, walk
+from .. import confine, file_filters, file_walk, globs
 from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
 
 
@@ -23,7 +23,7 @@ class ListDirectory(Tool):
                 "items": {"type": "string"},
                 "description": "Glob patterns of names to leave out.",
             },
-            "file_filtering_options": filtering.OPTIONS,
+            "file_filtering_options": file_filters.OPTIONS,
         },
         "required": ["path"],
     }
@@ -41,13 +41,13 @@ class ListDirectory(Tool):
             raise ToolError("file_not_found", f"Directory not found or inaccessible: {where.path}")
         if not stat.S_ISDIR(status.st_mode):
             raise ToolError("path_is_not_a_directory", f"Path is not a directory: {where.path}")
-        found = filtering.ignores(where, arguments.get("file_filtering_options"))
-        entries = walk.listed(where, found, around.workspace)
+        found = file_filters.ignores(where, arguments.get("file_filtering_options"))
+        entries = file_walk.listed(where, found, around.workspace)
         patterns = [globs.compiled(pattern) for pattern in arguments.get("ignore", ())]
         shown = [entry for entry in entries if not any(pattern.fullmatch(entry.path.name) for pattern in patterns)]
         skipped = [entry for entry in shown if entry.ignored]
         shown = sorted([entry for entry in shown if not entry.ignored], key=lambda entry: not entry.is_folder)
-        left_out = filtering.counted(skipped)
+        left_out = file_filters.counted(skipped)
         if not shown:
             said = f"Directory {where.path} is empty."
             return Outcome(f"{said} {left_out}".rstrip(), "Directory is empty.")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...canon.parts import Media
-from .. import confine, filtering, reading
+from .. import confine, file_content, file_filters
 from ..tool import Kind, Outcome, Surroundings, Tool
 
 
@@ -36,13 +36,13 @@ class ReadFile(Tool):
             return "Offset must be a whole number, and not negative."
         if limit < 1 or limit != int(limit):
             return "Limit must be a whole number, and positive."
-        return filtering.withheld(confine.place(path, around.workspace))
+        return file_filters.withheld(confine.place(path, around.workspace))
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         where = confine.place(arguments["absolute_path"], around.workspace)
         limit = arguments.get("limit")
         count = None if limit is None else int(limit)
-        found = await asyncio.to_thread(reading.read, where, int(arguments.get("offset", 0)), count)
+        found = await asyncio.to_thread(file_content.read, where, int(arguments.get("offset", 0)), count)
         if isinstance(found, Media):
             return Outcome((found,), f"Read {found.kind} file: {where.path}")
         if found.whole:
@@ -53,11 +53,11 @@ class ReadFile(Tool):
         return Outcome(_excerpt(found), f"Read lines {found.start + 1}-{found.end} of {found.total} from {where.path}")
 
 
-def _excerpt(found: reading.Lines) -> str:
+def _excerpt(found: file_content.Lines) -> str:
     """A piece of a file, with where it stands and how to read on."""
     said = f"The content is truncated: lines {found.start + 1}-{found.end} of {found.total} total lines are shown."
     if found.cut:
-        said += f" Lines of more than {reading.MAX_LINE} characters are cut."
+        said += f" Lines of more than {file_content.MAX_LINE} characters are cut."
     if found.end < found.total:
         said += f" To read on, call read_file with offset: {found.end}."
     return f"[{said}]\n{found.text}"

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...canon.parts import Media, Text
-from .. import confine, filtering, globs, reading, walk
+from .. import confine, file_content, file_filters, file_walk, globs
 from ..confine import Place
-from ..reading import Lines
+from ..file_content import Lines
 from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
 
 MAX_FILES = 1000
@@ -60,7 +60,7 @@ class ReadManyFiles(Tool):
                 "type": "boolean",
                 "description": "Leave out what is seldom meant, such as node_modules. True unless said.",
             },
-            "file_filtering_options": filtering.OPTIONS,
+            "file_filtering_options": file_filters.OPTIONS,
         },
         "required": ["paths"],
     }
@@ -120,7 +120,9 @@ async def _files(arguments: Mapping[str, Any], around: Surroundings) -> tuple[li
                 found.setdefault(file.where.path, file)
             if not below:
                 missed.append(f"{given} (no file matches)")
-        elif left_out := walk.reason(where, filtering.ignores(Place(where.root, ()), options).also(where.root, out)):
+        elif left_out := file_walk.reason(
+            where, file_filters.ignores(Place(where.root, ()), options).also(where.root, out)
+        ):
             missed.append(f"{given} ({'git-ignored' if left_out == 'git' else 'ignored or excluded'})")
         else:
             found.setdefault(where.path, _File(where, given, True))
@@ -139,12 +141,12 @@ async def _below(base: str, pattern: str, left_out: tuple[Any, list[str]], works
         if not folder.is_dir():
             continue
         where = confine.place(folder, workspace)
-        known = filtering.ignores(where, options).also(where.root, out)
-        top = filtering.ignores(Place(where.root, ()), options).also(where.root, out)
-        for entry in await walk.gathered(walk.files(where, known, workspace)):
+        known = file_filters.ignores(where, options).also(where.root, out)
+        top = file_filters.ignores(Place(where.root, ()), options).also(where.root, out)
+        for entry in await file_walk.gathered(file_walk.files(where, known, workspace)):
             if wanted.fullmatch(entry.path.relative_to(where.path).as_posix()):
                 found = confine.place(entry.path, workspace)
-                if found.path != entry.path and walk.reason(found, top):
+                if found.path != entry.path and file_walk.reason(found, top):
                     continue  # a link to what is left out
                 relative = not base.startswith("/") and where.root == confine.real(workspace[0])
                 shown = entry.path.relative_to(where.root).as_posix() if relative else str(entry.path)
@@ -165,14 +167,14 @@ def _contents(files: list[_File]) -> tuple[list[Text | Media], list[str]]:
     skipped: list[str] = []
     size = 0
     for file in files:
-        if reading.mime_of(file.where) and not file.named:
+        if file_content.mime_of(file.where) and not file.named:
             skipped.append(f"{file.shown} (media that was not named)")
             continue
         if size > MAX_CHARACTERS:
             skipped.append(f"{file.shown} (too much text already)")
             continue
         try:
-            found = reading.read(file.where)
+            found = file_content.read(file.where)
         except ToolError as error:
             skipped.append(f"{file.shown} ({error.kind})")
             continue

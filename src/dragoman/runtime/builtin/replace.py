@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import confine, edits, matching, textfile
-from ..edits import Edit
+from .. import confine, edit_matching, file_edit, text_file
+from ..file_edit import Edit
 from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
 
 
@@ -37,31 +37,31 @@ class Replace(Tool):
         expected = arguments.get("expected_replacements", 1)
         if expected != int(expected):
             return "expected_replacements must be a whole number."
-        return edits.checked(arguments, around)
+        return file_edit.checked(arguments, around)
 
     async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
-        return edits.confirmation(_planned(arguments, around))
+        return file_edit.confirmation(_planned(arguments, around))
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         edit = _planned(arguments, around)
         path = arguments["file_path"]
         if edit.creates:
-            return edits.made(edit, around, f"Created new file: {path} with provided content.")
-        return edits.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
+            return file_edit.made(edit, around, f"Created new file: {path} with provided content.")
+        return file_edit.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
 
 
 def _planned(arguments: Mapping[str, Any], around: Surroundings) -> Edit:
     where = confine.place(arguments["file_path"], around.workspace)
     path, old, new = where.path, arguments["old_string"], arguments["new_string"]
     expected = int(arguments.get("expected_replacements", 1))
-    was = textfile.read(where)
+    was = text_file.read(where)
     if was.was is None:
         if old:
             raise ToolError("file_not_found", f"File not found: {path}. Use an empty old_string to create a new file.")
         return Edit(where, was, new)
     if not old:
         raise ToolError("attempt_to_create_existing_file", f"File already exists, cannot create: {path}")
-    changed, count = matching.exact(was.text, old, new, was.end)
+    changed, count = edit_matching.exact(was.text, old, new, was.end)
     if count == 0:
         said = f"Failed to edit, 0 occurrences found for old_string in {path}. The exact text was not found."
         raise ToolError("edit_no_occurrence_found", f"{said} Read the file again, and mind whitespace and indentation.")

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import confine, processes
-from ..commands import roots
 from ..processes import Ended, Left
 from ..sandbox import ProcessStart, Sandbox, unconfined
+from ..shell_programs import roots
 from ..tool import Confirmation, Failure, Kind, Outcome, Surroundings, Tool, ToolError
 
 SECONDS = 120.0

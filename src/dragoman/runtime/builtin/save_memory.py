@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from ...store.own_files import require_only_owner_writes
-from .. import confine, edits, textfile
+from .. import confine, file_edit, text_file
 from ..confine import Place
-from ..edits import Edit
+from ..file_edit import Edit
 from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
 
 FILE = "memory.md"
@@ -37,7 +37,7 @@ class SaveMemory(Tool):
 
     async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
         edit = _planned(arguments["fact"], around)
-        diff = textfile.difference(edit.where, edit.was, edit.new)
+        diff = text_file.difference(edit.where, edit.was, edit.new)
         return Confirmation(f"Remember: {_line(arguments['fact'])}", "remember", diff)
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
@@ -45,7 +45,7 @@ class SaveMemory(Tool):
         edit = _planned(fact, around)
         try:
             edit.where.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-            made = edits.made(edit, around, "")
+            made = file_edit.made(edit, around, "")
             if edit.creates:  # a file that others can write is refused when it is read
                 edit.where.path.chmod(0o600)
         except (ToolError, OSError) as error:
@@ -59,10 +59,10 @@ class SaveMemory(Tool):
 def remembered(config: Path) -> str:
     """All that is to be remembered, for a new conversation; "" for nothing. ConfigError where others can write it."""
     place = _place(config)
-    found = textfile.read(place)
+    found = text_file.read(place)
     if found.was is not None:
         require_only_owner_writes(place.path, found.was)
-    return textfile.shown(found.text)
+    return text_file.shown(found.text)
 
 
 def _place(config: Path) -> Place:
@@ -76,7 +76,7 @@ def _planned(fact: str, around: Surroundings) -> Edit:
         raise _failed("There is no folder for what is to be remembered.")
     where = _place(around.config)
     try:
-        was = textfile.read(where)
+        was = text_file.read(where)
     except ToolError as error:
         raise _failed(error) from error
     return Edit(where, was, with_fact(was.text, fact))

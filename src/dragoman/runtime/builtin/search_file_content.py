@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from .. import confine, globs, grep, processes, textfile, walk
+from .. import confine, file_walk, globs, line_search, processes, text_file
 from ..confine import Place
 from ..tool import Kind, Outcome, Surroundings, Tool, ToolError
 
@@ -103,7 +103,7 @@ class SearchFileContent(Tool):
             return await _listen(command, where.path, b"", limit, kept, around)
         found = await _files(where, include, around.workspace)
         paths = b"".join([os.fsencode(path.relative_to(where.root)) + b"\0" for path in found])
-        command = [sys.executable, "-I", str(Path(grep.__file__)), pattern]
+        command = [sys.executable, "-I", str(Path(line_search.__file__)), pattern]
         return await _listen(command, where.root, paths, limit, kept, around)
 
 
@@ -115,7 +115,9 @@ async def _files(where: Place, include: str, workspace: Sequence[Path]) -> list[
     """The files to search: links are none, what they lead to is found by itself."""
     form = include.removeprefix("!")
     wanted = globs.compiled((form.removeprefix("/") if "/" in form else f"**/{form}") if form else "**")
-    found = [entry.path for entry in await walk.gathered(walk.files(where, walk.ignores(where), workspace))]
+    found = [
+        entry.path for entry in await file_walk.gathered(file_walk.files(where, file_walk.ignores(where), workspace))
+    ]
     return [
         path
         for path in found
@@ -130,14 +132,14 @@ class _Kept:
     def __init__(self, where: Place, workspace: Sequence[Path]) -> None:
         self._where = where
         self._workspace = workspace
-        self._found = walk.ignores(where)
+        self._found = file_walk.ignores(where)
         self._known: dict[Path, bool] = {}
 
     def __call__(self, path: Path) -> bool:
         known = self._known.get(path)
         if known is None:
             steps = path.relative_to(self._where.root).parts
-            known = not walk.reason(Place(self._where.root, steps), self._found, len(self._where.steps))
+            known = not file_walk.reason(Place(self._where.root, steps), self._found, len(self._where.steps))
             self._known[path] = known = known and confine.inside(path, self._workspace)
         return known
 
@@ -216,7 +218,7 @@ def _match(line: bytes, folder: Path) -> Match | None:
     if not isinstance(record, dict) or record.get("type") != "match":
         return None
     data = record["data"]
-    text = textfile.shown(_text(data["lines"])).strip()
+    text = text_file.shown(_text(data["lines"])).strip()
     if len(text) > MAX_LINE:
         text = f"{text[:MAX_LINE]}... [truncated]"
     return Match(Path(os.path.normpath(folder / _text(data["path"]))), data["line_number"], text)

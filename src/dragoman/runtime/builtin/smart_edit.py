@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from ...canon.parts import Text
 from ...errors import DragomanError
-from .. import confine, edits, matching, textfile
+from .. import confine, edit_matching, file_edit, text_file
 from ..confine import Place
-from ..edits import Edit
-from ..textfile import TextFile
+from ..file_edit import Edit
+from ..text_file import TextFile
 from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
 
 REMEMBERED = 32
@@ -52,22 +52,22 @@ class SmartEdit(Tool):
         self._corrections: dict[tuple[str, str, str, str], Correction] = {}
 
     def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
-        return edits.checked(arguments, around)
+        return file_edit.checked(arguments, around)
 
     async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
-        return edits.confirmation(await self._planned(arguments, around))
+        return file_edit.confirmation(await self._planned(arguments, around))
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         edit = await self._planned(arguments, around)
         path = arguments["file_path"]
         if edit.creates:
-            return edits.made(edit, around, f"Created new file: {path} with provided content.")
-        return edits.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
+            return file_edit.made(edit, around, f"Created new file: {path} with provided content.")
+        return file_edit.made(edit, around, f"Successfully modified file: {path} ({edit.count} replacements).")
 
     async def _planned(self, arguments: Mapping[str, Any], around: Surroundings) -> Edit:
         where = confine.place(arguments["file_path"], around.workspace)
         old, new = arguments["old_string"], arguments["new_string"]
-        was = textfile.read(where)
+        was = text_file.read(where)
         if was.was is None:
             if old:
                 said = f"File not found: {where.path}. Use an empty old_string to create a new file."
@@ -110,7 +110,7 @@ class SmartEdit(Tool):
 
 
 def _found(where: Place, was: TextFile, old: str, new: str) -> Edit:
-    changed, count = matching.replaced(was.text, old, new, was.end) if old else (was.text, 0)
+    changed, count = edit_matching.replaced(was.text, old, new, was.end) if old else (was.text, 0)
     path = where.path
     if count == 0:
         said = f"Failed to edit, 0 occurrences found for old_string in {path}. The text was not found, nor one that"
@@ -132,5 +132,5 @@ def _question(arguments: Mapping[str, Any], was: TextFile) -> str:
         f"<instruction>\n{arguments['instruction']}\n</instruction>\n"
         f"<search>\n{arguments['old_string']}\n</search>\n"
         f"<replace>\n{arguments['new_string']}\n</replace>\n"
-        f"<file>\n{textfile.shown(was.text)}\n</file>\n"
+        f"<file>\n{text_file.shown(was.text)}\n</file>\n"
     )

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import DragomanError
-from .. import pages
+from .. import html_text
+from ..cited_sources import Source, cited, listed
 from ..fetch import fetch
-from ..sources import Source, cited, listed
 from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool, ToolError
 
 MAX_PAGES = 20
@@ -117,7 +117,7 @@ async def _words(get: Any, url: str) -> tuple[str, str] | str:
         return str(error)
     if not 200 <= page.status < 300:
         return f"status {page.status}"
-    return await asyncio.to_thread(pages.read, page) or f"it is {page.mime}, not text"
+    return await asyncio.to_thread(html_text.read, page) or f"it is {page.mime}, not text"
 
 
 def _question(prompt: str, content: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import confine, edits, textfile
-from ..edits import Edit
+from .. import confine, file_edit, text_file
+from ..file_edit import Edit
 from ..tool import Confirmation, Kind, Outcome, Surroundings, Tool
 
 
@@ -27,21 +27,21 @@ class WriteFile(Tool):
     }
 
     def check(self, arguments: Mapping[str, Any], around: Surroundings) -> str | None:
-        return edits.checked(arguments, around)
+        return file_edit.checked(arguments, around)
 
     async def confirm(self, arguments: Mapping[str, Any], around: Surroundings) -> Confirmation | None:
-        return edits.confirmation(_planned(arguments, around))
+        return file_edit.confirmation(_planned(arguments, around))
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         edit = _planned(arguments, around)
         path = arguments["file_path"]
         new = f"Successfully created and wrote to new file: {path}."
-        return edits.made(edit, around, new if edit.creates else f"Successfully overwrote file: {path}.")
+        return file_edit.made(edit, around, new if edit.creates else f"Successfully overwrote file: {path}.")
 
 
 def _planned(arguments: Mapping[str, Any], around: Surroundings) -> Edit:
     where = confine.place(arguments["file_path"], around.workspace)
-    was = textfile.read(where)
+    was = text_file.read(where)
     content = arguments["content"]
     if was.end == "\r\n" and "\r" not in content:
         content = content.replace("\n", "\r\n")

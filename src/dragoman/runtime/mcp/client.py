@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from ... import __version__
 from ..tool import ToolError
 from .config import ServerConfig
-from .streams import Notes, transport
+from .connection_streams import Notes, transport
 
 CONNECT_SECONDS = 60.0
 """How long a server may take to be ready; some are downloaded first."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ...errors import ConfigError
 from ...store.own_files import read_named_file
-from .gate import Gate
+from .schema_gate import Gate
 
 SECTION = "mcpServers"
 _SAME = {"httpUrl": "url", "includedTools": "includeTools", "excludedTools": "excludeTools"}

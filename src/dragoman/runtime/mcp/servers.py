@@ -15,10 +15,10 @@ from msgspec import Struct
 from ...errors import ConfigError
 from ..tool import Confirmation, Kind, Outcome, Surroundings, ToolError
 from ..toolbox import Toolbox
-from . import content, names
+from . import result_content, tool_names
 from .client import Connection, Offered, Skipped
 from .config import ServerConfig
-from .gate import untyped
+from .schema_gate import untyped
 
 
 class RemoteTool:
@@ -54,7 +54,7 @@ class RemoteTool:
 
     async def run(self, arguments: Mapping[str, Any], around: Surroundings) -> Outcome:
         result = await self._connection.call(self.offered.name, arguments, _seldom(around.report))
-        return content.outcome(self.offered.name, result)
+        return result_content.outcome(self.offered.name, result)
 
 
 class Status(Struct, frozen=True):
@@ -160,7 +160,7 @@ class Servers:
         key = (connection.name, offered.name)
         name = self._names.get(key)
         if name is None or name in self._toolbox:
-            name = names.chosen(*key, self._toolbox)
+            name = tool_names.chosen(*key, self._toolbox)
         tool = RemoteTool(name, connection, offered)
         try:
             self._toolbox.add(tool)

@@ -11,7 +11,7 @@ from msgspec import Raw
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.turns import Turn
-from dragoman.codec.seals import pack
+from dragoman.codec.packed_seals import pack
 from dragoman.errors import WireError
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, read, read_messages, there_and_back
 

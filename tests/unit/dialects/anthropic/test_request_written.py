@@ -12,8 +12,8 @@ from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal,
 from dragoman.canon.request import Format, Request, Settings
 from dragoman.canon.tools import Tool
 from dragoman.canon.turns import Turn
-from dragoman.codec.seals import pack
-from dragoman.crossing import Profile
+from dragoman.codec.packed_seals import pack
+from dragoman.context import Profile
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, write
 
 _HI = Turn("user", (Text("hi"),))

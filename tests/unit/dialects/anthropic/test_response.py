@@ -13,8 +13,8 @@ from dragoman.canon.parts import Citation, Media, Opaque, Reasoning, Seal, Text,
 from dragoman.canon.request import Request
 from dragoman.canon.response import Alternative, Response, Stop, Usage
 from dragoman.canon.turns import Turn
-from dragoman.codec.seals import pack
-from dragoman.crossing import Crossing
+from dragoman.codec.packed_seals import pack
+from dragoman.context import Crossing
 from dragoman.dialects import get
 from dragoman.dialects.anthropic import DIALECT
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, read_answer, whole_block, whole_usage, write_answer

@@ -10,7 +10,7 @@ from msgspec import Raw
 from dragoman.canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Stop, Usage
-from dragoman.codec.seals import pack
+from dragoman.codec.packed_seals import pack
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, stream_of, whole_block, whole_usage
 
 _START = Start("msg_1", "m", None, Usage(13, 1, 10))

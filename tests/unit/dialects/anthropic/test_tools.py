@@ -13,7 +13,7 @@ from dragoman.canon.parts import Text
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.tools import Choice, Grammar, HostedTool, Tool
 from dragoman.canon.turns import Turn
-from dragoman.crossing import Crossing, Profile
+from dragoman.context import Crossing, Profile
 from dragoman.dialects.anthropic import DIALECT
 from tests.unit.dialects.anthropic.desk import MESSAGES, Lost, losses, read_messages, there_and_back, write
 

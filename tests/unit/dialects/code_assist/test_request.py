@@ -11,8 +11,8 @@ from dragoman import WireError
 from dragoman.canon.parts import Opaque, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.turns import Turn
-from dragoman.codec import seals
-from dragoman.crossing import Crossing, Profile
+from dragoman.codec import packed_seals
+from dragoman.context import Crossing, Profile
 from dragoman.dialects.code_assist import DIALECT, with_project
 
 from .desk import NAME, SEAL, again, read, said, wrapped, write
@@ -284,9 +284,9 @@ def test_another_model_is_spliced_into_the_envelope() -> None:
 
 
 def test_seals_that_were_packed_in_the_dialects_name_stand_in_geminis_slot() -> None:
-    foreign = seals.pack(Seal("anthropic", SEAL))
+    foreign = packed_seals.pack(Seal("anthropic", SEAL))
     thoughts = (
-        Reasoning("a", seal=Seal(NAME, seals.pack(Seal("gemini", SEAL)))),
+        Reasoning("a", seal=Seal(NAME, packed_seals.pack(Seal("gemini", SEAL)))),
         Reasoning("b", seal=Seal(NAME, foreign)),
     )
     crossing = Crossing(NAME, NAME)

@@ -11,7 +11,7 @@ import dragoman
 from dragoman import WireError
 from dragoman.canon.parts import Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects.code_assist import DIALECT
 
 from .desk import NAME, SEAL, answer_again, read_answer, write_answer

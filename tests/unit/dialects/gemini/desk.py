@@ -10,7 +10,7 @@ import msgspec
 from dragoman.canon.events import Event
 from dragoman.canon.request import Request
 from dragoman.canon.response import Response
-from dragoman.crossing import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
 from dragoman.dialects.gemini import DIALECT
 
 GEMINI = "gemini"

@@ -11,7 +11,7 @@ import pytest
 from dragoman.canon import Fault
 from dragoman.canon.events import Event
 from dragoman.canon.fold import fold
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects.gemini import DIALECT
 from tests.judges.corpus import Record, base_id, records
 from tests.judges.google import camel_cased

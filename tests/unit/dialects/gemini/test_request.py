@@ -21,7 +21,7 @@ from dragoman.canon import (
     ToolResult,
     Turn,
 )
-from dragoman.codec.seals import pack
+from dragoman.codec.packed_seals import pack
 from dragoman.errors import WireError
 from tests.unit.dialects.gemini.desk import again, read, read_contents
 
@@ -552,7 +552,7 @@ def test_broken_requests_say_what_is_wrong() -> None:
     with pytest.raises(WireError, match="not gemini at /contents/0/parts/0/text: expected str"):
         read({"contents": [{"parts": [{"text": 5}]}]})
     with pytest.raises(WireError, match="expected UTF-8"):
-        from dragoman.crossing import Crossing
+        from dragoman.context import Crossing
         from dragoman.dialects.gemini import DIALECT
 
         DIALECT.read_request(b'{"contents":[],"labels":{"a":"\xff"}}', Crossing("gemini", "openai-chat"))

@@ -8,21 +8,9 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from dragoman.canon import (
-    Citation,
-    Media,
-    Opaque,
-    Reasoning,
-    Request,
-    Seal,
-    Text,
-    Tool,
-    ToolCall,
-    ToolResult,
-    Turn,
-)
+from dragoman.canon import Citation, Media, Opaque, Reasoning, Request, Seal, Text, Tool, ToolCall, ToolResult, Turn
 from dragoman.canon.parts import Part
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects.gemini import DIALECT
 from tests.judges.official import check_request
 from tests.unit.dialects.gemini.desk import GEMINI_3, GEMINI_25, again, read, write

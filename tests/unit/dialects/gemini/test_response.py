@@ -27,8 +27,8 @@ from dragoman.canon import (
     Turn,
     Usage,
 )
-from dragoman.codec.seals import pack
-from dragoman.crossing import Crossing
+from dragoman.codec.packed_seals import pack
+from dragoman.context import Crossing
 from dragoman.dialects.gemini import DIALECT
 from dragoman.errors import WireError
 from tests.judges.official import check_response

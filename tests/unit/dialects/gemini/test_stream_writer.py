@@ -27,8 +27,8 @@ from dragoman.canon import (
 )
 from dragoman.canon.events import Event
 from dragoman.canon.fold import fold, unfold
-from dragoman.codec.seals import pack
-from dragoman.crossing import Crossing
+from dragoman.codec.packed_seals import pack
+from dragoman.context import Crossing
 from dragoman.dialects.gemini import DIALECT
 from tests.judges.grammar import check_stream
 from tests.unit.dialects.gemini.desk import answer_again, candidate, chunks_of, read, read_answer

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from dragoman.canon import HostedTool, Tool
 from dragoman.canon.tools import Grammar
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects.gemini import DIALECT
 from tests.unit.dialects.gemini.desk import losses
 

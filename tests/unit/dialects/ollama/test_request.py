@@ -9,8 +9,8 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Format, Media, Opaque, Reasoning, Request, Text, ToolCall, ToolResult, Turn
-from dragoman.codec.ids import hashed
-from dragoman.crossing import Crossing
+from dragoman.codec.call_ids import hashed
+from dragoman.context import Crossing
 from dragoman.dialects.ollama import DIALECT
 from dragoman.errors import WireError
 from tests.unit.dialects.ollama.desk import again, read, read_messages

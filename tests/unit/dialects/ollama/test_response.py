@@ -25,7 +25,7 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.canon.parts import Citation
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects.ollama import DIALECT
 from dragoman.dialects.ollama.response import read_time, write_time
 from dragoman.errors import WireError

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from dragoman.canon import HostedTool, Tool
 from dragoman.canon.tools import Grammar
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects.ollama import DIALECT
 from tests.unit.dialects.ollama.desk import Losses, losses
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import dragoman
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 
 from .desk import CHAT, DIALECT
 

@@ -10,8 +10,8 @@ from msgspec import Raw
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request
 from dragoman.canon.turns import Turn
-from dragoman.codec.ids import hashed
-from dragoman.crossing import Profile
+from dragoman.codec.call_ids import hashed
+from dragoman.context import Profile
 from tests.unit.dialects.openai_chat.desk import CHAT, read_messages, write
 
 # turns, written

@@ -12,8 +12,8 @@ from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal,
 from dragoman.canon.request import Request
 from dragoman.canon.response import Alternative, Response, Stop, StopReason, Usage
 from dragoman.canon.turns import Turn
-from dragoman.codec.ids import hashed
-from dragoman.crossing import Crossing
+from dragoman.codec.call_ids import hashed
+from dragoman.context import Crossing
 from dragoman.dialects.openai_chat import DIALECT
 from dragoman.errors import WireError
 from tests.unit.dialects.openai_chat.desk import CHAT, losses, read_answer, write_answer

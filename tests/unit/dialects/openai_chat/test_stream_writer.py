@@ -13,7 +13,7 @@ from dragoman.canon.fold import fold, unfold
 from dragoman.canon.parts import Citation, Media, Opaque, Part, Reasoning, Seal, Text, ToolCall, ToolResult
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.response import Alternative, Response, Stop, Usage
-from dragoman.codec.ids import hashed
+from dragoman.codec.call_ids import hashed
 from tests.unit.dialects.openai_chat.desk import CHAT, events_of, stream_of, unplaced
 
 START = Start("chatcmpl-1", "m", 7)

@@ -12,7 +12,7 @@ from dragoman.canon.parts import Path, Text
 from dragoman.canon.request import Request
 from dragoman.canon.tools import Choice, Grammar, HostedTool, Tool
 from dragoman.canon.turns import Turn
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects.openai_chat import DIALECT
 from tests.unit.dialects.openai_chat.desk import CHAT, losses, read, write
 

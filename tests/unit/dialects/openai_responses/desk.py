@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from dragoman.canon import Request
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects.openai_responses.request import read_request, write_request
 
 NAME = "openai-responses"

@@ -20,9 +20,9 @@ from dragoman.canon import (
     ToolResult,
     Turn,
 )
-from dragoman.codec.seals import pack
-from dragoman.crossing import Profile
-from dragoman.dialects.openai_responses.items import MADE_HERE
+from dragoman.codec.packed_seals import pack
+from dragoman.context import Profile
+from dragoman.dialects.openai_responses.output_items import MADE_HERE
 from tests.unit.dialects.openai_responses.desk import NAME, again, crossing, lost, written
 
 REASONER = Profile(reasoning=True, efforts=("low", "medium", "high"))

@@ -25,9 +25,9 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.canon.response import StopReason
-from dragoman.codec.seals import pack
-from dragoman.crossing import Crossing
-from dragoman.dialects.openai_responses.items import MADE_HERE
+from dragoman.codec.packed_seals import pack
+from dragoman.context import Crossing
+from dragoman.dialects.openai_responses.output_items import MADE_HERE
 from dragoman.dialects.openai_responses.response import read_response, write_response, write_results
 from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, crossing, lost, read
 

@@ -28,8 +28,8 @@ from dragoman.canon import (
     Usage,
 )
 from dragoman.canon.parts import ELSEWHERE
-from dragoman.crossing import Crossing
-from dragoman.dialects.openai_responses.stream import StreamReader
+from dragoman.context import Crossing
+from dragoman.dialects.openai_responses.stream_reader import StreamReader
 from tests.unit.dialects.openai_responses.desk import NAME, crossing, lost
 
 RESPONSE = {"id": "resp_1", "object": "response", "created_at": 5, "model": "m", "status": "in_progress", "output": []}

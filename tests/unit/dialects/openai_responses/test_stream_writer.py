@@ -26,8 +26,8 @@ from dragoman.canon import (
     ToolCall,
     Usage,
 )
-from dragoman.codec.seals import pack
-from dragoman.crossing import Crossing
+from dragoman.codec.packed_seals import pack
+from dragoman.context import Crossing
 from dragoman.dialects.openai_responses.stream_writer import StreamWriter
 from tests.judges.grammar import check_stream
 from tests.unit.dialects.openai_responses.desk import NAME, UNSAID, crossing, lost, own, read

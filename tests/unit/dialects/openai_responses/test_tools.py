@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canon import Choice, Grammar, HostedTool, Request, Tool
-from dragoman.crossing import Crossing
+from dragoman.context import Crossing
 from dragoman.dialects.openai_responses import wire
 from dragoman.dialects.openai_responses.request import read_request
 from dragoman.dialects.openai_responses.tools import read_choice, read_tools, write_choice, write_tools

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from dragoman.canon.parts import HostedCall, HostedResult, Media, Opaque, Reasoning, Seal, Text, ToolCall, ToolResult
-from dragoman.codec import seals
+from dragoman.codec import packed_seals as seals
 from tests.unit.dialects.openrouter.desk import ENCRYPTED, NAME, SIGNED, SUMMARY, again, asked, call, read
 
 USER = {"role": "user", "content": "Hi"}
@@ -124,8 +124,20 @@ def test_reasoning_that_differs_from_its_details_is_reported() -> None:
 def test_packed_seals_are_unpacked_and_those_of_calls_put_on_them() -> None:
     thought, on_call = Seal("anthropic", "sig", "", "claude"), Seal("gemini", "g3")
     details = [
-        {"type": "reasoning.text", "text": "T", "signature": seals.pack(thought), "format": "unknown", "index": 0},
-        {"type": "reasoning.encrypted", "data": seals.pack(on_call), "id": "call_1", "format": "unknown", "index": 1},
+        {
+            "type": "reasoning.text",
+            "text": "T",
+            "signature": seals.pack(thought),
+            "format": "unknown",
+            "index": 0,
+        },
+        {
+            "type": "reasoning.encrypted",
+            "data": seals.pack(on_call),
+            "id": "call_1",
+            "format": "unknown",
+            "index": 1,
+        },
     ]
     body = asked(USER, {"role": "assistant", "reasoning_details": details, "tool_calls": [call()]})
     parts = read(body)[0].turns[1].parts

@@ -8,15 +8,15 @@ from dragoman.canon.parts import Media, Reasoning, Seal, Text, ToolCall, ToolRes
 from dragoman.canon.request import Request, Settings
 from dragoman.canon.tools import Choice, HostedTool, Tool
 from dragoman.canon.turns import Turn
-from dragoman.codec import jsontext
-from dragoman.crossing import Profile
+from dragoman.codec import json_text
+from dragoman.context import Profile
 from tests.unit.dialects.openrouter.desk import CHAT, NAME, SIGNED, write
 
 USER = Turn("user", (Text("Hi"),))
 
 
 def own_seal(detail: object = SIGNED, kind: str = "reasoning.text") -> Seal:
-    return Seal(NAME, jsontext.encode(detail).decode(), kind)
+    return Seal(NAME, json_text.encode(detail).decode(), kind)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_custom_tools_are_wrapped_and_subsets_are_filtered() -> None:
     tools = (
         Tool("c", custom=True, at=("t", 0)),
         Tool("d", at=("t", 1)),
-        HostedTool("gemini", "googleSearch", jsontext.raw({}), ("t", 2)),
+        HostedTool("gemini", "googleSearch", json_text.raw({}), ("t", 2)),
     )
     turns = (
         USER,
@@ -142,14 +142,14 @@ def test_custom_tools_are_wrapped_and_subsets_are_filtered() -> None:
 
 
 def test_what_only_chat_has_is_left_out_and_said() -> None:
-    fields = {name: jsontext.raw(1) for name in ("store", "web_search_options", "logit_bias")}
+    fields = {name: json_text.raw(1) for name in ("store", "web_search_options", "logit_bias")}
     body, lost = write(Request((USER,), "m", extra={CHAT: fields}), source=CHAT)
     assert body == {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "logit_bias": 1}
     assert lost == [("field.dropped", "/store"), ("field.dropped", "/web_search_options")]
 
 
 def test_the_crossing_says_whose_document_it_is_afterwards() -> None:
-    from dragoman.crossing import Crossing
+    from dragoman.context import Crossing
     from dragoman.dialects.openrouter import DIALECT
 
     for source in (CHAT, NAME, "anthropic"):

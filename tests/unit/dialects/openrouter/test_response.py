@@ -8,8 +8,9 @@ import pytest
 import dragoman
 from dragoman.canon.parts import Media, Reasoning, Seal, Text, ToolCall
 from dragoman.canon.response import Response, Stop, Usage
-from dragoman.codec import jsontext, seals
-from dragoman.crossing import Crossing
+from dragoman.codec import json_text
+from dragoman.codec import packed_seals as seals
+from dragoman.context import Crossing
 from dragoman.dialects.openrouter import DIALECT
 from dragoman.errors import WireError
 from tests.unit.dialects.openrouter.desk import CHAT, ENCRYPTED, NAME, SIGNED, answered, call, read_answer, write_answer
@@ -39,12 +40,12 @@ def test_details_are_sealed_thoughts_and_come_back() -> None:
     assert response.parts == (
         Reasoning(
             "Need f",
-            seal=Seal(NAME, jsontext.encode(SIGNED).decode(), "reasoning.text"),
+            seal=Seal(NAME, json_text.encode(SIGNED).decode(), "reasoning.text"),
             at=(*at, "reasoning_details", 0),
         ),
         Reasoning(
             "",
-            seal=Seal(NAME, jsontext.encode(ENCRYPTED).decode(), "reasoning.encrypted"),
+            seal=Seal(NAME, json_text.encode(ENCRYPTED).decode(), "reasoning.encrypted"),
             at=(*at, "reasoning_details", 1),
         ),
         ToolCall("call_1", "f", "{}", at=(*at, "tool_calls", 0)),
@@ -84,7 +85,13 @@ def test_a_foreign_seal_is_packed_into_a_slot_and_comes_back() -> None:
         },
         {"type": "reasoning.encrypted", "data": seals.pack(hidden), "format": "unknown", "index": 1},
         {"type": "reasoning.text", "text": "U", "id": "dragoman-2", "format": "unknown", "index": 2},
-        {"type": "reasoning.encrypted", "data": seals.pack(on_call), "id": "call__c1", "format": "unknown", "index": 3},
+        {
+            "type": "reasoning.encrypted",
+            "data": seals.pack(on_call),
+            "id": "call__c1",
+            "format": "unknown",
+            "index": 3,
+        },
     ]
     assert lost == []
     back = read_answer(body)[0].parts
@@ -165,7 +172,12 @@ def test_usage_without_own_figures_is_chats() -> None:
 
 
 def test_a_continuation_echoes_the_details_whoever_sealed_them() -> None:
-    packed = {"type": "reasoning.encrypted", "data": seals.pack(Seal("gemini", "g")), "format": "unknown", "index": 1}
+    packed = {
+        "type": "reasoning.encrypted",
+        "data": seals.pack(Seal("gemini", "g")),
+        "format": "unknown",
+        "index": 1,
+    }
     message = {"content": None, "reasoning_details": [SIGNED, packed], "tool_calls": [call()]}
     turns = dragoman.tool_results(answered(message, finish_reason="tool_calls"), ["done"], dialect=NAME)
     assert turns[0]["reasoning_details"] == [SIGNED, packed]

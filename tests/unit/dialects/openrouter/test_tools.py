@@ -6,8 +6,8 @@ import pytest
 
 import dragoman
 from dragoman.canon.tools import Choice, HostedTool, Tool
-from dragoman.codec import jsontext
-from dragoman.crossing import Crossing
+from dragoman.codec import json_text
+from dragoman.context import Crossing
 from dragoman.dialects.openrouter import DIALECT
 from tests.unit.dialects.openrouter.desk import CHAT, NAME, again, asked, losses, read
 
@@ -18,7 +18,7 @@ USER = {"role": "user", "content": "Hi"}
 
 def test_server_tools_are_its_own() -> None:
     request, _ = read(asked(USER, tools=[SEARCH, FUNCTION]), target="ollama")
-    assert request.tools[0] == HostedTool(NAME, "openrouter:web_search", jsontext.raw(SEARCH), ("tools", 0))
+    assert request.tools[0] == HostedTool(NAME, "openrouter:web_search", json_text.raw(SEARCH), ("tools", 0))
     assert again(asked(USER, tools=[SEARCH, FUNCTION]))["tools"] == [SEARCH, FUNCTION]
 
 
@@ -30,7 +30,7 @@ def test_deferred_tools_are_deferred_everywhere() -> None:
     assert lost == []
     assert again(asked(USER, tools=[late, inside]))["tools"] == [late, inside]
     crossing = Crossing("anthropic", NAME)
-    written = jsontext.decode(DIALECT.write_tools((Tool("f", deferred=True),), crossing))
+    written = json_text.decode(DIALECT.write_tools((Tool("f", deferred=True),), crossing))
     assert written == [{"type": "function", "function": {"name": "f"}, "defer_loading": True}]
     assert losses(crossing, "anthropic") == []
 
@@ -101,7 +101,7 @@ def test_a_choice_of_a_server_tool_comes_back_and_is_lost_elsewhere() -> None:
     body = asked(USER, tools=[SEARCH], tool_choice={"type": "openrouter:datetime"})
     request, lost = read(body, CHAT)
     assert request.choice == Choice(
-        "auto", extra={NAME: {"tool_choice": jsontext.raw(body["tool_choice"])}}, at=("tool_choice",)
+        "auto", extra={NAME: {"tool_choice": json_text.raw(body["tool_choice"])}}, at=("tool_choice",)
     )
     assert ("choice.dropped", "/tool_choice") in lost
     assert again(body) == body

@@ -1,0 +1,256 @@
+"""How `dragoman ask` shows what happens: the model's words on standard output, all else on standard error.
+
+Colours, diffs and progress only on a terminal; elsewhere one plain line for each thing, or lines of JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from ..canon.losses import Loss
+from ..errors import ConfigError
+from ..runtime.events import (
+    Compressed,
+    Content,
+    Failed,
+    Finished,
+    Happening,
+    Lost,
+    Retrying,
+    Thought,
+    ToolCallProgress,
+    ToolCallRequest,
+    ToolCallResponse,
+    Waiting,
+    as_line,
+)
+from ..runtime.tool import Confirmation, FileDiff
+from ..runtime.toolbox import Approval
+from .terminal_output import visible as visible
+
+if sys.platform != "win32":
+    import termios
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_SHORT = 200
+_LINES = 12
+"""Of a tool's output, how many lines are shown on a terminal."""
+_ENDS = {
+    "turns": "the limit of turns is reached",
+    "seconds": "the limit of time is reached",
+    "tokens": "the limit of tokens is reached",
+    "loop": "stopped: it goes in circles",
+    "length": "the answer broke off: it reached its limit of tokens",
+    "content_filter": "the answer was stopped by a filter",
+    "refusal": "the model refused",
+    "empty": "the model said nothing",
+    "fault": "the answer ended in an error",
+    "cancelled": "stopped",
+    "paused": "paused; dragoman ask --continue goes on",
+    "approval": "a call waits for approval",
+}
+_AGAIN = "dragoman ask --continue tries again"
+
+
+class JsonTeller:
+    """Lines of JSON."""
+
+    def tell(self, happening: Happening) -> None:
+        sys.stdout.buffer.write(as_line(happening))
+        sys.stdout.buffer.flush()
+
+    def say(self, words: str) -> None:
+        click.echo(f"dragoman: {words}", err=True)
+
+
+class TextTeller:
+    """Words, and lines about the rest; coloured where `console` is a terminal."""
+
+    def __init__(self, console: Console | None = None, *, losses: bool = False, kept: bool = True) -> None:
+        """`kept`: the conversation can be taken up later."""
+        self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        self._rich = self._console.is_terminal
+        self._all_losses, self._kept = losses, kept
+        self._failed = False  # that an upstream failed was told
+        self._open = False  # the last line of the model's words has no end yet
+        self._live: Live | None = None  # where the output of a tool under way is shown
+
+    def tell(self, happening: Happening) -> None:
+        if isinstance(happening, ToolCallProgress):
+            if self._rich:
+                self._progress(happening.output)
+            return
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+        if isinstance(happening, Content):
+            sys.stdout.write(visible(happening.value) if sys.stdout.isatty() else happening.value)
+            sys.stdout.flush()
+            self._open = not happening.value.endswith("\n")
+            return
+        if isinstance(happening, Thought):
+            if self._rich:
+                head = f"{happening.subject}: " if happening.subject else ""
+                self._line(f"  {head}{happening.description}", "dim italic")
+        elif isinstance(happening, ToolCallRequest):
+            self._line(f"→ {happening.name} {_short(happening.args)}".rstrip(), "bold cyan")
+        elif isinstance(happening, ToolCallResponse):
+            self._response(happening)
+        elif isinstance(happening, Waiting):
+            self._line(f"? {happening.name} waits: {happening.asked.title}", "yellow")
+        elif isinstance(happening, Lost):
+            self._losses(happening.losses)
+        else:
+            self._state(happening)
+
+    def say(self, words: str) -> None:
+        self._line(f"dragoman: {words}", "dim")
+
+    def _progress(self, output: str) -> None:
+        """The last lines of what a tool has said so far; they go when it is done."""
+        self._end_words()
+        if self._live is None:
+            self._live = Live(console=self._console, transient=True, auto_refresh=False)
+            self._live.start()
+        self._live.update(Text(visible(_tail(output)), style="dim"), refresh=True)
+
+    def _response(self, done: ToolCallResponse) -> None:
+        if done.error is not None:
+            self._line(f"✗ {done.name}: {_first(done.error)}", "red")
+        elif isinstance(done.result_display, FileDiff):
+            lines = done.result_display.diff.splitlines()[2:]  # behind the two that name the files
+            added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
+            self._line(f"✓ {done.name}: {done.result_display.file_path} (+{added} -{removed})", "green")
+            if self._rich and done.decision != "accept":  # else it was shown before
+                self.diff(done.result_display.diff)
+        else:
+            self._line(f"✓ {done.name}: {_first(done.result_display) or 'done'}", "green")
+
+    def _losses(self, losses: tuple[Loss, ...]) -> None:
+        for loss in losses:
+            if self._all_losses or loss.severity != "info":
+                self._line(f"lost: {loss}", "yellow")
+
+    def _state(self, happening: Retrying | Failed | Compressed | Finished) -> None:
+        if isinstance(happening, Retrying):
+            self._line(f"{happening.fault.message}; asking again in {happening.seconds:.0f} seconds", "yellow")
+        elif isinstance(happening, Failed):
+            self._failed = True
+            again = f" ({_AGAIN})" if self._kept else ""
+            self._line(f"failed: {happening.fault.message}{again}", "bold red")
+        elif isinstance(happening, Compressed):
+            self._line(f"history compressed: {happening.tokens_before} to {happening.tokens_after} tokens", "dim")
+        else:
+            self._end_words()
+            if happening.finish_reason in _ENDS and not (happening.finish_reason == "fault" and self._failed):
+                detail = f" ({happening.detail})" if happening.detail else ""
+                self._line(f"{_ENDS[happening.finish_reason]}{detail}", "yellow")
+
+    def diff(self, text: str) -> None:
+        """An edit, as it is shown before and after."""
+        for line in text.splitlines():
+            self._line(f"  {line}", _STYLES.get(line[:1], ""))
+
+    def _line(self, words: str, style: str = "") -> None:
+        self._end_words()
+        self._console.print(Text(visible(words), style=style))
+
+    def _end_words(self) -> None:
+        if self._open:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self._open = False
+
+
+class Approver:
+    """Asks the person at the terminal."""
+
+    def __init__(self, teller: TextTeller) -> None:
+        self._teller = teller
+
+    async def __call__(self, asked: Confirmation) -> Approval:
+        teller = self._teller
+        teller.say(asked.title)
+        if asked.command:
+            teller.say(f"$ {asked.command}")
+        for url in asked.urls:
+            teller.say(url)
+        if asked.diff is not None:
+            teller.diff(asked.diff.diff)
+        _forget_typed()
+        words = "[y]es, [a]lways" + (", all of this [s]erver" if asked.server else "")
+        words += (", [e]dit" if asked.diff is not None else "") + ", [n]o"
+        while True:
+            click.echo(f"{words}: ", nl=False, err=True)
+            line = (await _line()).strip()
+            word, _, why = line.partition(" ")
+            found = _approval(word.lower(), why, asked)
+            if found is not None:
+                return found
+
+
+def _approval(word: str, why: str, asked: Confirmation) -> Approval | None:
+    if word in ("y", "yes"):
+        return Approval("once")
+    if word in ("a", "always"):
+        return Approval("always")
+    if word in ("s", "server") and asked.server:
+        return Approval("always_server")
+    if word in ("e", "edit") and asked.diff is not None:
+        try:
+            changed = click.edit(asked.diff.new, extension=".txt")
+        except click.ClickException as error:  # there is no such editor: the person is asked again
+            error.show()
+            changed = None
+        return Approval("once", wanted=changed) if changed is not None else None
+    return Approval("no", why=why) if word in ("n", "no", "\x04") else None
+
+
+def _forget_typed() -> None:
+    """What was typed before a person could know what they are asked is no answer to it."""
+    if sys.platform != "win32":
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+async def _line() -> str:
+    """A line from the terminal. A thread that waits for one could not be stopped: the event loop does it."""
+    loop = asyncio.get_running_loop()
+    came: asyncio.Future[str] = loop.create_future()
+
+    def ready() -> None:
+        if not came.done():
+            came.set_result(sys.stdin.readline() or "\x04")
+
+    try:
+        loop.add_reader(sys.stdin.fileno(), ready)
+    except NotImplementedError:  # Windows
+        problem = "nobody can be asked at a terminal of this system; use --approve"
+        raise ConfigError("approval", "", problem=problem) from None
+    try:
+        return await came
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+
+
+def _short(args: object) -> str:
+    pairs = [f"{name}={value!r}" for name, value in args.items()] if isinstance(args, dict) else [repr(args)]
+    text = " ".join(pairs)
+    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
+
+
+def _first(text: str) -> str:
+    return _clipped(text.strip().partition("\n")[0])
+
+
+def _clipped(line: str) -> str:
+    return line if len(line) <= _SHORT else line[: _SHORT - 1] + "…"
+
+
+def _tail(text: str) -> str:
+    return "\n".join([f"  {_clipped(line)}" for line in text.rstrip("\n").splitlines()[-_LINES:]])

@@ -1,0 +1,256 @@
+"""What `dragoman ask` does: finds the conversation, the model and the tools, runs the loop, shows and keeps it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+import msgspec
+from msgspec import Struct
+
+from ..canon.parts import Media, Part, Text
+from ..codec.media import guess_mime, kind_of
+from ..errors import ConfigError, DragomanError
+from ..gateway.config import Config, load, parse
+from ..gateway.exchange.routes import Routes
+from ..runtime.agent import Agent
+from ..runtime.builtin import tools as builtin_tools
+from ..runtime.events import Finished, Reason
+from ..runtime.loop import Limits
+from ..runtime.policy import Mode, Policy
+from ..runtime.session import Session
+from ..runtime.telemetry import Lines, OpenTelemetry, Telemetry
+from ..runtime.tool import Tool
+from ..store import Entry, Store
+from ..store.sqlite import SqliteStore, usual_file
+from ..transport.upstream import REHEARSAL
+from .ask_output import Approver, JsonTeller, TextTeller
+from .conversations import Keeper, find
+from .file_effects import CONFIG_FILE
+from .terminal_output import fail, hush
+from .untrusted_files import FolderFile
+
+if TYPE_CHECKING:
+    from ..runtime.mcp.config import ServerConfig
+
+_ALLOWED = "policy"
+_GOOD: frozenset[Reason] = frozenset({"stop", "refusal", "approval", "paused"})
+_CANCELLED = 130
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What the command line says."""
+
+    prompt: tuple[str, ...]
+    model: str
+    file: Path | None
+    tools: str | None
+    no_tools: bool
+    mcp: Path | None
+    approve: Mode
+    allow: tuple[str, ...]
+    deny: tuple[str, ...]
+    media: tuple[Path, ...]
+    going_on: bool
+    session: str | None
+    folder: tuple[str, ...]
+    system: str
+    turns: int
+    seconds: float
+    tokens: int
+    telemetry: str | None
+    as_json: bool
+    losses: bool
+    no_store: bool
+
+    @property
+    def place(self) -> str:
+        """The folder that the conversation belongs to."""
+        return str(Path(self.folder[0] if self.folder else ".").resolve())
+
+
+def run(wish: Wish) -> NoReturn:
+    """Do it, and leave with the exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
+    teller: JsonTeller | TextTeller = (
+        JsonTeller() if wish.as_json else TextTeller(losses=wish.losses, kept=not wish.no_store)
+    )
+    words = _words(wish.prompt, teller.say)
+    if not words and not wish.media and not (wish.going_on or wish.session):
+        raise click.UsageError("what is to be asked?")
+    try:
+        store = None if wish.no_store else _opened()
+        keep = Keeper(store, wish.place, teller.say)
+        agent = _agent(wish, store, keep, teller)
+    except DragomanError as error:
+        fail(str(error), 2)
+    if not words and not wish.media and agent.session.step == "idle":
+        raise click.UsageError("what is to be asked? Nothing is under way in this conversation")
+    given = frozenset(agent.policy.allow)
+    parts: list[Part] = [Text(words)] if words else []
+    parts += [_media(one) for one in wish.media]
+    try:
+        reason = asyncio.run(_run(agent, parts, teller))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        agent.session.interrupt()
+        keep(agent.session)
+        teller.tell(Finished("cancelled", agent.session.spent))
+        sys.exit(_CANCELLED)
+    except ConfigError as error:
+        fail(str(error), 2)
+    finally:
+        if store is not None:
+            _remember(store, wish.place, agent.policy, given, teller)
+            store.close()
+    sys.exit(0 if reason in _GOOD else 1)
+
+
+def _opened() -> SqliteStore:
+    try:
+        return SqliteStore(usual_file(os.environ))
+    except ConfigError as error:
+        fail(f"{error} (DRAGOMAN_STORE names another file, --no-store keeps nothing)", 2)
+
+
+def _agent(wish: Wish, store: Store | None, keep: Keeper, teller: JsonTeller | TextTeller) -> Agent:
+    session: Session | None = None
+    if wish.going_on or wish.session:
+        entry = find(store, wish.session, wish.place) if store is not None else None
+        if entry is None:
+            fail("there is no such conversation; dragoman log lists them", 2)
+        session = keep.read(entry)
+    config = _config(wish.file)
+    upstreams = config.upstreams
+    agent = Agent(
+        _routed(wish.model, config),
+        folder=wish.folder or ".",
+        tools=_tools(wish.tools, wish.no_tools),
+        mcp=_servers(wish.mcp),
+        policy=Policy(wish.approve, [*dict.fromkeys([*_allowed(store, wish.place), *wish.allow])], [*wish.deny]),
+        approve=Approver(teller) if isinstance(teller, TextTeller) and _at_a_terminal() else None,
+        system=wish.system,
+        session=session,
+        limits=Limits(wish.turns, wish.seconds, wish.tokens),
+        save=keep,
+        telemetry=_telemetry(wish.telemetry),
+        upstreams=upstreams,
+    )
+    if agent.model.startswith(REHEARSAL) and all(one.dialect == REHEARSAL for one in upstreams.values()):
+        teller.say("no key is set: the rehearsal answers, which is no model (set ANTHROPIC_API_KEY or another)")
+    return agent
+
+
+def _config(file: Path | None) -> Config:
+    """The configuration of a file that was named, else of a trusted one in this folder, else of the environment."""
+    data = FolderFile(Path(CONFIG_FILE), os.environ).read() if file is None else None
+    return load(file, os.environ) if data is None else parse(data, CONFIG_FILE, os.environ)
+
+
+async def _run(agent: Agent, parts: list[Part], teller: JsonTeller | TextTeller) -> Reason:
+    reason: Reason = "stop"
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is not None and sys.platform != "win32":  # like Ctrl-C: tools are ended, and the history is left whole
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+                loop.add_signal_handler(number, task.cancel)
+    async with agent:
+        for status in agent.servers.status() if agent.servers is not None else ():
+            if not status.connected:
+                teller.say(f"MCP server {status.name}: {status.failure}")
+            for one in [one for one in status.skipped if not one.by_choice]:
+                teller.say(f"MCP server {status.name}: {one.name} is not offered: {one.why}")
+        async with aclosing(agent.stream(parts) if parts else agent.resume()) as happenings:
+            async for happening in happenings:
+                teller.tell(happening)
+                if isinstance(happening, Finished):
+                    reason = happening.finish_reason
+    return reason
+
+
+def _routed(model: str, config: Config) -> str:
+    """The model that a name stands for, as the gateway would have it: by the routes, else by its own name."""
+    if not model:
+        return ""
+    choices = Routes(config).find(model, lambda weights: 0)[1]
+    if not choices:
+        return model
+    first = choices[0]
+    return first.model if first.upstream.dialect == REHEARSAL else f"{first.name}/{first.model}"
+
+
+def _at_a_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()  # a service has no standard input at all
+
+
+def _words(prompt: tuple[str, ...], say: Callable[[str], None]) -> str:
+    """What is asked: the arguments, and what comes by standard input, if it is no terminal and not closed."""
+    arguments = " ".join(prompt)
+    said = "" if arguments == "-" else arguments
+    piped = ""
+    if sys.stdin is not None and (arguments == "-" or not _at_a_terminal()):
+        piped = sys.stdin.buffer.read().decode(errors="surrogateescape")
+    text = "\n\n".join([one for one in (said, piped.strip("\n")) if one])
+    plain = text.encode(errors="surrogateescape").decode(errors="replace")
+    if plain != text:
+        say(
+            "what is asked is no UTF-8 text in some places, which are marked with \ufffd; --image shows a file as it is"
+        )
+    return plain
+
+
+def _tools(names: str | None, none: bool) -> tuple[Tool, ...] | None:
+    if none:
+        return ()
+    if names is None:
+        return None
+    known = {tool.name: tool for tool in builtin_tools()}
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            raise ConfigError("tool", name, tuple(known))
+    return tuple([known[name] for name in wanted])
+
+
+def _servers(file: Path | None) -> dict[str, ServerConfig]:
+    if file is None:
+        return {}
+    from ..runtime.mcp.config import load as load_servers
+
+    hush()
+    return load_servers(file, os.environ)
+
+
+def _telemetry(where: str | None) -> Telemetry | None:
+    if not where:
+        return None
+    return OpenTelemetry() if where == "otel" else Lines(Path(where))
+
+
+def _media(file: Path) -> Media:
+    mime = guess_mime(file.name) or "application/octet-stream"
+    return Media(kind_of(mime), mime, base64.b64encode(file.read_bytes()).decode(), name=file.name)
+
+
+def _allowed(store: Store | None, place: str) -> list[str]:
+    kept = store.get(_ALLOWED, place) if store is not None else None
+    return msgspec.json.decode(kept.body, type=list[str]) if kept is not None else []
+
+
+def _remember(store: Store, place: str, policy: Policy, given: frozenset[str], teller: JsonTeller | TextTeller) -> None:
+    """Keep what a person has allowed for good since then, and nothing that was only given for this time."""
+    new = [entry for entry in policy.allow if entry not in given]
+    if new:
+        try:
+            store.put(Entry(_ALLOWED, place, msgspec.json.encode([*_allowed(store, place), *new])))
+        except ConfigError as error:
+            teller.say(f"what you allowed for good is not kept: {error}")

@@ -1,0 +1,116 @@
+"""Kept conversations: listed, shown, exported in any dialect, forgotten."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+import click
+
+from ..canon.parts import Media, Opaque, Reasoning, Text, ToolCall, ToolResult
+from ..canon.turns import Turn
+from ..errors import DragomanError
+from ..runtime.session import Session
+from ..runtime.upstream_request import exported
+from ..store import Entry
+from ..store.sqlite import SqliteStore, usual_file
+from .ask_output import visible
+from .conversations import KIND, find
+from .terminal_output import fail, print_losses
+
+
+@contextmanager
+def _opened() -> Iterator[SqliteStore]:
+    try:
+        store = SqliteStore(usual_file(os.environ))
+        try:
+            yield store
+        finally:
+            store.close()
+    except DragomanError as error:
+        fail(str(error), 1)
+
+
+def _found(id: str) -> Session:
+    with _opened() as store:
+        return Session.from_json(_entry(store, id).body)
+
+
+def _entry(store: SqliteStore, id: str) -> Entry:
+    entry = find(store, id)
+    if entry is None:
+        fail(f"there is no conversation {id}; dragoman log lists them", 2)
+    return entry
+
+
+def list_all(here: bool, most: int) -> None:
+    """A line for each, the last first."""
+    with _opened() as store:
+        found = store.find(KIND, {"folder": os.getcwd()} if here else None, most)
+    for entry in found:
+        when = datetime.fromtimestamp(entry.updated).strftime("%Y-%m-%d %H:%M")
+        click.echo(f"{entry.id}  {when}  {entry.labels.get('model', ''):32}  {entry.labels.get('title', '')}")
+    if not found:
+        click.echo("no conversation is kept", err=True)
+
+
+def forget(id: str) -> None:
+    """It is gone for good."""
+    with _opened() as store:
+        entry = _entry(store, id)
+        store.drop(KIND, entry.id)
+    click.echo(f"forgotten: {entry.id}", err=True)
+
+
+def export(id: str, dialect: str, model: str, form: str) -> None:
+    """As a request of a dialect, losses on standard error."""
+    session = _found(id)
+    if session.results:  # in the middle of a step: what is there of its results goes along
+        session.close_step()
+    body, losses = exported(session.request(), dialect, model or session.model.partition("/")[2])
+    _write(body)
+    print_losses(losses, form)
+
+
+def show(id: str, as_json: bool) -> None:
+    """All that is kept of it, or as a person reads it."""
+    session = _found(id)
+    if as_json:
+        _write(session.to_json())
+        return
+    for turn in session.turns:
+        click.echo(click.style(f"{turn.role}:", bold=True))
+        click.echo(visible(_told(turn)) if sys.stdout.isatty() else _told(turn))
+    if session.step != "idle":
+        click.echo(f"(under way: {session.step})", err=True)
+
+
+def _told(turn: Turn) -> str:
+    out: list[str] = []
+    for part in turn.parts:
+        if isinstance(part, Text):
+            out.append(part.text)
+        elif isinstance(part, Reasoning):
+            out.append(f"[thought] {part.text}" if part.text else "[a thought under its seal]")
+        elif isinstance(part, ToolCall):
+            out.append(f"[call {part.id}] {part.name} {part.arguments}")
+        elif isinstance(part, ToolResult):
+            inside = "\n".join([one.text if isinstance(one, Text) else f"[{_kind(one)}]" for one in part.parts])
+            out.append(f"[{'error' if part.is_error else 'result'} of {part.call_id}] {inside}")
+        else:
+            out.append(f"[{_kind(part)}]")
+    return "\n".join(out) + "\n"
+
+
+def _kind(part: object) -> str:
+    if isinstance(part, Media):
+        return part.mime or part.kind
+    return part.kind if isinstance(part, Opaque) else type(part).__name__
+
+
+def _write(body: bytes) -> None:
+    sys.stdout.buffer.write(body + b"\n")
+    sys.stdout.buffer.flush()

@@ -1,0 +1,39 @@
+"""What `dragoman serve` says when it has started: what is served, and the exact lines that point clients at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..gateway.config import REHEARSAL, Config
+from ..gateway.endpoints.client_setup import pointers
+from ..transport.redaction import redacted_url
+
+_OPEN = ("127.0.0.1", "localhost", "::1")
+
+
+def lines(config: Config, port: int) -> Iterator[str]:
+    """All of it, line by line."""
+    listen = config.listen
+    host = "127.0.0.1" if listen.host in ("0.0.0.0", "::") else listen.host
+    base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    yield f"dragoman listens on {base}"
+    for name, upstream in config.upstreams.items():
+        if name != REHEARSAL or "*" in upstream.models:
+            models = ", ".join(upstream.models) or f"{name}/MODEL"
+            where = redacted_url(upstream.base_url) or "built in: no model, deterministic answers"
+            yield f"  {name}: {upstream.dialect} at {where}, for {models}"
+    for route in config.routes:
+        places = [f"{target.upstream}/{target.model}".rstrip("/") for target in route.to]
+        yield f"  {route.match} goes to {', else '.join(places)}"
+    if listen.key_env:
+        yield f"Clients show a key of {listen.key_env}, below as $KEY, in whatever header their dialect has for one."
+    elif listen.host not in _OPEN:
+        yield "Everybody who can reach this address is served, with your keys; listen.key_env wants keys of clients."
+    if listen.admin_key_env:
+        yield f"Keys of {listen.admin_key_env} see the exchanges and responses of all clients."
+    if listen.host not in _OPEN and "*" not in listen.hosts:
+        names = "".join([f", {name}" for name in listen.hosts])
+        yield f"It answers to addresses, localhost, this machine's names{names}; listen.hosts adds names."
+    yield "Point clients at it:"
+    yield from [f"  {client:<12}  {line}" for client, line in pointers(config, base)]
+    yield f"Look at it in a browser: {base}/dragoman"

@@ -1,0 +1,63 @@
+"""How the command line speaks: losses, repairs, failures. Colour only on a terminal."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from typing import NoReturn
+
+import click
+import msgspec
+
+from ..canon.losses import Loss
+from ..canon.repair_codes import REPAIRS, Repair
+
+COLOURS = {"info": "cyan", "warning": "yellow", "error": "red"}
+REPAIR_COLOURS = {"arranged": "cyan", "reworded": "yellow", "added": "yellow", "dropped": "red"}
+
+_HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""What a terminal obeys instead of showing it."""
+
+
+def visible(text: str) -> str:
+    """The text as a terminal can show it: a model, a command or a file must not draw over what a person is asked."""
+    return _HIDING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def print_losses(losses: tuple[Loss, ...], form: str) -> None:
+    """The loss report on standard error."""
+    if form == "none":
+        return
+    if form == "json":
+        sys.stderr.write(msgspec.json.encode(losses).decode() + "\n")
+        return
+    for loss in losses:
+        mark = click.style(f"{loss.severity:7}", fg=COLOURS[loss.severity])
+        detail = f"  {loss.detail}" if loss.detail else ""
+        click.echo(f"{mark} {loss.effect:12} {loss.code:24} {loss.path or '/'}{detail}", err=True)
+
+
+def print_repairs(repairs: tuple[Repair, ...], form: str) -> None:
+    """What was mended, on standard error."""
+    if form == "json":
+        sys.stderr.write(msgspec.json.encode(repairs).decode() + "\n")
+    elif form == "text":
+        for one in repairs:
+            effect = REPAIRS[one.name].effect
+            mark = click.style(f"{effect:9}", fg=REPAIR_COLOURS[effect])
+            detail = f"  {one.detail}" if one.detail else ""
+            click.echo(f"{mark} {one.name:22} {one.path or '/'}{detail}", err=True)
+
+
+def hush() -> None:
+    """Keep what the MCP SDK logs from the terminal: of a server that misbehaves it logs tracebacks. What it means for
+    the user is said by us."""
+    for name in ("mcp", "client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Say what is wrong and leave."""
+    click.echo(f"dragoman: {message}", err=True)
+    raise SystemExit(code)

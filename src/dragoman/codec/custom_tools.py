@@ -1,0 +1,123 @@
+"""Custom (free-text) tools for targets that have functions only: wrapped as a function with one string, `input`."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.tools import Tool
+from ..context import Crossing
+from . import json_text
+
+SCHEMA = '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}'
+
+
+class _Wrapped(Struct):
+    input: str
+
+
+_wrapped = msgspec.json.Decoder(_Wrapped).decode
+_strings = msgspec.json.Decoder(dict[str, str]).decode
+
+
+def wrap_tool(tool: Tool, sent: str, crossing: Crossing) -> Tool:
+    """The declaration as a function; the grammar's text goes into the description, where the model sees it."""
+    crossing.custom.add(sent)
+    crossing.lose("tool.custom.wrapped", tool.at, f"{tool.name} takes free text")
+    description = tool.description
+    if tool.grammar is not None:
+        rule = f"The string `input` must match this {tool.grammar.syntax} grammar:\n{tool.grammar.definition}"
+        description = f"{description}\n\n{rule}" if description else rule
+    return msgspec.structs.replace(tool, description=description, schema=SCHEMA, custom=False, grammar=None)
+
+
+def wrap_input(text: str) -> str:
+    """A custom call's text as the arguments of the wrapping function."""
+    return f'{{"input":{json_text.encode(text).decode()}}}'
+
+
+def unwrap_input(arguments: str) -> str:
+    """The text inside wrapped arguments, also where the model gave its one string another name, as models do that know
+    the tool from training; anything that it wrote in another shape comes back as it is."""
+    try:
+        return _wrapped(arguments).input
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        pass
+    try:
+        strings = _strings(arguments)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return arguments
+    return next(iter(strings.values())) if len(strings) == 1 else arguments
+
+
+_OPENING = re.compile(r'\s*\{\s*"input"\s*:\s*"')
+_PLAIN = re.compile(r'[^"\\]+')
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+class Unwrapper:
+    """Streams the free text out of wrapped arguments as their pieces arrive."""
+
+    __slots__ = ("_held", "_inside", "_over", "cut")
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._inside = False
+        self._over = False
+        self.cut = False
+        """Once closed: the text breaks off."""
+
+    def feed(self, piece: str) -> str:
+        """The text that `piece` brings. Nothing while it is not sure that the arguments have the wrapped shape."""
+        if self._over:
+            return ""
+        self._held += piece
+        if not self._inside:
+            opening = _OPENING.match(self._held)
+            if opening is None:
+                return ""
+            self._inside = True
+            self._held = self._held[opening.end() :]
+        text, self._held, self._over = _string_prefix(self._held)
+        return text
+
+    def close(self) -> str:
+        """The arguments are complete: what is left. A model that did not use the shape gets its text through whole."""
+        if self._inside:
+            self.cut = not self._over
+            return ""
+        self.cut = json_text.breaks_off(self._held)
+        return unwrap_input(self._held) if self._held.strip() else ""
+
+
+def _string_prefix(held: str) -> tuple[str, str, bool]:
+    """Of the inside of a JSON string: (decoded text, rest not decodable yet, whether the closing quote was met)."""
+    out: list[str] = []
+    i = 0
+    while i < len(held):
+        plain = _PLAIN.match(held, i)
+        if plain:
+            out.append(plain[0])
+            i = plain.end()
+            continue
+        if held[i] == '"':
+            return "".join(out), "", True
+        if i + 1 >= len(held):
+            break
+        if held[i + 1] != "u":
+            out.append(_ESCAPES.get(held[i + 1], held[i + 1]))
+            i += 2
+            continue
+        high = held[i + 2 : i + 4].lower() in ("d8", "d9", "da", "db")
+        size = 12 if high and "\\u".startswith(held[i + 6 : i + 8]) else 6  # a surrogate pair is one character
+        if i + size > len(held):
+            break
+        try:
+            out.append(msgspec.json.decode(f'"{held[i : i + size]}"', type=str))
+        except msgspec.DecodeError:
+            out.append("\ufffd")
+            size = 6
+        i += size
+    return "".join(out), held[i:], False

@@ -1,0 +1,200 @@
+"""Answers that failed, for dialects without a word for it: what the client reads instead of an empty success; and
+answers with a call that breaks off, which did not end as they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Literal
+
+import msgspec
+
+from ..canon.events import Event, Fault
+from ..canon.losses import Severity
+from ..canon.parts import Part, Path, Text, ToolCall
+from ..canon.response import Alternative, Response, Stop, StopReason
+from ..context import Crossing
+from ..errors import FaultError, WireError
+from . import json_text
+from .surrogates.documents import lose_replaced, without_surrogates
+
+FAILED: dict[StopReason, str] = {
+    "bad_tool_call": "The model ended its answer with a tool call that cannot be used.",
+    "error": "The model's answer ended with an error.",
+}
+"""Reasons for which `stop` alone would be untrue, and what is said when the upstream said nothing."""
+GAP = "\n\n"
+"""Between what the model said and these words, where texts run together."""
+
+
+def failure(stop: Stop, *own: str) -> str:
+    """The words for an answer that failed; none when it did not, or when one of the dialects `own` has its word."""
+    said = FAILED.get(stop.reason, "")
+    if not said or (stop.extra is not None and any(name in stop.extra for name in own)):
+        return ""
+    return stop.detail or said
+
+
+def finer(word: str, reason: StopReason) -> str:
+    """The detail of a stop whose word says more than the canon's reason does (Gemini's `RECITATION`, `NO_IMAGE`)."""
+    if reason in FAILED:
+        return f"{FAILED[reason][:-1]}: {word}."
+    return f"the answer was stopped: {word}" if reason == "content_filter" else ""
+
+
+def with_failure(parts: tuple[Part, ...], words: str, gap: str = "") -> tuple[Part, ...]:
+    """The parts of an answer with the words of `failure` behind them."""
+    if not words:
+        return parts
+    said = any(type(part) is Text and part.text for part in parts)
+    return (*parts, Text(gap + words if said else words))
+
+
+def told_whole(stray: bytes, read: Callable[[bytes, Crossing], Response], crossing: Crossing) -> list[Event]:
+    """The events of a whole answer that came in place of a stream; none when it is no answer."""
+    if not stray.lstrip().startswith(b"{"):
+        return []
+    mended = None if json_text.is_whole(stray) else without_surrogates(stray)
+    try:
+        response = read(stray if mended is None else mended, crossing)
+    except WireError:
+        return []
+    if mended is not None:
+        lose_replaced(stray, mended, crossing)
+    if not response.parts and response.stop.reason in ("unknown", "error"):
+        return []
+    from ..canon.fold import unfold  # hardly any stream is none
+
+    return unfold(response)
+
+
+def says_it_all(stop: Stop, exact: frozenset[StopReason]) -> bool:
+    """Whether the target's word for one of the reasons `exact` leaves nothing of the stop untold. A sentence about it
+    from a field of its own is another matter."""
+    return stop.reason in exact and not stop.word and not (stop.detail and not stop.detail_at)
+
+
+def lose_stop(
+    stop: Stop, word: str, crossing: Crossing, number: int = 0, *, exact: bool, written: bool = False
+) -> None:
+    """Report a stop that is sent as `word`. `exact`: the word says the same; `written`: so is the sentence about it."""
+    if not exact:
+        said = stop.word or (stop.detail if not stop.detail_at else "") or stop.sequence or stop.reason
+        grave = stop.reason in FAILED and word not in _FAILURES
+        severity: Severity | None = "warning" if grave or (stop.word and stop.reason == "unknown") else None
+        crossing.lose("stop.approximated", crossing.stopped(stop, number), f"{said} is sent as {word}", severity)
+    if stop.detail_at and not written:
+        crossing.lose("field.dropped", stop.detail_at, severity="info")
+
+
+_FAILURES = frozenset({"failed", "OTHER"})
+"""Words that say as much as `error` does."""
+
+
+def lose_missing_call(stop: Stop, called: bool, word: str, crossing: Crossing, number: int = 0) -> None:
+    """Report an answer that ended with calls and has none, where the target's `word` is the same with and without."""
+    if stop.reason == "tool_calls" and not called:
+        detail = f"tool_calls without a call is sent as {word}"
+        crossing.lose("stop.approximated", crossing.stopped(stop, number), detail)
+
+
+def in_order(answers: list[Alternative], numbers: list[int]) -> list[Alternative]:
+    """Several answers in the order of their own numbers, however the upstream listed them."""
+    if len(answers) < 2 or all(before <= after for before, after in pairwise(numbers)):
+        return answers
+    return [answers[place] for place in sorted(range(len(answers)), key=numbers.__getitem__)]
+
+
+def flawed(call: ToolCall, arguments: str, crossing: Crossing) -> bool:
+    """Report arguments that are no JSON object. True when they break off: half a call is no call."""
+    if call.custom or not arguments or json_text.is_whole(arguments) or json_text.object_raw(arguments) is not None:
+        return False
+    cut = json_text.breaks_off(arguments)
+    crossing.lose("arguments.invalid", call.at, "they break off" if cut else "they are no JSON object")
+    return cut
+
+
+def decoded_once(arguments: str, at: Path, crossing: Crossing) -> str:
+    """Arguments without the JSON string around them that hosts make which encode them twice."""
+    inner = json_text.encoded_twice(arguments)
+    if inner is None:
+        return arguments
+    crossing.lose("arguments.invalid", at, "they are a JSON object in a JSON string", "info")
+    return inner
+
+
+def first_only(response: Response, crossing: Crossing) -> None:
+    """Report the second and later answers, for dialects that have one only."""
+    for number in range(1, len(response.alternatives) + 1):
+        crossing.lose("answer.dropped", crossing.ends.answer(number), "only the first answer is written")
+
+
+_WHOLE: frozenset[StopReason] = frozenset({"tool_calls", "stop", "unknown"})
+
+
+def cut_short(stop: Stop, crossing: Crossing, number: int = 0) -> Stop:
+    """How an answer ended in which a call breaks off. Clients run the calls of an answer that is whole, so none may be
+    told as that; that it was cut is all that is known."""
+    if stop.reason not in _WHOLE:
+        return stop
+    said = f"{stop.reason} is sent as length: a call breaks off"
+    crossing.lose("stop.approximated", crossing.stopped(stop, number), said, "warning")
+    return Stop("length")
+
+
+BrokenCalls = Literal["text", "word", "fault"]
+"""What an answer of a dialect has for a call whose arguments are no JSON object: the text as it came; or nothing, since
+there a call is an object and clients run it, but a word for such an ending; or not even that."""
+
+
+def left_out(call: ToolCall, arguments: str, crossing: Crossing) -> bool:
+    """Whether a call of an answer is left out, since its arguments never became a JSON object; with the loss."""
+    if call.custom or json_text.object_raw(arguments) is not None:
+        return False
+    why = "its arguments break off" if json_text.breaks_off(arguments) else "its arguments are no JSON object"
+    crossing.lose("call.truncated", call.at, f"the call of {call.name}: {why}")
+    return True
+
+
+def malformed(stop: Stop, crossing: Crossing, number: int = 0) -> Stop:
+    """How an answer ended of which a call was left out: as the upstream said where that explains it, a limit say; else
+    with a call that cannot be used."""
+    if stop.reason not in _WHOLE:
+        return stop
+    said = f"{stop.reason} is sent as bad_tool_call: a call is left out"
+    crossing.lose("stop.approximated", crossing.stopped(stop, number), said, "warning")
+    return Stop("bad_tool_call")
+
+
+def unusable() -> Fault:
+    """The fault for an answer with such a call, where the dialect has no word for it."""
+    return Fault("upstream_bad", FAILED["bad_tool_call"], 502)
+
+
+def ended(response: Response, crossing: Crossing, broken: BrokenCalls = "text") -> Response:
+    """The response, ended as its calls show. FaultError where the target has no place for what came."""
+    parts, stop = _ended(response.parts, response.stop, crossing, 0, broken)
+    if broken == "fault" and stop is not response.stop and stop.reason == "bad_tool_call":
+        raise FaultError(unusable(), losses=tuple(crossing.losses.all()))
+    if not response.alternatives:
+        if stop is response.stop and parts is response.parts:
+            return response
+        return msgspec.structs.replace(response, parts=parts, stop=stop)
+    others = [
+        Alternative(*_ended(other.parts, other.stop, crossing, i + 1, broken), other.extra)
+        for i, other in enumerate(response.alternatives)
+    ]
+    return msgspec.structs.replace(response, parts=parts, stop=stop, alternatives=tuple(others))
+
+
+def _ended(
+    parts: tuple[Part, ...], stop: Stop, crossing: Crossing, number: int, broken: BrokenCalls
+) -> tuple[tuple[Part, ...], Stop]:
+    calls = [part for part in parts if type(part) is ToolCall]
+    if broken == "text":
+        cut = [call for call in calls if flawed(call, call.arguments, crossing)]
+        return parts, cut_short(stop, crossing, number) if cut else stop
+    gone = [call for call in calls if left_out(call, call.arguments, crossing)]
+    if not gone:
+        return parts, stop
+    return tuple([part for part in parts if not any(part is call for call in gone)]), malformed(stop, crossing, number)

@@ -1,0 +1,56 @@
+"""Owns requests to models that lack an output format or a place for system text: both are said in words instead.
+
+Which of them a model takes is a fact of its profile (`Profile.formats`, `Profile.json_mode`, `Profile.system`).
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from ..canon.parts import Text
+from ..canon.request import Format, Request
+from ..canon.turns import Turn
+from ..context import Crossing, Profile
+from ..fast.envelope import SYSTEM
+from . import json_text
+
+_NO_SCHEMA = "the model takes no JSON schema for its answer"
+_NO_JSON = "the model has no JSON mode"
+
+
+def with_taken_format(request: Request, profile: Profile, crossing: Crossing) -> Request:
+    """The request with the output format that the model takes. A format that the model refuses becomes a system turn in
+    front of the others."""
+    shape = request.settings.format
+    if shape is None or (profile.formats if shape.kind == "schema" else profile.json_mode):
+        return request
+    at = request.settings.at.get("format", ())
+    crossing.lose("format.as_text", at, _NO_SCHEMA if shape.kind == "schema" else _NO_JSON)
+    kind = "object" if _holds_objects(shape) else "value"
+    words = f"Answer with one valid JSON {kind} and nothing else."
+    if shape.schema is not None:
+        words += f" It must fit this JSON Schema:\n{shape.schema}"
+    # JSON mode gives objects alone.
+    left = Format("json") if profile.json_mode and kind == "object" else None
+    settings = msgspec.structs.replace(request.settings, format=left)
+    turns = (Turn("system", (Text(words),), at=at), *request.turns)
+    return msgspec.structs.replace(request, turns=turns, settings=settings)
+
+
+def _holds_objects(shape: Format) -> bool:
+    if shape.schema is None:
+        return True
+    root = json_text.plain(Raw(shape.schema.encode()))
+    return isinstance(root, dict) and root.get("type", "object") == "object"
+
+
+def with_system_as_user(request: Request, crossing: Crossing) -> Request:
+    """The request with every system turn as one of the user's."""
+    turns = []
+    for turn in request.turns:
+        if turn.role in SYSTEM:
+            crossing.lose("system.demoted", turn.at, "the model has no place for system text")
+            turn = msgspec.structs.replace(turn, role="user")
+        turns.append(turn)
+    return msgspec.structs.replace(request, turns=tuple(turns))

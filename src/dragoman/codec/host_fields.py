@@ -1,0 +1,116 @@
+"""The fields at the head of a request, as a host takes them: renamed, or left out and reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ..canon.losses import Severity
+from ..canon.parts import Path
+from ..canon.request import Settings
+from ..context import Crossing, Host
+from . import json_text
+
+_CODES = {
+    "frequency_penalty": "sampling.dropped",
+    "logprobs": "logprobs.dropped",
+    "metadata": "metadata.dropped",
+    "n": "n.dropped",
+    "parallel_tool_calls": "parallel.unenforced",
+    "presence_penalty": "sampling.dropped",
+    "prompt_cache_key": "cache.dropped",
+    "reasoning.summary": "thoughts.dropped",
+    "reasoning_effort": "effort.dropped",
+    "response_format": "format.dropped",
+    "safety_identifier": "user.dropped",
+    "seed": "sampling.dropped",
+    "service_tier": "tier.dropped",
+    "stop": "stop.dropped",
+    "temperature": "sampling.dropped",
+    "tool_choice": "choice.dropped",
+    "top_k": "sampling.dropped",
+    "top_logprobs": "logprobs.dropped",
+    "top_p": "sampling.dropped",
+    "user": "user.dropped",
+    "verbosity": "verbosity.dropped",
+}
+_CANON = {
+    "max_completion_tokens": "max_tokens",
+    "max_output_tokens": "max_tokens",
+    "parallel_tool_calls": "parallel",
+    "prompt_cache_key": "cache_key",
+    "reasoning.summary": "thoughts",
+    "reasoning_effort": "effort",
+    "response_format": "format",
+    "safety_identifier": "user",
+    "service_tier": "tier",
+    "stream_options": "stream_usage",
+}
+"""What the canon calls a field, where it has another name for it."""
+_DEFAULTS = {"n": 1, "tool_choice": "auto", "parallel_tool_calls": True, "logprobs": False}
+"""What means the same as nothing."""
+
+
+def trim(
+    out: dict[str, Any],
+    settings: Settings,
+    host: Host,
+    crossing: Crossing,
+    noise: frozenset[str] = frozenset(),
+    *,
+    own: bool,
+) -> dict[str, Any]:
+    """What was written with the host's names for fields and without what it refuses. `own`: the source wrote it so
+    itself, and what changes nothing stays. `noise`: fields whose loss is info."""
+    for name, fact in host.fields.items():
+        if fact is True:
+            continue
+        if "[]." in name:
+            if fact is False and _without_word(out, name):
+                _report(name.partition("[].")[0], settings, host, crossing, noise, own)
+            continue
+        holder, last = (out, name) if "." not in name else _holder(out, name)
+        if last not in holder:
+            continue
+        if isinstance(fact, str):
+            at = settings.at.get(_CANON.get(name, name))
+            crossing.suited |= not own or at != (fact,)
+            out = {(fact if key == name else key): value for key, value in out.items()}
+        elif name not in _DEFAULTS or holder[last] != _DEFAULTS[name]:
+            del holder[last]
+            _report(name, settings, host, crossing, noise, own)
+        elif not own:
+            del holder[last]
+    return out
+
+
+def _holder(out: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
+    """The object a field stands in, which may be one below the request."""
+    head, _, last = name.partition(".")
+    below = out.get(head)
+    return (below, last) if isinstance(below, dict) else ({}, last)
+
+
+def _without_word(out: dict[str, Any], name: str) -> bool:
+    """Take a word out of a list of words (`include[].WORD`); False where the list does not have the word. Lists of
+    anything else are the writer's own to change."""
+    head, _, word = name.partition("[].")
+    given = out.get(head)
+    words = json_text.plain(given) if isinstance(given, Raw) else given
+    if not isinstance(words, list) or word not in words:
+        return False
+    out[head] = [one for one in words if one != word]
+    return True
+
+
+def _report(name: str, settings: Settings, host: Host, crossing: Crossing, noise: frozenset[str], own: bool) -> None:
+    crossing.suited = True
+    if name == "stream_options" and settings.stream_usage is None and not own:
+        return  # nobody asked for it but the writer
+    place: Path = tuple(name.split("."))
+    if not own:
+        place = settings.at.get(_CANON.get(name, name), place)
+    # Hosts without stream_options tell usage unasked.
+    severity: Severity | None = "info" if name in noise or name == "stream_options" else None
+    crossing.lose(_CODES.get(name, "field.dropped"), place, f"{host.name} does not take it", severity)

@@ -1,0 +1,128 @@
+"""Uses of hosted tools in a history as text.
+
+Runs of a program, calls of an MCP server's tool, searches and fetched pages cross so to every upstream but the one that
+made the use; searches cross to Responses in its own form. What an upstream takes of others' uses differs by dialect,
+and is written in the dialects' READMEs. The text says what was asked and what came back, so that the model still knows
+of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..canon.parts import Citation, HostedCall, HostedResult, Media, Part, Text
+from ..context import Crossing
+from .hosted_calls import drop, members, queries, word
+
+
+def program(call: HostedCall) -> tuple[str, str]:
+    """What was run, and its language; "" where the language is not known."""
+    said = members(call.arguments)
+    return word(said, "code"), word(said, "language")
+
+
+def output(result: HostedResult | None) -> str:
+    """All that came back in words, each text on lines of its own; what a program wrote to its standard error last."""
+    return stacked([stdout(result), result.stderr if result is not None else ""])
+
+
+def stdout(result: HostedResult | None) -> str:
+    """The same without what a program wrote to its standard error."""
+    return stacked([part.text for part in (result.parts if result is not None else ()) if isinstance(part, Text)])
+
+
+def stacked(texts: Iterable[str]) -> str:
+    """Texts as one, each on lines of its own."""
+    out = ""
+    for text in texts:
+        if text:
+            out += text if not out or out.endswith("\n") else f"\n{text}"
+    return out
+
+
+def files(result: HostedResult | None) -> list[Media]:
+    """The images and files that came back."""
+    return [part for part in result.parts if isinstance(part, Media)] if result is not None else []
+
+
+def has_text(call: HostedCall) -> bool:
+    """Whether a use is of a family that crosses as text."""
+    return call.family in _ASKED
+
+
+def as_text(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+    """The use as a text of the assistant's."""
+    crossing.lose("part.as_text", call.at, call.kind)
+    if result is not None and result.at != call.at:
+        crossing.lose("part.as_text", result.at, result.kind)
+    for media in files(result):
+        crossing.lose("media.dropped", media.at, media.mime or media.kind)
+    said = _ASKED[call.family](call)
+    came_back = "\n".join([text for text in (_pages(result), output(result)) if text])
+    if result is None:
+        said += "\n[no result was recorded]"
+    elif came_back:
+        said += f"\n[{_failed(result) or 'result'}]\n{came_back}\n[end of the result]"
+    else:
+        said += f"\n[{_failed(result) or 'no output'}]"
+    return (Text(said, at=call.at),)
+
+
+def _failed(result: HostedResult) -> str:
+    if not result.is_error:
+        return ""
+    return f"it failed with exit code {result.exit_code}" if result.exit_code else "it failed"
+
+
+def _run(call: HostedCall) -> str:
+    code, language = program(call)
+    return f"[{language} code was run]\n{code}" if language else f"[code was run]\n{code}"
+
+
+def _call(call: HostedCall) -> str:
+    server = f" of the MCP server {call.server}" if call.server else ""
+    return f"[the tool {call.name}{server} was called]\n{call.arguments}"
+
+
+def _search(call: HostedCall) -> str:
+    asked = queries(call)
+    return f"[the web was searched for: {'; '.join(asked)}]" if asked else "[the web was searched]"
+
+
+def _fetch(call: HostedCall) -> str:
+    said = members(call.arguments)
+    pattern = word(said, "pattern")
+    return f"[the page {word(said, 'url')} was fetched{f', to find {pattern}' if pattern else ''}]"
+
+
+_ASKED = {"code_execution": _run, "mcp": _call, "web_search": _search, "web_fetch": _fetch}
+"""How each family says what was asked."""
+
+
+def _pages(result: HostedResult | None) -> str:
+    """The pages that came back, each with its title, its address and the words that are shown of it."""
+    found = result.sources if result is not None else ()
+    return "\n".join([_page(page) for page in found])
+
+
+def _page(page: Citation) -> str:
+    named = f"- {page.title} {page.url}" if page.title else f"- {page.url}"
+    return f"{named}\n{page.quote}" if page.quote else named
+
+
+def write_as_text(call: HostedCall, result: HostedResult | None, crossing: Crossing, request: bool) -> tuple[Part, ...]:
+    """For dialects that have no hosted tools of these families: text in a history, nothing in an answer."""
+    if request and has_text(call):
+        return as_text(call, result, crossing)
+    if call.family == "tool_search":
+        return drop_search(call, result, crossing)
+    # A client that cannot see what was searched still has the words that were written with it.
+    return drop(call, result, crossing, severity="info" if call.family in ("web_search", "web_fetch") else None)
+
+
+def drop_search(call: HostedCall, result: HostedResult | None, crossing: Crossing) -> tuple[Part, ...]:
+    """A search for tools says nothing where all tools are declared."""
+    for part in (call, result):
+        if part is not None:
+            crossing.lose("hosted.dropped", part.at, f"{part.kind}: the tools are declared in full", "info")
+    return ()

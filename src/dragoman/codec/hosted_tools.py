@@ -1,0 +1,384 @@
+"""Hosted tools (web search, URL fetch, code execution, MCP servers, tool search): from one upstream's to another's.
+
+Every dialect lists in its folder what its upstreams run, as rows of data: the family, which is a word that all dialects
+share, the type word, and where its options stand. A hosted tool of another dialect crosses by its family; options that
+the target's tool does not have are losses. Where the target has none of that family, the tool is dropped and reported.
+If the caller asked for stand-ins, a search or a fetch becomes a function instead, which the caller has to run.
+
+Options may hold secrets (tokens, headers): a loss names an option and its place, never its value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.parts import Path
+from ..canon.request import Request
+from ..canon.tools import Choice, HostedTool, Tool
+from ..context import Crossing
+from . import json_text
+
+Tools = tuple[Tool | HostedTool, ...]
+
+
+def same(value: Any) -> Any:
+    """The value as it is."""
+    return value
+
+
+class Option(Struct, frozen=True):
+    """Where one option stands in the tool's value, and its form there."""
+
+    path: Path
+    read: Callable[[Any], Any] = same
+    """From the value there to the common form."""
+    write: Callable[[Any], Any] | None = same
+    """From the common form; None: it is read, never written."""
+
+
+class Row(Struct, frozen=True):
+    """One hosted tool of one dialect."""
+
+    dialect: str
+    family: str
+    kind: str
+    """The type word to write."""
+    kinds: re.Pattern[str]
+    """The type words that are read as this tool."""
+    options: Mapping[str, Option] = {}
+    """Common name -> place."""
+    fixed: Mapping[str, Any] = {}
+    """Fields that every written tool has."""
+    implied: Mapping[str, Any] = {}
+    """Options in their common form that hold when nothing is said."""
+    inside: str = ""
+    """The member of the value that holds the options, if it is not the value itself."""
+    many: bool = False
+    """That member is a list of such tools."""
+    beside: Mapping[str, Mapping[str, Any]] = {}
+    """Members to add to an object that is written for the sake of its options."""
+    quiet: frozenset[str] = frozenset({"type", "name"})
+    """Members that say nothing of their own."""
+    needs: str = ""
+    """The fact of a model's profile that must be true; "": any model takes it."""
+    stands_for: re.Pattern[str] | None = None
+    """The only type words of other dialects' tools that become this one; None: all of the family."""
+    wants: frozenset[str] = frozenset()
+    """Options without which it cannot be written."""
+    force: Mapping[str, Any] | None = None
+    """The tool choice by which the model must use it; None: it cannot be forced."""
+    function: Callable[[Any], Tool | None] | None = None
+    """For tools of this kind that the client runs itself: the value as a function, None for one the upstream runs."""
+
+
+FORMS: Mapping[str, Any] = {
+    "max_uses": int,
+    "max_results": int,
+    "max_content_tokens": int,
+    "allowed_domains": list[str],
+    "blocked_domains": list[str],
+    "context_size": str,
+    "city": str,
+    "region": str,
+    "country": str,
+    "timezone": str,
+    "label": str,
+    "url": str,
+    "description": str,
+    "token": str,
+    "headers": dict[str, str],
+    "allowed_tools": list[str],
+    "approval": Any,
+    "deferred": bool,
+    "live": bool,
+}
+"""The common names of options, and their form. What has another form there is not understood."""
+
+NOTHING_SAID: Mapping[str, Any] = {"approval": "never", "context_size": "medium", "deferred": False, "live": True}
+"""Options whose value is what holds anyway where there is no such option."""
+
+_SECRET_HEADER = "authorization"
+_BEARER = "Bearer "
+
+STAND_INS: Mapping[str, Tool] = {
+    "web_search": Tool(
+        "google_web_search",
+        "Searches the web and returns a summary of what was found, with its sources.",
+        '{"type":"object","properties":{"query":{"type":"string","description":"What to search for."}},'
+        '"required":["query"]}',
+    ),
+    "web_fetch": Tool(
+        "web_fetch",
+        "Fetches the pages whose addresses stand in the prompt and returns what the prompt asks about them.",
+        '{"type":"object","properties":{"prompt":{"type":"string","description":"The addresses (https://...) to fetch,'
+        ' and what to find out from them."}},"required":["prompt"]}',
+    ),
+}
+"""Functions for a family that the target's upstreams do not run, with the names and arguments that clients know."""
+
+
+class _Wish(Struct):
+    """One hosted tool in common words."""
+
+    family: str
+    options: dict[str, tuple[Path, Any]]
+    rest: list[Path]
+    """What only its own dialect knows."""
+
+
+def cross(tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], crossing: Crossing) -> Tools:
+    """The tools with every hosted one of another dialect turned into what the target has for it.
+
+    `source` and `target` are the tables of the dialects that read and write. `crossing.profile` is asked what the model
+    takes. Hosted tools of the target's own dialect stay, unless the model takes none beside functions.
+    """
+    for tool in tools:
+        if type(tool) is HostedTool or tool.deferred:  # type: ignore[union-attr]
+            break
+    else:
+        return tools
+    own = {row.dialect for row in target} | {crossing.target}
+    names = {tool.name for tool in tools if isinstance(tool, Tool)}
+    alone = not crossing.profile.hosted_beside_functions and bool(names)
+    out: list[Tool | HostedTool] = []
+    for tool in tools:
+        if isinstance(tool, Tool) or (tool.dialect in own and not alone):
+            out.append(tool)
+        else:
+            out.extend(_crossed(tool, source, () if alone else target, names, crossing))
+    return _loaded(tuple(out), target, crossing)
+
+
+def _row_of(kind: str, rows: tuple[Row, ...]) -> Row | None:
+    return next((row for row in rows if row.kinds.fullmatch(kind)), None)
+
+
+def forced(kind: str, rows: tuple[Row, ...]) -> bool:
+    """Whether a choice of `kind` in a dialect with these tools is one of a hosted tool that may cross."""
+    return _row_of(kind, rows) is not None
+
+
+def aim(
+    request: Request, tools: Tools, source: tuple[Row, ...], target: tuple[Row, ...], crossing: Crossing
+) -> Request:
+    """The request with `tools`, which `cross` made of its own, and with a choice of a hosted tool aimed at what it has
+    become: the target's own tool, or a function that the client runs. One that only stands for it is not forced: the
+    model would have to call what perhaps nobody runs, again and again."""
+    choice = request.choice
+    if choice is None or not choice.hosted:
+        return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
+    wanted = _row_of(choice.names[0], source)
+    asked = [tool for tool in request.tools if isinstance(tool, HostedTool) and _row_of(tool.kind, source) is wanted]
+    there = next((tool for tool in tools if asked and tool.at == asked[0].at), None)
+    aimed: Choice | None = None
+    if isinstance(there, Tool):
+        aimed = None if there.name in crossing.stand_ins else Choice("one", (there.name,), at=choice.at)
+    elif there is not None and len(tools) == 1:
+        aimed = Choice("required", at=choice.at)  # which every dialect with a choice can say
+    else:
+        row = next((row for row in target if there is not None and row.kind == there.kind), None)
+        if row is not None and row.force is not None:
+            aimed = Choice("one", extra={row.dialect: {"tool_choice": json_text.raw(row.force)}}, at=choice.at)
+    if aimed is None:
+        crossing.lose("choice.dropped", choice.at, f"{choice.names[0]} cannot be forced")
+    return msgspec.structs.replace(request, tools=tools, choice=aimed)
+
+
+def _crossed(
+    tool: HostedTool, own: tuple[Row, ...], target: tuple[Row, ...], names: set[str], crossing: Crossing
+) -> list[Tool | HostedTool]:
+    row = _row_of(tool.kind, own)
+    if row is None:
+        crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+        return []
+    run_there = row.function(json_text.plain(tool.value)) if row.function is not None else None
+    if run_there is not None and run_there.name not in names:
+        names.add(run_there.name)
+        crossing.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is run by the client", "info")
+        for wish in _wishes(tool, row):
+            _lose_options(wish, frozenset(), crossing)
+        return [msgspec.structs.replace(run_there, at=tool.at)]
+    if run_there is not None:  # a tool that the client runs is none that the upstream runs
+        crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+        return []
+    there = _found(target, row.family, crossing, tool.kind)
+    made: list[Tool | HostedTool] = []
+    for wish in _wishes(tool, row):
+        function = STAND_INS.get(wish.family) if crossing.stands else None
+        if there is not None and there.wants <= wish.options.keys():
+            if there.wants or _is_free(there, names):
+                made.append(_mapped(tool, wish, there, crossing))
+                continue
+            function = None
+        if function is None or function.name in names:
+            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+            continue
+        names.add(function.name)
+        crossing.stand_ins[function.name] = wish.family
+        crossing.lose("tool.hosted.as_function", tool.at, f"{tool.kind} is offered as the function {function.name}")
+        _lose_options(wish, frozenset(), crossing)
+        made.append(msgspec.structs.replace(function, at=tool.at))
+    return made
+
+
+def _is_free(row: Row, names: set[str]) -> bool:
+    """Whether nothing is offered yet under the name of a hosted tool, or as that tool: of most there can be but one."""
+    taken = {str(row.fixed.get("name", "")), f"{row.dialect}\x1f{row.kind}"} - {""}
+    if taken & names:
+        return False
+    names |= taken
+    return True
+
+
+def _found(target: tuple[Row, ...], family: str, crossing: Crossing, kind: str = "") -> Row | None:
+    """The target's tool for a tool of another dialect, of this family and with this type word."""
+    for row in target:
+        if row.family == family and (not row.needs or getattr(crossing.profile, row.needs)):
+            if row.stands_for is None or row.stands_for.fullmatch(kind):
+                return row
+    return None
+
+
+def _wishes(tool: HostedTool, row: Row) -> list[_Wish]:
+    value = json_text.plain(tool.value)
+    if row.inside:
+        value = value.get(row.inside, value.get(tool.kind)) if isinstance(value, dict) else None
+    if row.many:
+        return [_wish(one, tool.at + (i,), row) for i, one in enumerate(value)] if isinstance(value, list) else []
+    return [_wish(value, tool.at, row)]
+
+
+def _wish(value: Any, at: Path, row: Row) -> _Wish:
+    members = value if isinstance(value, dict) else {}
+    options: dict[str, tuple[Path, Any]] = {name: (at, said) for name, said in row.implied.items()}
+    known: set[Path] = set()
+    for name, option in row.options.items():
+        said = _at(members, option.path)
+        try:
+            read = msgspec.convert(option.read(said), FORMS[name]) if said is not None else None
+        except msgspec.ValidationError:
+            continue
+        known.add(option.path)
+        if read is not None:
+            options[name] = (at + option.path, read)
+    headers = options.get("headers")
+    if headers is not None:
+        _take_token(options, *headers)
+    return _Wish(row.family, options, [at + path for path in _strange(members, (), known, row.quiet)])
+
+
+def _take_token(options: dict[str, tuple[Path, Any]], at: Path, headers: dict[str, str]) -> None:
+    """A bearer token among the headers is the token, as dialects with a field for it call it."""
+    for name, value in headers.items():
+        if name.lower() == _SECRET_HEADER and value.startswith(_BEARER):
+            options.setdefault("token", (at, value.removeprefix(_BEARER)))
+            left = {other: said for other, said in headers.items() if other != name}
+            if left:
+                options["headers"] = (at, left)
+            else:
+                del options["headers"]
+            return
+
+
+def _at(members: Any, path: Path) -> Any:
+    for step in path:
+        if not isinstance(members, dict):
+            return None
+        members = members.get(step)
+    return members
+
+
+def _strange(members: dict[str, Any], above: Path, known: set[Path], quiet: frozenset[str]) -> list[Path]:
+    """Places of what no option stands for."""
+    out: list[Path] = []
+    for name, value in members.items():
+        path = above + (name,)
+        if value is None or path in known or name in quiet:
+            continue
+        if isinstance(value, dict) and value:
+            out.extend(_strange(value, path, known, quiet))
+        elif above or value not in ({}, []):
+            out.append(path)
+    return out
+
+
+def _mapped(tool: HostedTool, wish: _Wish, row: Row, crossing: Crossing) -> HostedTool:
+    value: dict[str, Any] = {name: _copied(said) for name, said in row.fixed.items()}
+    options = {name: said for name, (_, said) in wish.options.items()}
+    if "token" in options and "token" not in row.options and "headers" in row.options:
+        options["headers"] = {"Authorization": _BEARER + options.pop("token"), **options.get("headers", {})}
+    taken: set[str] = {"token"} if "token" in wish.options and "token" not in options else set()
+    for name, said in options.items():
+        option = row.options.get(name)
+        if option is not None and option.write is not None:
+            _put(value, option.path, option.write(said))
+            taken.add(name)
+    for name, members in row.beside.items():
+        if name in value:
+            value[name] = {**members, **value[name]}
+    _lose_options(wish, frozenset(taken), crossing)
+    if row.many:
+        value = {row.inside: [value]}
+    elif row.inside:
+        value = {row.inside: value}
+    crossing.lose("tool.hosted.mapped", tool.at, f"{tool.kind} is offered as {row.kind}")
+    return HostedTool(row.dialect, row.kind, json_text.raw(value), tool.at)
+
+
+def _copied(value: Any) -> Any:
+    return dict(value) if isinstance(value, dict) else value
+
+
+def _put(value: dict[str, Any], path: Path, said: Any) -> None:
+    if len(path) == 1 and isinstance(said, dict) and isinstance(value.get(str(path[0])), dict):
+        value[str(path[0])].update(said)
+        return
+    for step in path[:-1]:
+        value = value.setdefault(str(step), {})
+    value[str(path[-1])] = said
+
+
+def _lose_options(wish: _Wish, taken: frozenset[str], crossing: Crossing) -> None:
+    for name, (at, said) in wish.options.items():
+        if name not in taken and not (name in NOTHING_SAID and NOTHING_SAID[name] == said):
+            crossing.lose("tool.hosted.option.dropped", at, name)
+    for at in wish.rest:
+        crossing.lose("tool.hosted.option.dropped", at, str(at[-1]))
+
+
+def _loaded(tools: Tools, target: tuple[Row, ...], crossing: Crossing) -> Tools:
+    """Deferred tools can be found only where the target's upstream searches; else they are sent in full."""
+    if not any(isinstance(tool, Tool) and tool.deferred for tool in tools):
+        return tools
+    search = _found(target, "tool_search", crossing)
+    if search is None:
+        return tools  # the writer has its own say
+    if any(isinstance(tool, HostedTool) and search.kinds.fullmatch(tool.kind) for tool in tools):
+        return tools
+    out: list[Tool | HostedTool] = []
+    for tool in tools:
+        if isinstance(tool, Tool) and tool.deferred:
+            crossing.lose("tool.deferred.expanded", tool.at, "there is no tool search")
+            tool = msgspec.structs.replace(tool, deferred=False)
+        out.append(tool)
+    return tuple(out)
+
+
+def kinds(pattern: str) -> re.Pattern[str]:
+    """The type words of a row."""
+    return re.compile(pattern)
+
+
+def plain_options(names: Mapping[str, str]) -> dict[str, Option]:
+    """Options that stand at these paths ("filters/allowed_domains") in their common form."""
+    return {name: Option(tuple(path.split("/"))) for name, path in names.items()}
+
+
+def location(path: str) -> dict[str, Option]:
+    """Where the user is, as an approximate location whose members stand at `path`."""
+    return plain_options({name: f"{path}/{name}" for name in ("city", "region", "country", "timezone")})

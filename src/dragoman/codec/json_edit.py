@@ -1,0 +1,172 @@
+"""Edits of JSON text: a change is applied to the bytes of a document, and every byte beside the change stays.
+
+Key order, spacing, spellings of numbers and fields that nobody knows are the client's own. The change is given as two
+values, how a document was read and how it has to become; only where the two differ is the text touched.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import msgspec
+
+from . import json_text
+
+_KEY = re.compile(rb'\s*,?\s*("(?:[^"\\]|\\.)*")\s*:\s*', re.DOTALL)
+_SNAKE = re.compile(r"_([a-z])")
+_ITEM = re.compile(rb"\s*,?\s*")
+_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+class _Member(NamedTuple):
+    """Where one member of an object, or one item of an array, stands in the text."""
+
+    name: str
+    gap: int
+    """Where the blanks and the comma before it begin,"""
+    begin: int
+    """its key, or the item itself,"""
+    colon: int
+    """the blanks and the colon behind the key,"""
+    value: int
+    """its value, and the end of that."""
+    end: int
+
+
+_Piece = tuple[bytes | None, bytes]
+"""A member as it is written, behind the blanks and the comma that stood before it; None for a new one."""
+
+
+class _Unclear(Exception):
+    """The text cannot be followed: an object has the same key twice."""
+
+
+def edited(document: bytes, before: Any, after: Any) -> bytes | None:
+    """The document with what differs between `before`, the value that it was read as, and `after`. None where the text
+    cannot be followed. Where the document itself says otherwise than `before`, it is left as it is."""
+    begin = len(document) - len(document.lstrip())
+    end = len(document.rstrip())
+    try:
+        return document[:begin] + _edited(document, begin, end, before, after) + document[end:]
+    except (_Unclear, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def edited_around_surrogates(document: bytes, key: str, value: Any) -> bytes | None:
+    """A document with lone surrogates, which no decoder takes, with another value at a key of its own. None where the
+    text cannot be followed."""
+    from .surrogates.documents import without_surrogates  # late: few documents have them
+
+    mended = without_surrogates(document)
+    if mended is None:
+        return None
+    begin, end = len(mended) - len(mended.lstrip()), len(mended.rstrip())
+    try:
+        members = _members(mended, begin, end)
+    except (_Unclear, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    # The mended text is as long as the document, so that each member stands at the same place in both.
+    for member in members:
+        if member.name == key:
+            return document[: member.value] + json_text.encode(value) + document[member.end :]
+    new = json_text.encode(key) + b":" + json_text.encode(value)
+    comma = b"," if members else b""
+    return document[: end - 1] + comma + new + document[end - 1 :]
+
+
+def _edited(text: bytes, begin: int, end: int, before: Any, after: Any) -> bytes:
+    """The text of one value that stands between `begin` and `end`."""
+    if isinstance(before, dict) and isinstance(after, dict) and text[begin : begin + 1] == b"{":
+        return _edited_object(text, begin, end, before, after)
+    if isinstance(before, list) and isinstance(after, list) and text[begin : begin + 1] == b"[":
+        return _edited_array(text, begin, end, before, after)
+    return json_text.encode(after)
+
+
+def _edited_object(text: bytes, begin: int, end: int, before: dict[str, Any], after: dict[str, Any]) -> bytes:
+    members = _members(text, begin, end)
+    pieces: list[_Piece] = []
+    for member in members:
+        name = _known(member.name, before, after)
+        if name in before and name not in after:
+            continue
+        value = text[member.value : member.end]
+        if name in after and (name not in before or before[name] != after[name]):
+            value = _edited(text, member.value, member.end, before.get(name), after[name])
+        pieces.append((text[member.gap : member.begin], text[member.begin : member.value] + value))
+    said = {_known(member.name, before, after) for member in members}
+    colon = text[members[0].colon : members[0].value] if members else b":"
+    for name, value in after.items():
+        if name not in said and (name not in before or before[name] != value):
+            pieces.append((None, json_text.encode(name) + colon + json_text.encode(value)))
+    return _joined(text, begin, end, members, pieces)
+
+
+def _known(name: str, before: dict[str, Any], after: dict[str, Any]) -> str:
+    """A key as the values spell it: Google's APIs take snake_case for camelCase."""
+    if name in before or name in after or "_" not in name:
+        return name
+    return _SNAKE.sub(lambda found: found.group(1).upper(), name)
+
+
+def _edited_array(text: bytes, begin: int, end: int, before: list[Any], after: list[Any]) -> bytes:
+    members = _elements(text, begin, end)
+    if len(members) != len(before):
+        return json_text.encode(after)
+    same = min(len(before), len(after))
+    head = next((i for i in range(same) if before[i] != after[i]), same)
+    tail = next((i for i in range(same - head) if before[-1 - i] != after[-1 - i]), same - head)
+    pieces: list[_Piece] = [(text[member.gap : member.begin], text[member.value : member.end]) for member in members]
+    changed = after[head : len(after) - tail]
+    middle = members[head : len(members) - tail]
+    told: list[_Piece]
+    if len(changed) == len(middle):
+        told = [
+            (gap, _edited(text, member.value, member.end, was, value))
+            for (gap, _), member, was, value in zip(pieces[head:], middle, before[head:], changed, strict=False)
+        ]
+    else:
+        told = [(None, json_text.encode(value)) for value in changed]
+    return _joined(text, begin, end, members, pieces[:head] + told + pieces[len(members) - tail :])
+
+
+def _joined(text: bytes, begin: int, end: int, members: list[_Member], pieces: list[_Piece]) -> bytes:
+    """Members between the brackets of the document, each behind its own blanks."""
+    if not members:
+        return text[begin : begin + 1] + b",".join([piece for _, piece in pieces]) + text[end - 1 : end]
+    usual = text[members[1].gap : members[1].begin] if len(members) > 1 else b","
+    out = [text[begin : members[0].begin]]
+    for i, (gap, piece) in enumerate(pieces):
+        if i:
+            out.append(gap if gap is not None and b"," in gap else usual)
+        out.append(piece)
+    return b"".join([*out, text[members[-1].end : end]])
+
+
+def _members(text: bytes, begin: int, end: int) -> list[_Member]:
+    place = begin + 1
+    out: list[_Member] = []
+    for name, raw in json_text.fields(text[begin:end]).items():
+        found = _KEY.match(text, place)
+        if found is None or json_text.decode(found.group(1)) != name:
+            raise _Unclear
+        value, stop = found.end(), found.end() + len(raw)
+        if text[value:stop] != bytes(raw):
+            raise _Unclear
+        out.append(_Member(name, place, found.start(1), found.end(1), value, stop))
+        place = stop
+    if text[place : end - 1].strip():
+        raise _Unclear
+    return out
+
+
+def _elements(text: bytes, begin: int, end: int) -> list[_Member]:
+    place = begin + 1
+    out: list[_Member] = []
+    for raw in _items(text[begin:end]):
+        found = _ITEM.match(text, place)
+        value = found.end() if found is not None else place
+        out.append(_Member("", place, value, value, value, value + len(raw)))
+        place = value + len(raw)
+    return out

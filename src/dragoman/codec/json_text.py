@@ -1,0 +1,160 @@
+"""The exact JSON text of arguments and schemas: checked when someone needs it, never re-spelled."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ..errors import WireError
+
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder().decode
+
+_object = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class _AnyObject(Struct):
+    pass
+
+
+_checked = msgspec.json.Decoder(_AnyObject).decode
+
+EMPTY_OBJECT = Raw(b"{}")
+
+
+def text(raw: Raw) -> str:
+    """The exact text of a raw JSON value."""
+    return str(raw, "utf-8")
+
+
+def is_object(value: str | bytes | Raw) -> bool:
+    """Whether the text is exactly one JSON object that a decoder takes: numbers beyond all doubles are skimmed over by
+    is_whole, and whoever gets them trips."""
+    try:
+        return type(decode(value)) is dict
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return False
+
+
+def is_whole(value: str | bytes | Raw) -> bool:
+    """Whether the text is one JSON object from its first bracket to its last; its numbers may be too large for all, and
+    a text may have half a character."""
+    try:
+        # A Struct without fields is cheaper: all inside is skipped, though it has to be JSON. But what is skipped
+        # is not checked to be UTF-8; text is that already.
+        _checked(value) if isinstance(value, str) else _object(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return isinstance(value, str) and "\\u" in value and _is_whole_but_for_surrogates(value)
+    return True
+
+
+def _is_whole_but_for_surrogates(value: str) -> bool:
+    from .surrogates.documents import without_surrogates  # late: hardly any arguments have them
+
+    mended = without_surrogates(value.encode("utf-8", "surrogatepass"))
+    return mended is not None and is_whole(mended)
+
+
+def is_document(value: bytes) -> bool:
+    """Whether the bytes are one JSON object, all of it in UTF-8: nothing more is asked of what passes untouched."""
+    try:
+        if not value.isascii():
+            value.decode()
+        _checked(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return False
+    return True
+
+
+def object_raw(value: str) -> Raw | None:
+    """Arguments as a JSON object: blank and null mean `{}`, anything else that is not an object gives None."""
+    if not value or value.isspace() or value == "null":
+        return EMPTY_OBJECT
+    return Raw(value) if is_object(value) else None
+
+
+def encoded_twice(value: str) -> str | None:
+    """The JSON object in a JSON string; None for anything else."""
+    try:
+        inner = decode(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return None
+    return inner if type(inner) is str and is_object(inner) else None
+
+
+def breaks_off(value: str) -> bool:
+    """Whether the text begins a JSON object and ends before the object does (a number in it, too)."""
+    if "\\u" in value:
+        from .surrogates.documents import without_surrogates
+
+        mended = without_surrogates(value.encode())
+        value = value if mended is None else mended.decode()
+    return value.lstrip()[:1] == "{" and (_truncated(value) or _truncated(value + "0"))
+
+
+def _truncated(value: str) -> bool:
+    try:
+        decode(value)
+    except msgspec.DecodeError as error:
+        return str(error) == "Input data was truncated"
+    except (RecursionError, UnicodeError):
+        pass
+    return False
+
+
+def fields(value: Raw | bytes | str) -> dict[str, Raw]:
+    """The fields of a JSON object, each with its exact text."""
+    return _object(value)
+
+
+_STRING = re.compile(rb'\s*:\s*("(?:[^"\\]|\\.)*")', re.DOTALL)
+
+
+def respelled(document: bytes, key: str, value: str) -> bytes:
+    """A JSON object with another string at a key of its own, and every other byte as it was.
+
+    That can be done on the bytes where the key is there, its name stands nowhere else in the document, and no letter is
+    written by its number: then what is found is the key. Else the text is followed from member to member.
+    """
+    name = b'"%b"' % key.encode()
+    if document.count(name) == 1 and document.find(b"\\u00") < 0:
+        found = _STRING.match(document, document.index(name) + len(name))
+        if found is not None:
+            return document[: found.start(1)] + encode(value) + document[found.end(1) :]
+    from .json_edit import edited, edited_around_surrogates  # late: few documents need a closer look
+
+    found_anew = edited(document, {}, {key: value})
+    if found_anew is None:
+        found_anew = edited_around_surrogates(document, key, value)
+    return encode(fields(document) | {key: raw(value)}) if found_anew is None else found_anew
+
+
+def plain(raw: Raw) -> Any:
+    """The decoded value of a raw JSON text, which was only skimmed so far: it may hold numbers that are none."""
+    try:
+        return decode(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        raise WireError("JSON", "", "a value that can be decoded", str(error)) from None
+
+
+def raw(value: Any) -> Raw:
+    """A value as raw JSON text."""
+    return Raw(encode(value))
+
+
+def string(value: str) -> bytes:
+    """A JSON string literal."""
+    return encode(value)
+
+
+def kind(value: Raw) -> str:
+    """The `type` word of a raw JSON object, or ""."""
+    try:
+        word = _object(value).get("type")
+        found = decode(word) if word is not None else None
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return ""
+    return found if isinstance(found, str) else ""

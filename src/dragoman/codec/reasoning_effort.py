@@ -1,0 +1,112 @@
+"""Reasoning effort and thinking budgets: our own table between words and token counts (no provider publishes one)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..canon.parts import Path
+from ..canon.request import Settings
+from ..context import Crossing
+
+ORDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+BUDGETS = {"none": 0, "minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 32000, "max": 32000}
+
+
+THINKS_UNASKED = "nothing is sent: the model thinks unasked"
+"""The detail of a loss where a request turns thinking on, and the target has no word for that."""
+
+_OPEN_EFFORT = "medium"
+"""What thinking is at OpenAI and OpenRouter where it is on without an effort."""
+
+
+def from_budget(budget: int) -> str | None:
+    """The effort word for a budget; None when the model is to decide for itself (-1).
+
+    The limits lie so that a word's own budget in any target comes back as that word or settles on the next one."""
+    if budget < 0:
+        return None
+    for limit, word in ((1, "none"), (1024, "minimal"), (5000, "low"), (12000, "medium"), (24000, "high")):
+        if budget < limit:
+            return word
+    return "xhigh"
+
+
+def nearest(effort: str, accepted: tuple[str, ...]) -> str:
+    """The accepted word closest to `effort`, the lower one first; `effort` itself when nothing is known."""
+    if not accepted or effort in accepted or effort not in ORDER:
+        return effort
+    rank = ORDER.index(effort)
+    ranked = [word for word in accepted if word in ORDER]
+    return min(ranked, key=lambda word: (abs(ORDER.index(word) - rank), ORDER.index(word)), default=effort)
+
+
+class Wish(NamedTuple):
+    """How much thinking a request asks for."""
+
+    effort: str | None
+    """The effort word; None: thinking is on, and the model decides how much."""
+    at: Path
+    """Where the request says so."""
+    words: str
+    """What the request says, for the loss report."""
+
+
+def wish(settings: Settings) -> Wish | None:
+    """The thinking that a request asks for, by an effort or else by a budget; None: it asks for none."""
+    if settings.effort is not None:
+        return Wish(settings.effort, settings.at.get("effort", ()), settings.effort)
+    if settings.budget is None:
+        return None
+    at = settings.at.get("budget", ())
+    if settings.budget < 0:
+        return Wish(None, at, "thinking as much as the model decides")
+    return Wish(from_budget(settings.budget), at, f"a budget of {settings.budget} tokens")
+
+
+def opens(settings: Settings) -> bool:
+    """Whether a request turns thinking on and leaves to the model how much."""
+    return settings.effort is None and settings.budget is not None and settings.budget < 0
+
+
+def wanted(settings: Settings, crossing: Crossing) -> str | None:
+    """The effort word for a target that has words: as asked, made from the budget, or the nearest the model takes."""
+    asked = wish(settings)
+    if asked is None:
+        return None
+    profile = crossing.profile
+    if not profile.thinks:
+        crossing.lose("effort.dropped", asked.at, f"{crossing.model or 'the model'} takes no effort setting")
+        return None
+    effort = asked.effort or _opened(settings, asked, crossing)
+    if effort is None:
+        return None
+    if effort not in ORDER and effort not in profile.efforts and crossing.source != crossing.target:
+        crossing.lose("effort.dropped", asked.at, f"{effort} is a word of {crossing.source} hosts alone")
+        return None
+    own = nearest(effort, profile.efforts)
+    if own != asked.words:
+        by_words = settings.effort is not None
+        crossing.lose("effort.approximated", asked.at, f"{asked.words} is sent as {'' if by_words else 'effort '}{own}")
+    lose_budget(settings, f"effort {own}", crossing)
+    return own
+
+
+def lose_budget(settings: Settings, sent: str, crossing: Crossing) -> None:
+    """Report the budget of a request that asks for an effort too, where `sent` says the effort alone."""
+    if settings.effort is not None and settings.budget is not None and settings.budget > 0:
+        detail = f"a budget of {settings.budget} tokens: {sent} is sent instead"
+        crossing.lose("effort.approximated", settings.at.get("budget", ()), detail)
+
+
+def _opened(settings: Settings, asked: Wish, crossing: Crossing) -> str | None:
+    """The effort for thinking that is merely turned on. Models that think unasked need none."""
+    profile = crossing.profile
+    if profile.effort_default == "none" and profile.efforts:
+        return settings.open_effort or _OPEN_EFFORT
+    if not (profile.effort_default or profile.thinking_default or profile.reasoning):
+        unknown = f"it is not known whether {crossing.model or 'the model'} takes an effort"
+        crossing.lose("effort.dropped", asked.at, unknown)
+    elif crossing.source != crossing.target:
+        crossing.lose("effort.approximated", asked.at, THINKS_UNASKED)
+    return None

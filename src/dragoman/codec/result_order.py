@@ -1,0 +1,102 @@
+"""The order of calls and results that every strict target wants: a step's results directly after the step, together.
+
+A step may come in several turns of the assistant, one after the other: Gemini and Anthropic read neighbouring turns of
+one role as one turn. Where the results come behind the last of them, the turns become one.
+"""
+
+from __future__ import annotations
+
+from ..canon.parts import Extra, Part, ToolCall, ToolResult
+from ..canon.turns import Turn
+from ..context import Crossing
+from .history_facts import gist
+
+
+def arrange(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+    """The turns with every result next to the calls it answers. Returns `turns` itself when nothing has to move."""
+    return turns if gist(turns, crossing).arranged else _rearranged(turns, crossing)
+
+
+def _rearranged(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+    out: list[Turn] = []
+    results: dict[int, list[Part]] = {}  # what comes into the tool turns of `out`, by their place
+    step = -1  # where in `out` the results of the open step stand, once there are any
+    open_ids: set[str] = set()
+    for turn in _joined_steps(turns):
+        if turn.role == "assistant":
+            open_ids = {part.id for part in turn.parts if isinstance(part, ToolCall)}
+            out.append(turn)
+            step = -1 if open_ids else -2
+            continue
+        if turn.role != "tool" or step == -2:
+            out.append(turn)
+            continue
+        mine: list[Part] = []
+        rest: list[Part] = []
+        for part in turn.parts:
+            mine.append(part) if isinstance(part, ToolResult) and part.call_id in open_ids else rest.append(part)
+        if mine:
+            step = _place(out, results, mine, turn, step, crossing)
+        if rest:
+            out.append(Turn("tool", tuple(rest), at=turn.at))
+    for place, parts in results.items():
+        out[place] = Turn("tool", tuple(parts), extra=out[place].extra, at=out[place].at)
+    return tuple(out)
+
+
+def _joined_steps(turns: tuple[Turn, ...]) -> list[Turn]:
+    """The turns with neighbours of the assistant as one, if results follow, from the first whose calls they answer."""
+    answered = {
+        part.call_id: number
+        for number, turn in enumerate(turns)
+        if turn.role == "tool"
+        for part in turn.parts
+        if isinstance(part, ToolResult)
+    }
+    out: list[Turn] = []
+    begin = 0
+    while begin < len(turns):
+        end = begin + 1
+        if turns[begin].role == "assistant":
+            while end < len(turns) and turns[end].role == "assistant":
+                end += 1
+        first = begin if end < len(turns) and turns[end].role == "tool" else end - 1
+        while first < end - 1 and not any(
+            isinstance(part, ToolCall) and answered.get(part.id, -1) >= end for part in turns[first].parts
+        ):
+            first += 1
+        out += turns[begin:first]
+        out.append(turns[first] if first == end - 1 else _joined(turns[first:end]))
+        begin = end
+    return out
+
+
+def _joined(turns: tuple[Turn, ...]) -> Turn:
+    """Turns of the assistant as one. Of a field that several have, the first counts."""
+    extra: Extra | None = None
+    for turn in reversed(turns):
+        for dialect, fields in (turn.extra or {}).items():
+            extra = {} if extra is None else extra
+            extra.setdefault(dialect, {}).update(fields)
+    names = [turn.name for turn in turns if turn.name]
+    parts = tuple([part for turn in turns for part in turn.parts])
+    return Turn("assistant", parts, names[0] if names else "", extra, turns[0].at)
+
+
+def _place(
+    out: list[Turn], results: dict[int, list[Part]], mine: list[Part], turn: Turn, step: int, crossing: Crossing
+) -> int:
+    """Put results into the open step's tool turn, making it if there is none yet."""
+    if step < 0:
+        step = len(out)
+        while step and out[step - 1].role != "assistant":
+            step -= 1
+        if step != len(out):
+            crossing.lose("result.moved", turn.at)
+        out.insert(step, Turn("tool", (), extra=turn.extra, at=turn.at))
+        results[step] = mine
+        return step
+    if step != len(out) - 1:
+        crossing.lose("result.moved", turn.at)
+    results[step] += mine
+    return step

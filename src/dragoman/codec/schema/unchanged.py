@@ -1,0 +1,270 @@
+"""The question most schemas answer with yes: is there nothing to change? Asked of msgspec, one typed decode per schema.
+
+For each subset a family of Structs is made that admits only what `adapt` would leave as it is. Any doubt (a reference,
+an unusual number, an escape that will not decode) is a no, and the schema is then read with care. Measured on a clean
+schema of 433 bytes: 1.5 µs, where a search for suspicious keywords took 6 µs and could not tell property names from
+keywords.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, cast
+
+import msgspec
+from msgspec import UNSET, Meta, Raw
+
+from .keywords import BOOLEANS, CONTAINERS, COUNTS, FLAGS, LISTS, MAPS, NAMES, NUMBERS, REFS, SCHEMAS, STRINGS, TYPES
+from .layers import walks
+from .subset import Subset
+
+_DATA: Final = frozenset({"default", "const", "example", "examples", "enum", "type"})
+_KNOWN: Final = (
+    STRINGS | NUMBERS | COUNTS | FLAGS | NAMES | SCHEMAS | LISTS | MAPS | _DATA | {*CONTAINERS, *REFS, "ref"}
+)
+
+# A type no value has: for keywords that must be absent where unknown keywords may be present.
+_NEVER: Final = Annotated[str, Meta(min_length=1, max_length=0)]
+_NUMBER: Final = int | float
+_COUNT: Final = Annotated[int, Meta(ge=0)]
+_TEXT: Final = Annotated[str, Meta(min_length=1)]
+_SOLID: Final = str | int | float | bool
+
+
+def clean(schema: bytes, subset: Subset) -> bool:
+    """True when the schema is exactly what the target takes."""
+    try:
+        _decoder(subset).decode(schema)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return _is_text(schema)
+
+
+def _is_text(schema: bytes) -> bool:
+    # What the decoder skips it does not look at closely. Text that is not UTF-8 is refused here, as it is elsewhere.
+    return schema.isascii() or bool(schema.decode("utf-8"))
+
+
+def standard(schema: bytes, foreign: tuple[str, ...]) -> bool:
+    """True for a standard schema: type names in lower case, whole numbers not in quotes, no `foreign` keyword."""
+    try:
+        _standard(foreign).decode(schema)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return _is_text(schema)
+
+
+@lru_cache(maxsize=4)
+def _standard(foreign: tuple[str, ...]) -> msgspec.json.Decoder[Any]:
+    kinds: dict[str, Any] = dict.fromkeys(foreign, _NEVER)
+    kind: Any = Literal[TYPES]
+    kinds["type"] = kind | cast(Any, list)[kind]
+    kinds |= dict.fromkeys(SCHEMAS, "bool | Node") | {"items": "bool | Node | list[Node]"}
+    kinds |= dict.fromkeys(MAPS, "dict[str, bool | Node]") | dict.fromkeys(LISTS, "list[bool | Node]")
+    kinds |= dict.fromkeys(COUNTS | NUMBERS, bool | int | float)
+    attributes = {f"w{index}": name for index, name in enumerate(sorted(kinds))}
+    fields = [(attribute, kinds[name], UNSET) for attribute, name in attributes.items()]
+    made = msgspec.defstruct("Node", cast(Any, fields), module=__name__, rename=attributes, gc=False)
+    setattr(made, "Node", made)  # noqa: B010
+    return msgspec.json.Decoder(made)
+
+
+@lru_cache(maxsize=64)
+def _decoder(subset: Subset) -> msgspec.json.Decoder[Any]:
+    if not walks(subset):
+        return msgspec.json.Decoder(_loose_root() if subset.root_object else Raw)
+    node = _struct(subset, None)
+    return msgspec.json.Decoder(_struct(subset, node))
+
+
+def _loose_root() -> type:
+    fields: list[tuple[Any, ...]] = [
+        ("type", Literal["object"]),
+        *((name, _NEVER, UNSET) for name in ("anyOf", "oneOf", "allOf", "ref")),
+    ]
+    return msgspec.defstruct("Root", cast(Any, fields), rename={"ref": "$ref"})
+
+
+def _struct(subset: Subset, node: type | None) -> type:
+    """The Struct of an inner schema, or with its `node` that of the root."""
+    root = node is not None
+    allowed = subset.keywords
+    if root and subset.root_keywords is not None:
+        allowed = subset.root_keywords
+    fields: list[tuple[Any, ...]] = []
+    attributes: dict[str, str] = {}
+    for name in sorted(_KNOWN if allowed is None else allowed | {_container(subset)}):
+        kind = _kind(subset, name, root, allowed is None)
+        if kind is None:
+            if allowed is not None:
+                continue
+            kind = _NEVER
+        attributes[f"w{len(attributes)}"] = name
+        attribute = f"w{len(attributes) - 1}"
+        if name == "type" and (subset.typed or (root and subset.root_object)):
+            fields.insert(0, (attribute, kind))
+        else:
+            fields.append((attribute, kind, UNSET))
+    words = {name: word for word, name in attributes.items()}
+    namespace = None
+    if _coupled(subset):
+        namespace = {"__post_init__": _check(subset, words)}
+    elif "required" in words:
+        namespace = {"__post_init__": _named_once(words["required"])}
+    made = msgspec.defstruct(
+        "Root" if root else "Node",
+        cast(Any, fields),
+        module=__name__,
+        namespace=namespace,
+        rename=attributes,
+        forbid_unknown_fields=allowed is not None,
+        gc=False,
+    )
+    # Annotations name the inner schema as `Node`; msgspec looks it up on the class, then in this module.
+    setattr(made, "Node", node or made)  # noqa: B010
+    return made
+
+
+def _container(subset: Subset) -> str:
+    return "defs" if subset.upper else "$defs"
+
+
+def _kind(subset: Subset, name: str, root: bool, anything: bool) -> Any:
+    """The type of a keyword's value that needs no change; None: the keyword must be absent."""
+    if (name == "$id" and not root) or (name == "nullable" and root and subset.root_object and not anything):
+        return None
+    if name == "nullable" and subset.modern and subset.types == "list":
+        return None
+    if name in REFS or name == "ref":
+        return Raw if name == "ref" and not subset.upper else None
+    if name in CONTAINERS:
+        if name == "defs" and not subset.upper:
+            return Raw
+        stays = name == _container(subset) or (name == "definitions" and anything)
+        return "dict[str, Node]" if subset.refs == "keep" and stays and (root or anything) else None
+    if name == "type":
+        return _types(subset, root)
+    if name in SCHEMAS:
+        return _schema(subset, name, anything)
+    if name in MAPS:
+        if name == "properties" and root and subset.root_keys is not None:
+            return f"dict[Annotated[str, Meta(pattern={f'^(?:{subset.root_keys})' + chr(92) + 'Z'!r})], Node]"
+        return "dict[str, Node]"
+    if name in LISTS:
+        return _list(subset, name, root)
+    if name in ("enum", "const"):
+        return _values(subset, name)
+    return _plain(subset, name, anything)
+
+
+def _types(subset: Subset, root: bool) -> Any:
+    if root and subset.root_object:
+        return Literal["OBJECT"] if subset.upper else Literal["object"]
+    names = tuple(name.upper() if subset.upper else name for name in TYPES)
+    solid: Any = Literal[names[:-1]]
+    if subset.types == "nullable":
+        return solid
+    return Literal[names] | cast(Any, tuple)[solid, Literal[names[-1:]]]
+
+
+def _schema(subset: Subset, name: str, anything: bool) -> Any:
+    if name == "additionalProperties" and subset.closed:
+        return bool
+    if name in BOOLEANS or (anything and subset.types == "list" and not subset.typed and not subset.all_required):
+        return "bool | Node"
+    return "Node"
+
+
+def _list(subset: Subset, name: str, root: bool) -> Any:
+    if root and subset.root_object and name != "prefixItems":
+        return None
+    if (name == "oneOf" and (subset.one_of != "keep" or subset.any_of_alone)) or (
+        name == "allOf" and subset.all_of != "keep"
+    ):
+        return None
+    least = 2 if subset.types == "nullable" and name in ("anyOf", "oneOf") else 1
+    return f"Annotated[list[Node], Meta(min_length={least})]"
+
+
+def _values(subset: Subset, name: str) -> Any:
+    if name == "const" and subset.const != "keep":
+        return None
+    value: Any = Raw
+    if subset.string_enum:
+        value = _TEXT
+    elif subset.types == "nullable":
+        value = _SOLID
+    elif subset.scalar_enum:
+        value = _SOLID | None
+    return value if name == "const" else Annotated[list[value], Meta(min_length=1)]
+
+
+def _plain(subset: Subset, name: str, anything: bool) -> Any:
+    if name == "format" and subset.formats is not None:
+        return Literal[tuple(sorted(subset.formats))] if subset.formats else None
+    if name == "minItems" and subset.min_items is not None:
+        return Annotated[int, Meta(ge=0, le=subset.min_items)]
+    if name in STRINGS:
+        return str
+    if name in NUMBERS:
+        return bool | int | float if anything and not subset.modern and name.startswith("exclusive") else _NUMBER
+    if name in COUNTS:
+        return _COUNT
+    if name in FLAGS:
+        return bool
+    return list[str] if name in NAMES else Raw
+
+
+def _coupled(subset: Subset) -> bool:
+    return subset.closed or subset.complete or subset.all_required or subset.any_of_alone
+
+
+def _named_once(attribute: str) -> Callable[[Any], None]:
+    """No name twice among the required ones: no draft of JSON Schema allows that, and upstreams refuse it."""
+
+    def check(schema: Any) -> None:
+        names = getattr(schema, attribute)
+        if names is not UNSET and len(set(names)) < len(names):
+            raise ValueError("required")
+
+    return check
+
+
+def _check(subset: Subset, attributes: dict[str, str]) -> Callable[[Any], None]:
+    """What must hold between keywords. A breach is raised to msgspec, which calls the schema not clean."""
+    listed = subset.complete or subset.closed or subset.all_required
+    kind_at = attributes["type"]
+    plain = frozenset(TYPES) - {"object", "array"}
+    plain |= {name.upper() for name in plain}
+
+    def get(schema: Any, name: str) -> Any:
+        return getattr(schema, attributes[name]) if name in attributes else UNSET
+
+    def check(schema: Any) -> None:
+        kinds = getattr(schema, kind_at)
+        union = get(schema, "anyOf") if subset.any_of_alone else UNSET
+        if kinds in plain and union is UNSET:
+            return
+        kinds = () if kinds is UNSET else (kinds,) if isinstance(kinds, str) else kinds
+        properties = get(schema, "properties")
+        if "object" in kinds or "OBJECT" in kinds or (properties is not UNSET and not kinds):
+            required = get(schema, "required")
+            names = () if required is UNSET else required
+            if len(set(names)) < len(names):
+                raise ValueError("required")
+            if listed and (properties is UNSET or not all(name in properties for name in names)):
+                raise ValueError("properties")
+            if subset.all_required and (required is UNSET or len(set(names)) < len(properties)):
+                raise ValueError("required")
+            if subset.closed and get(schema, "additionalProperties") is not False:
+                raise ValueError("additionalProperties")
+        if subset.complete and ("array" in kinds or "ARRAY" in kinds):
+            if get(schema, "items") is UNSET:
+                raise ValueError("items")
+        if union is not UNSET:
+            alone = attributes["anyOf"]
+            if any(getattr(schema, name) is not UNSET for name in schema.__struct_fields__ if name != alone):
+                raise ValueError("anyOf")
+
+    return check

@@ -1,0 +1,1 @@
+"""Halves of characters (lone surrogates) in JSON text: in documents, in streams, in streamed arguments."""

@@ -1,0 +1,163 @@
+"""Lone surrogates in JSON text: half a character, written as an escape such as `\\ud83d`.
+
+Agents that cut strings between two halves of a character send such escapes. JSON allows the spelling, but no UTF-8 text
+can hold the value: the decoder refuses the document, and so do upstreams (Anthropic: status 400, "no low surrogate in
+string"). Every function here works on text that was refused already, so that sound documents cost nothing.
+
+A replaced escape is as long as the escape was, so that places in the text stay the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Path
+from ...context import Crossing
+from ..json_text import decode, encode, fields
+
+REPLACED = "character.replaced"
+"""The loss code."""
+
+LONE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+"""Any escape; the first group is a lone surrogate. Escapes are read one after the other, so that the backslash of an
+escaped backslash begins none."""
+_TOKEN = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"|[\[\]{},:]', re.DOTALL)
+_REPLACEMENT = rb"\ufffd"
+
+
+def without_surrogates(document: bytes) -> bytes | None:
+    """The JSON text with U+FFFD in place of each lone surrogate; None where the text has none."""
+    if not _has_surrogates(document):
+        return None
+    out = bytearray(document)
+    for found in LONE.finditer(document):
+        if found[1] is not None:
+            out[found.start() : found.end()] = _REPLACEMENT
+    return None if out == document else bytes(out)
+
+
+def has_lone_surrogate(arguments: str) -> bool:
+    """Whether the arguments of a call, JSON text that came in a JSON string, have a lone surrogate."""
+    return "\\u" in arguments and without_surrogates(arguments.encode()) is not None
+
+
+def sound_arguments(arguments: str, at: Path, crossing: Crossing) -> str:
+    """The arguments of a call with U+FFFD in place of each lone surrogate. `at` is where they stand."""
+    if "\\u" not in arguments:
+        return arguments
+    mended = without_surrogates(arguments.encode())
+    if mended is None:
+        return arguments
+    crossing.lose(REPLACED, at)
+    return mended.decode()
+
+
+def encode_escaped(value: Any) -> bytes:
+    """JSON text of a value, with the escapes that JSON has for lone surrogates, which UTF-8 cannot hold."""
+    try:
+        return encode(value)
+    except UnicodeEncodeError:
+        from json import dumps  # late: hardly any value needs it
+
+        return dumps(value, separators=(",", ":")).encode()
+
+
+def _has_surrogates(document: bytes) -> bool:
+    return b"\\ud" in document or b"\\uD" in document
+
+
+def decode_tolerant(document: bytes) -> Any:
+    """The value of a JSON text, with U+FFFD in place of each lone surrogate. Raises what the decoder raises."""
+    try:
+        return decode(document)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        mended = without_surrogates(document)
+        if mended is None:
+            raise
+    return decode(mended)
+
+
+def fields_tolerant(document: bytes | Raw) -> dict[str, Raw]:
+    """The same for the fields of a JSON object, each with its exact text."""
+    try:
+        return fields(document)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        mended = without_surrogates(bytes(document))
+        if mended is None:
+            raise
+    return fields(mended)
+
+
+def decodable_frame(data: bytes, crossing: Crossing) -> bytes:
+    """A frame of a stream that the decoder refused, as it takes the frame if surrogates were the reason."""
+    if not _has_surrogates(data):
+        return data
+    halves = crossing.half_characters
+    return halves.marked(data) if halves is not None else without_surrogates(data) or data
+
+
+def lose_replaced(document: bytes, mended: bytes, crossing: Crossing) -> None:
+    """Report each string of a document in which surrogates were replaced."""
+    for at in replaced_places(document, mended):
+        crossing.lose(REPLACED, at)
+
+
+def replaced_places(document: bytes, mended: bytes) -> list[Path]:
+    """The paths of the strings in which surrogates were replaced: values, and the names of members."""
+    changed = [found.start() for found in LONE.finditer(document) if found[1] is not None]
+    changed.reverse()  # the next one is the last
+    path = _Path()
+    places: list[Path] = []
+    for token in _TOKEN.finditer(mended):
+        path.read(token[0])
+        if changed and changed[-1] < token.end():
+            places.append(path.here())
+            while changed and changed[-1] < token.end():
+                changed.pop()
+        if not changed:
+            break
+    return places
+
+
+class _Path:
+    """The path of the value that is read, token by token."""
+
+    __slots__ = ("_names", "_steps")
+
+    def __init__(self) -> None:
+        self._steps: list[bytes | int] = []  # of each open object the name of its member, of each open array a number
+        self._names = [False]  # whether a string that comes next is the name of a member
+
+    def read(self, token: bytes) -> None:
+        """One bracket, comma, colon or string."""
+        steps, names = self._steps, self._names
+        first = token[:1]
+        if first == b'"':
+            if names[-1]:
+                steps[-1] = token
+        elif first in b"{[":
+            steps.append(b'""' if first == b"{" else 0)
+            names.append(first == b"{")
+        elif not steps:
+            pass  # the text of an error need not be JSON
+        elif first in b"}]":
+            steps.pop()
+            names.pop()
+        elif first == b":":
+            names[-1] = False
+        else:
+            step = steps[-1]
+            if isinstance(step, int):
+                steps[-1] = step + 1
+            else:
+                names[-1] = True
+
+    def here(self) -> Path:
+        """Where the last token stands."""
+        return tuple([step if isinstance(step, int) else decode(step) for step in self._steps])

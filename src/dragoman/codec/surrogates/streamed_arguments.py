@@ -1,0 +1,85 @@
+"""Escapes of half characters in the arguments of calls that a stream brings in pieces.
+
+Arguments are JSON text inside a JSON string, so an escape such as `\\ud83d` in them is plain text to the decoder of a
+frame. No client can decode arguments with half a character. Each escape without its other half becomes `\\ufffd`, with
+a loss. An escape may be split over deltas anywhere: what may still become a character is held back.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from ...canon.events import PartDelta
+from ...canon.parts import Path
+from ...context import Crossing
+from .documents import REPLACED
+
+_HEX = "[0-9a-fA-F]"
+_ESCAPE = re.compile(
+    rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"  # a whole character
+    rf"|(?P<open>\\u[dD][89abAB]{_HEX}{{2}}(?:\\(?:u(?:[dD](?:[c-fC-F]{_HEX}?)?)?)?)?\Z"  # its second half may come,
+    rf"|\\(?:u(?:[dD](?:[89a-fA-F]{_HEX}?)?)?)?\Z)"  # or the rest of an escape
+    rf"|(?P<lone>\\u[dD][89a-fA-F]{_HEX}{{2}})"
+    r"|\\.",
+    re.DOTALL,
+)
+
+
+class EscapedHalves:
+    """Mends the arguments of the calls of one stream."""
+
+    __slots__ = ("_crossing", "calls", "holding")
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self.calls: dict[int, tuple[str, Path]] = {}
+        """The calls that are open: what of their arguments is held back, and where they stand."""
+        self.holding = False
+        """Whether anything is held back."""
+
+    def begin(self, index: int, at: Path) -> None:
+        self.calls[index] = ("", at)
+
+    def mended(self, event: PartDelta) -> PartDelta | None:
+        """The delta of an open call with whole characters; None where nothing of it can be sent yet."""
+        held, at = self.calls[event.index]
+        if not held and "\\" not in event.text:
+            return event
+        text = held + event.text
+        out: list[str] = []
+        sent = 0
+        rest = ""
+        for found in _ESCAPE.finditer(text):
+            if found.lastgroup == "open":
+                rest = found[0]
+                text = text[: found.start()]
+            elif found.lastgroup == "lone":
+                out += (text[sent : found.start()], "\\ufffd")
+                sent = found.end()
+        if out:
+            self._crossing.lose(REPLACED, at)
+        if rest != held:
+            self.calls[event.index] = (rest, at)
+            self.holding = any(held for held, _ in self.calls.values())
+        text = "".join(out) + text[sent:]
+        if text == event.text:
+            return event
+        if not text and event.seal is None and not event.citations:
+            return None
+        return msgspec.structs.replace(event, text=text)
+
+    def end(self, index: int) -> str:
+        """What was held back of a call that is over."""
+        held, at = self.calls.pop(index)
+        if not held:
+            return ""
+        self.holding = any(held for held, _ in self.calls.values())
+        if len(held) < _WHOLE:
+            return held
+        self._crossing.lose(REPLACED, at)
+        return "\\ufffd" + held[_WHOLE:]
+
+
+_WHOLE = len("\\ud83d")

@@ -1,0 +1,134 @@
+"""Halves of characters in streams: a pair of surrogates that is split over two deltas becomes one character again.
+
+A model's text is cut into deltas anywhere, also between the two halves of a character, each written as an escape
+(`\\ud83d` at the end of a delta, `\\ude00` at the beginning of the next). The decoder refuses both frames. Only such
+a frame comes here: each half is replaced by a character for private use that stands for it, so that readers can decode
+the frame. In the events the halves are joined; a half that stays alone becomes U+FFFD, with a loss.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.events import Event, PartDelta, PartEnd, PartStart
+from ...canon.parts import Path
+from ...context import Crossing
+from .documents import LONE, REPLACED, without_surrogates
+
+_STANDS_FOR = 0x100000
+"""Added to a surrogate gives its stand-in: U+10D800 to U+10DFFF, in the last plane for private use."""
+_STAND_INS = re.compile("[\U0010d800-\U0010dfff]")
+_PAIR = re.compile("([\U0010d800-\U0010dbff])([\U0010dc00-\U0010dfff])")
+_STAND_IN_BYTES = (b"\xf4\x8d", b"\\udbf6", b"\\udbf7", b"\\uDBF6", b"\\uDBF7")
+"""How stand-ins begin where a frame has some of its own."""
+
+
+class HalfCharacters:
+    """Marks the halves in the frames of one stream, and joins them in its events."""
+
+    __slots__ = ("_held", "_marked", "places")
+
+    def __init__(self) -> None:
+        self._held: dict[int, str] = {}  # part -> a first half at the end of its text
+        self._marked = False  # events may hold stand-ins
+        self.places: dict[int, Path] = {}
+        """Where parts stand."""
+
+    @property
+    def active(self) -> bool:
+        """Whether events have to be looked at."""
+        return self._marked or bool(self._held)
+
+    def marked(self, data: bytes) -> bytes:
+        """A frame that the decoder refused, with a stand-in for each half of a character."""
+        mended = without_surrogates(data)
+        if mended is None:
+            return data
+        self._marked = True
+        if any(mark in data for mark in _STAND_IN_BYTES):
+            return mended  # it has such characters of its own: what takes their place cannot be joined
+        return LONE.sub(_stand_in, data)
+
+    def joined(self, events: list[Event], crossing: Crossing) -> list[Event]:
+        """The events with whole characters."""
+        out: list[Event] = []
+        for event in events:
+            if type(event) is PartDelta:
+                text = self._text(event, crossing)
+                if text != event.text:
+                    event = msgspec.structs.replace(event, text=text)
+                if event.text or event.seal is not None or event.citations or event.tokens:
+                    out.append(event)
+                continue
+            if type(event) is PartEnd and event.index in self._held:
+                del self._held[event.index]
+                crossing.lose(REPLACED, self.places.get(event.index) or crossing.ends.answer(0))
+                out.append(PartDelta(event.index, "\ufffd"))
+            event = _cleaned(event)
+            if type(event) is PartStart:
+                self.places[event.index] = event.part.at
+            out.append(event)
+        self._marked = False
+        return out
+
+    def _text(self, event: PartDelta, crossing: Crossing) -> str:
+        text = self._held.pop(event.index, "") + event.text
+        if not _STAND_INS.search(text):
+            return text
+        text = _PAIR.sub(_character, text)
+        if _STAND_INS.match(text[-1]) and ord(text[-1]) - _STANDS_FOR < 0xDC00:
+            self._held[event.index] = text[-1]
+            text = text[:-1]
+        whole, count = _STAND_INS.subn("\ufffd", text)
+        if count:
+            crossing.lose(REPLACED, self.places.get(event.index) or crossing.ends.answer(0))
+        return whole
+
+
+def spelled_whole(told: str) -> list[str]:
+    """What the deltas of a text with half characters are in the whole text: with the halves joined; and, for arguments,
+    with U+FFFD for an escape that has no other half."""
+    out: list[str] = []
+    if _PAIR.search(told):
+        out.append(_PAIR.sub(_character, told))
+    mended = without_surrogates(told.encode()) if "\\u" in told else None
+    if mended is not None:
+        out.append(mended.decode())
+    return out
+
+
+def _stand_in(found: re.Match[bytes]) -> bytes:
+    if found[1] is None:
+        return found[0]
+    return chr(int(found[1][1:], 16) + _STANDS_FOR).encode()
+
+
+def _character(found: re.Match[str]) -> str:
+    first, second = ord(found[1]) - _STANDS_FOR, ord(found[2]) - _STANDS_FOR
+    return chr(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+
+
+def _cleaned(value: Any) -> Any:
+    """A value of canon in which each half of a character is U+FFFD."""
+    if type(value) is str:
+        return _STAND_INS.sub("\ufffd", value)
+    if type(value) is Raw:
+        text = str(value, "utf-8")
+        return Raw(_STAND_INS.sub("\ufffd", text).encode()) if _STAND_INS.search(text) else value
+    if isinstance(value, Struct):
+        changes = {}
+        for name in value.__struct_fields__:
+            before = getattr(value, name)
+            after = _cleaned(before)
+            if after is not before and after != before:
+                changes[name] = after
+        return msgspec.structs.replace(value, **changes) if changes else value
+    if type(value) is tuple:
+        return tuple([_cleaned(item) for item in value])
+    if type(value) is dict:
+        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+    return value

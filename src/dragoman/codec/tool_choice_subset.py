@@ -1,0 +1,68 @@
+"""A tool choice that names a subset of the tools (`allowed_tools`): held to the tools that are sent.
+
+Responses names functions and hosted tools in a subset; Chat and Gemini name functions alone, so that their hosted tools
+stay whatever the subset is; the other dialects have no subset, and get a shorter list of tools instead.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..canon.parts import Path
+from ..canon.request import Request
+from ..canon.tools import Choice, HostedTool, Tool
+from ..context import Crossing
+from .tool_names import by_name
+
+
+def hold_to_tools(request: Request, asked: tuple[Tool | HostedTool, ...], crossing: Crossing) -> Request:
+    """The request with a subset of the tools that are there; `asked` are the tools as the client declared them. Hosted
+    tools that the subset leaves out are not sent, because only Responses can name them. A subset of which nothing is
+    there is no choice at all."""
+    choice = request.choice
+    if choice is None or choice.mode not in ("auto", "required") or not (choice.names or choice.hosted_at is not None):
+        return request
+    declared = by_name(request.tools)
+    names = [name for name in choice.names if name in declared]
+    for name in choice.names:
+        if name not in declared:
+            crossing.lose("choice.dropped", choice.at, f"{name} is not among the tools")
+    if choice.hosted_at is None:
+        return request if len(names) == len(choice.names) else _with(request, request.tools, choice, tuple(names))
+    kept: list[Tool | HostedTool] = []
+    left: list[Tool | HostedTool] = []
+    for tool in request.tools:
+        allowed = _stands_at(tool.at, choice.hosted_at)
+        if isinstance(tool, Tool):
+            if allowed and tool.name not in names:
+                names.append(tool.name)  # a function that a hosted tool became
+            kept.append(tool)
+        else:
+            (kept if allowed else left).append(tool)
+    for place in choice.hosted_at:
+        if not any(_stands_at(tool.at, (place,)) for tool in kept):
+            kinds = [tool.kind for tool in asked if isinstance(tool, HostedTool) and tool.at == place]
+            crossing.lose("choice.dropped", choice.at, f"{', '.join(kinds)} is not offered")
+    if not names and not any(isinstance(tool, HostedTool) for tool in kept):
+        return _with(request, request.tools, choice, ())
+    if not names:
+        left += [tool for tool in kept if isinstance(tool, Tool)]
+        kept = [tool for tool in kept if isinstance(tool, HostedTool)]
+    for tool in left:
+        said = tool.name if isinstance(tool, Tool) else tool.kind
+        crossing.lose("choice.by_filter", tool.at, f"{said} is not offered")
+    if not names:
+        return msgspec.structs.replace(request, tools=tuple(kept), choice=Choice(choice.mode, at=choice.at))
+    return _with(request, tuple(kept), choice, tuple(names))
+
+
+def _with(request: Request, tools: tuple[Tool | HostedTool, ...], choice: Choice, names: tuple[str, ...]) -> Request:
+    """The request with a subset of these functions; without any, the model is free to choose."""
+    extra = choice.extra if choice.hosted_at is None else None  # the whole of it, for Responses alone
+    made = Choice(choice.mode, names, extra, choice.at) if names else Choice("auto", at=choice.at)
+    return msgspec.structs.replace(request, tools=tools, choice=made)
+
+
+def _stands_at(at: Path, places: tuple[Path, ...]) -> bool:
+    """Whether a tool stands at one of these places, or was made of the tool there."""
+    return any(at[: len(place)] == place for place in places)

@@ -1,0 +1,176 @@
+"""Tool names: legal ones pass; others are cleaned, shortened and given a hash of the original, so that two never meet.
+
+What a name is sent as depends on the name alone, so it is the same in every turn and every process. One thing cannot
+be decided so: a tool `b` of the namespace `a` is sent as `a__b`, where a tool `a__b` may stand beside it. Only then,
+and as long as both are declared, the one of the namespace gets a hash. `reserve` finds that out before anything is
+written.
+
+The way back is a table kept with the translation (`Crossing.renamed`): deterministic, so no store is needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from ..canon.parts import Path
+from ..canon.tools import HostedTool, Tool
+from ..context import Crossing
+from .caches import register
+
+_REMEMBERED = 4096
+_LONGEST = 128
+"""Longer names, which a client may choose as it likes, are not remembered."""
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
+_SAFE = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,62}")
+SAFE_NAMES: set[str] = set()
+"""Names known to be legal in every dialect. To look at only: `safe` finds out."""
+
+
+class Names:
+    """What a target takes as a tool's name. Make one for each dialect and keep it: it remembers names it has seen."""
+
+    __slots__ = ("__weakref__", "_pattern", "_seen", "legal_names")
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(pattern)
+        self._seen: dict[str, str] = {}
+        self.legal_names: set[str] = set()
+        """Names that go as they are, as far as they were seen. To look at only."""
+        register(self)
+
+    def age(self) -> None:
+        """Nothing: the names are few and short."""
+
+    def forget(self) -> None:
+        self._seen.clear()
+        self.legal_names.clear()
+        SAFE_NAMES.clear()
+
+    def legal(self, name: str) -> str:
+        """`name` if it fits the pattern, else a name that fits every dialect."""
+        sent = self._seen.get(name)
+        if sent is None:
+            sent = name if self._pattern.fullmatch(name) else _made_legal(name, name)
+            if len(name) > _LONGEST:
+                return sent
+            if len(self._seen) >= _REMEMBERED:
+                self._seen.clear()
+                self.legal_names.clear()
+            self._seen[name] = sent
+            if sent == name:
+                self.legal_names.add(name)
+        return sent
+
+    def send(self, name: str, namespace: str, crossing: Crossing, at: Path) -> str:
+        """A tool's name as the target takes it; a change is noted, and remembered for the way back.
+
+        For targets without namespaces: `namespace` goes in front. Use it for declarations, calls and choices alike.
+        On the way back a name is the client's own, and legal because the client declared it.
+        """
+        if not namespace and (name in self.legal_names or crossing.answers is not None):
+            return name
+        full = spelled(namespace, name)
+        sent = self.legal(full)
+        if sent == name and not namespace:
+            return name
+        own = (namespace, name)
+        if crossing.renamed.get(sent, own) != own:
+            # Another tool is called so: a hash of namespace and name tells them apart.
+            sent = _made_legal(full, f"{namespace}\x1f{name}")
+        if sent not in crossing.renamed:
+            crossing.renamed[sent] = own
+            code = "tool.namespace.prefixed" if sent == full else "tool.renamed"
+            crossing.lose(code, at, f"{f'{namespace}/{name}' if namespace else name} is sent as {sent}")
+        return sent
+
+
+def safe(name: str) -> bool:
+    """Whether a name is legal in every dialect."""
+    if name in SAFE_NAMES:
+        return True
+    if not _SAFE.fullmatch(name):
+        return False
+    if len(SAFE_NAMES) >= _REMEMBERED:
+        SAFE_NAMES.clear()
+    SAFE_NAMES.add(name)
+    return True
+
+
+def reserve(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> None:
+    """Keep the names that declared tools have as they stand from those that others are renamed to.
+
+    To be called before the first name is sent. It finds work only where tools of a namespace, or with illegal names,
+    are declared beside others whose name looks like theirs once sent.
+    """
+    for tool in tools:
+        if type(tool) is Tool and (tool.namespace or tool.name not in SAFE_NAMES):
+            _reserve([tool for tool in tools if isinstance(tool, Tool)], crossing)
+            return
+
+
+def _reserve(tools: list[Tool], crossing: Crossing) -> None:
+    plain = {tool.name for tool in tools if not tool.namespace}
+    found: dict[str, tuple[str, str]] = {}
+    for tool in tools:
+        if not tool.namespace and safe(tool.name):
+            continue
+        own = (tool.namespace, tool.name)
+        full = spelled(*own)
+        for sent in (full, _made_legal(full, full)) if tool.namespace else (_made_legal(full, full),):
+            if sent in plain or found.setdefault(sent, own) != own:
+                crossing.renamed[sent] = ("", sent)
+
+
+def declared_once(tools: tuple[Tool | HostedTool, ...], crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    """The tools without those whose name an earlier one has: upstreams refuse them, and a call by that name cannot say
+    which of the two it means."""
+    names = [(tool.namespace, tool.name) for tool in tools if type(tool) is Tool]
+    if len(set(names)) == len(names):
+        return tools
+    first: dict[tuple[str, str], Tool] = {}
+    out: list[Tool | HostedTool] = []
+    for tool in tools:
+        if isinstance(tool, HostedTool):
+            out.append(tool)
+            continue
+        known = first.setdefault((tool.namespace, tool.name), tool)
+        if known is tool:
+            out.append(tool)
+        else:
+            same = (tool.description, tool.schema, tool.custom) == (known.description, known.schema, known.custom)
+            detail = f"{tool.name} is declared already, {'in the same words' if same else 'as something else'}"
+            crossing.lose("tool.duplicate", tool.at, detail, "info" if same else None)
+    return tuple(out)
+
+
+def by_name(tools: Iterable[Tool | HostedTool]) -> dict[str, Tool]:
+    """The tools that a choice can name: those that are called so, else the first that a namespace has by that name."""
+    found: dict[str, Tool] = {}
+    for tool in tools:
+        if isinstance(tool, Tool) and (tool.name not in found or (found[tool.name].namespace and not tool.namespace)):
+            found[tool.name] = tool
+    return found
+
+
+def found_tools(names: Iterable[str], tools: Iterable[Tool | HostedTool]) -> list[Tool]:
+    """The declared tools that a search found, by their names as they stand or with their namespace in front."""
+    known: dict[str, Tool] = {}
+    for tool in tools:
+        if isinstance(tool, Tool):
+            known.setdefault(tool.name, tool)
+            known[spelled(tool.namespace, tool.name)] = tool
+    return [known[name] for name in dict.fromkeys(names) if name in known]
+
+
+def spelled(namespace: str, name: str) -> str:
+    """A tool's name with its namespace in front."""
+    return f"{namespace}__{name}" if namespace else name
+
+
+def _made_legal(name: str, original: str) -> str:
+    stem = _ILLEGAL.sub("_", name).strip("_") or "tool"
+    if not (stem[0].isalpha() and stem[0].isascii()):
+        stem = "t_" + stem
+    return f"{stem[:50]}_{hashlib.sha256(original.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"

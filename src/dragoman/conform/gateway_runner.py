@@ -1,0 +1,238 @@
+"""Running cases against a gateway somewhere: the client's requests go to it, the scripted upstream stands behind it.
+
+Network code: imported by the command line only when a host was named.
+"""
+
+from __future__ import annotations
+
+import http.client
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
+
+from ..dialects import get, names
+from . import stream_folding
+from .client_history import continued
+from .fact_checks import Document, Outcome
+from .json_paths import decode, dump, look
+from .library_runner import Result, judged, stream_document
+from .scripted_upstream import Script, Upstream
+from .suite import Case, Suite
+
+COUNTING = {
+    "anthropic": "/v1/messages/count_tokens",
+    "gemini": "/v1beta/models/{model}:countTokens",
+    "openai-responses": "/v1/responses/input_tokens",
+}
+
+
+class Host(Struct):
+    """The gateway under test: where it is, what it is told, and how long it may take."""
+
+    base: str
+    suite: Suite
+    upstream: Upstream | None = None
+    model: str = "{model}"
+    """The model's name to ask it for; {model} stands for the case's model, {upstream} for the upstream's dialect,
+    {host} for whose the upstream is where the case says so, else for the dialect too."""
+    key: str = ""
+    timeout: float = 30.0
+
+
+class Answer(Struct):
+    """What the gateway said."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Untestable(Exception):
+    """A case that says nothing about the gateway, because it could not be put to it."""
+
+
+class Refused(Exception):
+    """The gateway gave a fault where the case wants an answer."""
+
+
+def run(case: Case, host: Host) -> Result:
+    """One case against a gateway."""
+    missing = [name for name in (case.source_dialect, case.target) if name not in names()]
+    if missing:
+        return Result(case, untested=f"there is no dialect {missing[0]}")
+    if host.upstream is None and case.kind != "count":
+        return Result(case, untested="it needs a scripted upstream behind the gateway: give --upstream-port")
+    try:
+        return judged(case, _observed(case, host))
+    except Untestable as error:
+        return Result(case, untested=str(error))
+    except Refused as error:
+        return Result(case, failures=[str(error)])
+    except (OSError, http.client.HTTPException) as error:
+        return Result(case, untested=f"{host.base} cannot be asked: {error or type(error).__name__}")
+    except ValueError as error:
+        return Result(case, failures=[f"the gateway's answer is no JSON: {error}"])
+
+
+def _observed(case: Case, host: Host) -> Outcome:
+    if case.kind == "count":
+        path = COUNTING[case.client]
+        answer = _ask(case, host, case.input, path=path)
+        return Outcome(case.target, {"status": answer.status, "body": decode(answer.body)}, [])
+    if case.kind == "conversation":
+        return _conversation(case, host)
+    if case.kind in ("request", "tools"):
+        return _request(case, host)
+    request = case.request
+    if case.kind == "fault":
+        told = case.input
+        script = Script(case.upstream, told["body"], None, told["status"], told.get("headers", {}))
+        answer = _exchange(case, host, request, script)[0]
+        document = {"status": answer.status, "headers": answer.headers, "body": decode(answer.body)}
+        return Outcome(case.target, document, [])
+    if case.kind == "stream":
+        answer, _ = _exchange(case, host, request, Script(case.upstream, None, case.input), stream=True)
+        if answer.status != 200 and {"ends": "fault"} in case.expect:
+            # A gateway that has sent nothing yet can still say it with a status, which clients understand best.
+            return Outcome(case.target, {"frames": [decode(answer.body)], "response": None}, [], refused=True)
+        _expect_success(answer)
+        document = stream_document(case.target, answer.body)
+        return Outcome(case.target, document, [Document(case.target, "stream", case.model, document["frames"])])
+    answer, _ = _exchange(case, host, request, Script(case.upstream, case.input))
+    _expect_success(answer)
+    found = decode(answer.body)
+    return Outcome(case.target, found, [Document(case.target, "response", case.model, found)])
+
+
+def _request(case: Case, host: Host) -> Outcome:
+    """What reaches the upstream for a client's request."""
+    plain = host.suite.plain[case.upstream]
+    script = Script(case.upstream, plain.reply, plain.frames)
+    if case.kind == "tools":
+        request = _with_tools(host.suite.plain[case.client].request, case.input)
+    else:
+        request = case.input
+    _, bodies = _exchange(case, host, request, script)
+    document = decode(bodies[0])
+    if case.kind == "tools":
+        found = look(document, "/request/tools" if case.upstream == "code-assist" else "/tools")
+        tools = found[0] if found else []
+        return Outcome(case.target, tools, [Document(case.target, "tools", case.model, tools)])
+    checked = [Document(case.target, "request", case.model, document)]
+    # The gateway may name the model otherwise: that is its route, not a change.
+    given, raw = [dump({**one, "model": ""}).encode() for one in (request, document)]
+    return Outcome(case.target, document, checked, None, raw, given)
+
+
+def _with_tools(request: dict[str, Any], tools: Any) -> dict[str, Any]:
+    if "request" in request:
+        return {**request, "request": {**request["request"], "tools": tools}}
+    return {**request, "tools": tools}
+
+
+def _conversation(case: Case, host: Host) -> Outcome:
+    request: dict[str, Any] = case.input["request"]
+    checked: list[Document] = []
+    answers: list[Any] = []
+    for step in case.input["steps"]:
+        upstream, model = step.get("to", case.upstream), step.get("model", case.model)
+        plain = host.suite.plain[upstream]
+        reply, frames = step.get("reply"), step.get("frames")
+        streams = frames is not None
+        if reply is None and not streams:
+            reply, frames = plain.reply, plain.frames
+        asked = _streamed(case.client, request, streams)
+        script = Script(upstream, reply, frames)
+        answer, bodies = _exchange(case, host, asked, script, stream=streams, to=upstream, model=model)
+        _expect_success(answer)
+        checked.append(Document(upstream, "request", model, decode(bodies[0])))
+        if streams:
+            answers.append(stream_folding.fold(case.client, stream_folding.frames_of(case.client, answer.body)))
+        else:
+            answers.append(decode(answer.body))
+        request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))
+    document = {"requests": [one.body for one in checked], "answers": answers}
+    return Outcome(case.target, document, checked)
+
+
+def _streamed(client: str, request: dict[str, Any], streams: bool) -> dict[str, Any]:
+    """The request with the wish for a stream, where the dialect has it in the body."""
+    if client in ("gemini", "code-assist") or (not streams and client != "ollama"):
+        return request
+    return {**request, "stream": streams}
+
+
+def _exchange(
+    case: Case,
+    host: Host,
+    request: Any,
+    script: Script,
+    *,
+    stream: bool = False,
+    to: str = "",
+    model: str = "",
+) -> tuple[Answer, list[bytes]]:
+    """One question and answer; gives also what reached the upstream."""
+    upstream = host.upstream
+    if upstream is None:
+        raise Untestable("it needs a scripted upstream")
+    upstream.expect(script)
+    stream = stream or (isinstance(request, dict) and bool(request.get("stream")))
+    answer = _ask(case, host, request, stream=stream, to=to or case.upstream, model=model or case.model)
+    asked = upstream.asked()
+    trouble = [one.trouble for one in asked if one.trouble]
+    if trouble:
+        raise Untestable(f"the scripted upstream was asked in another way: {trouble[0]}")
+    if not asked:
+        said = f"nobody asked the scripted upstream; the gateway said {answer.status}: {_words(answer)}"
+        # A path or model it does not know says nothing about the case; any other refusal is its answer to it.
+        raise Untestable(said) if answer.status in (200, 401, 403, 404, 405) else Refused(said)
+    return answer, [one.body for one in asked]
+
+
+def _expect_success(answer: Answer) -> None:
+    if answer.status != 200:
+        raise Refused(f"the gateway said {answer.status}: {_words(answer)}")
+
+
+def _words(answer: Answer) -> str:
+    return answer.body[:200].decode("utf-8", "replace")
+
+
+def _ask(
+    case: Case, host: Host, request: Any, *, stream: bool = False, to: str = "", model: str = "", path: str = ""
+) -> Answer:
+    dialect = get(case.client)
+    name = _name(host.model, model or case.model, to or case.upstream, case.host)
+    body = {**request, "model": name} if dialect.splice_model else request
+    path = path or (dialect.endpoint.stream_path if stream else dialect.endpoint.path)
+    headers = {"content-type": "application/json", **dialect.endpoint.headers, **_key(case.client, host.key)}
+    headers |= case.headers
+    place = urlsplit(host.base)
+    kind = http.client.HTTPSConnection if place.scheme == "https" else http.client.HTTPConnection
+    connection = kind(place.hostname or "127.0.0.1", place.port, timeout=host.timeout)
+    try:
+        where = place.path.rstrip("/") + path.replace("{model}", quote(name, safe=""))
+        connection.request("POST", where, dump(body).encode(), headers)
+        response = connection.getresponse()
+        try:
+            data = response.read()
+        except http.client.IncompleteRead as error:
+            data = error.partial  # a broken stream; its frames tell whether the client could know
+        return Answer(response.status, {key.lower(): value for key, value in response.getheaders()}, data)
+    finally:
+        connection.close()
+
+
+def _name(form: str, model: str, upstream: str, host: str) -> str:
+    """What the gateway is asked for, so that it asks the right upstream."""
+    return form.replace("{upstream}", upstream).replace("{host}", host or upstream).replace("{model}", model)
+
+
+def _key(dialect: str, key: str) -> dict[str, str]:
+    if not key:
+        return {}
+    if dialect == "anthropic":
+        return {"x-api-key": key}
+    return {"x-goog-api-key": key} if dialect == "gemini" else {"authorization": f"Bearer {key}"}

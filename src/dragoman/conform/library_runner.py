@@ -1,0 +1,192 @@
+"""Running cases against this library: no network, no clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from ..canon.losses import Loss
+from ..dialects import names
+from ..errors import ConfigError, DragomanError, FaultError
+from ..rules.rule import Kind
+from ..translate import (
+    StreamTranslator,
+    Translation,
+    translate_fault,
+    translate_request,
+    translate_response,
+    translate_tools,
+)
+from . import stream_folding
+from .client_history import continued, named
+from .fact_checks import Document, Outcome, about_losses, judge
+from .json_paths import decode, dump
+from .suite import Case
+
+
+class Result(Struct):
+    """What came of a case: failures (empty when it passed), or why it could not be tested, which is no pass."""
+
+    case: Case
+    failures: list[str] = []
+    untested: str = ""
+    unseen: int = 0
+    """Facts about losses that could not be judged, because whoever was asked reports none."""
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures and not self.untested
+
+
+def run(case: Case) -> Result:
+    """One case against the library."""
+    missing = [name for name in (case.source_dialect, case.target) if name not in names()]
+    if missing:
+        return Result(case, untested=f"there is no dialect {missing[0]}")
+    if case.kind == "count":
+        return Result(case, untested="the library counts no tokens; ask a gateway with --base-url")
+    try:
+        return judged(case, observed(case))
+    except DragomanError as error:
+        return Result(case, failures=[f"{type(error).__name__}: {error}"])
+
+
+def judged(case: Case, outcome: Outcome) -> Result:
+    """The facts of a case, each held against what came out."""
+    seen = [fact for fact in case.expect if outcome.losses is not None or not about_losses(fact)]
+    failures = [wrong for fact in seen if (wrong := judge(fact, outcome))]
+    return Result(case, failures=failures, unseen=len(case.expect) - len(seen))
+
+
+def observed(case: Case) -> Outcome:
+    """What the library makes of a case."""
+    if case.kind == "conversation":
+        return _conversation(case)
+    given = dump(case.input).encode()
+    if case.kind == "request":
+        done = translate_request(given, source=case.source_dialect, target=case.target, model=case.model)
+        document = decode(done.body)
+        return _outcome(case, document, "request", done.losses, done.body, given)
+    if case.kind == "tools":
+        done = translate_tools(given, source=case.source_dialect, target=case.target, model=case.model)
+        document = decode(done.body)
+        return _outcome(case, document, "tools", done.losses, done.body, given)
+    if case.kind == "fault":
+        return _fault(case)
+    asked = _asked(case)
+    if case.kind == "stream":
+        return _stream(case, asked)
+    done = translate_response(given, source=case.source_dialect, target=case.target, answers=asked)
+    document = decode(done.body)
+    return _outcome(case, document, "response", done.losses, done.body, given)
+
+
+def _outcome(
+    case: Case,
+    document: Any,
+    kind: Kind | None,
+    losses: tuple[Loss, ...],
+    raw: bytes | None = None,
+    given: bytes | None = None,
+) -> Outcome:
+    checked = [Document(case.target, kind, case.model, document)] if kind else []
+    return Outcome(case.target, document, checked, losses, raw, given)
+
+
+def _asked(case: Case) -> Translation | None:
+    """The translation of the client's request that an upstream answers."""
+    if case.request is None:
+        return None
+    return translate_request(dump(case.request), source=case.client, target=case.upstream, model=case.model)
+
+
+def _fault(case: Case) -> Outcome:
+    status, headers = case.input["status"], case.input.get("headers", {})
+    body = case.input["body"] if isinstance(case.input["body"], str) else dump(case.input["body"])
+    if status == 200:
+        # A fault that calls itself an answer: it has to be noticed.
+        try:
+            answer = translate_response(body, source=case.source_dialect, target=case.target, answers=_asked(case))
+            document = {"status": 200, "headers": {}, "body": decode(answer.body)}
+            return _outcome(case, document, None, answer.losses)
+        except FaultError as error:
+            status = error.fault.status
+    done = translate_fault(body, status=status, headers=headers, source=case.source_dialect, target=case.target)
+    document = {"status": done.status, "headers": done.headers, "body": decode(done.body)}
+    return _outcome(case, document, None, done.losses)
+
+
+def _stream(case: Case, asked: Translation | None) -> Outcome:
+    sent = stream_folding.framed(case.source_dialect, case.input)
+    whole, losses = _translated(case, asked, [sent])
+    pieces, _ = _translated(case, asked, [sent[at : at + 1] for at in range(len(sent))])
+    document = stream_document(case.target, whole)
+    same = stream_document(case.target, pieces)["response"] == document["response"]
+    # However the bytes are cut, a client must see the same answer.
+    document["cut_anywhere"] = same
+    checked = [Document(case.target, "stream", case.model, document["frames"])]
+    return Outcome(case.target, document, checked, losses, whole, sent)
+
+
+def _translated(case: Case, asked: Translation | None, chunks: list[bytes]) -> tuple[bytes, tuple[Loss, ...]]:
+    translator = StreamTranslator(source=case.source_dialect, target=case.target, answers=asked)
+    out = [translator.feed(chunk) for chunk in chunks]
+    out.append(translator.close())
+    return b"".join(out), translator.losses
+
+
+def stream_document(dialect: str, data: bytes) -> dict[str, Any]:
+    """A stream as the facts see it: its frames, and the answer they amount to."""
+    frames = stream_folding.frames_of(dialect, data)
+    return {"frames": frames, "response": stream_folding.fold(dialect, frames)}
+
+
+def _conversation(case: Case) -> Outcome:
+    """Client and upstream in turns: requests as the upstream gets them, answers as the client gets them."""
+    request: dict[str, Any] = case.input["request"]
+    checked: list[Document] = []
+    answers: list[Any] = []
+    losses: list[Loss] = []
+    for step in case.input["steps"]:
+        upstream, model = step.get("to", case.upstream), step.get("model", case.model)
+        host = case.host or None
+        asked = translate_request(dump(request), source=case.client, target=upstream, model=model, host=host)
+        losses += asked.losses
+        checked.append(Document(upstream, "request", model, decode(asked.body)))
+        step = named(step, upstream, checked[-1].body)
+        if "reply" in step:
+            done = translate_response(dump(step["reply"]), source=upstream, target=case.client, answers=asked)
+            losses += done.losses
+            answers.append(decode(done.body))
+        elif "frames" in step:
+            translator = StreamTranslator(source=upstream, target=case.client, answers=asked)
+            data = translator.feed(stream_folding.framed(upstream, step["frames"])) + translator.close()
+            losses += translator.losses
+            answers.append(stream_folding.fold(case.client, stream_folding.frames_of(case.client, data)))
+        if answers:
+            request = continued(case.client, request, answers[-1], step, bool(case.input.get("strict")))
+    document = {"requests": [one.body for one in checked], "answers": answers}
+    return Outcome(case.target, document, checked, tuple(losses))
+
+
+def chosen(
+    cases: tuple[Case, ...], words: tuple[str, ...], client: str | None = None, upstreams: tuple[str, ...] = ()
+) -> tuple[Case, ...]:
+    """The cases whose id or topic is named (all without words), of one client's dialect and of some upstreams'."""
+    for word in words:
+        if not any(_named(case, word) for case in cases):
+            raise ConfigError("case", word, tuple(sorted({case.topic for case in cases})))
+    return tuple(
+        [
+            case
+            for case in cases
+            if (not words or any(_named(case, word) for word in words))
+            and (client is None or case.client == client)
+            and (not upstreams or case.upstream in upstreams)
+        ]
+    )
+
+
+def _named(case: Case, word: str) -> bool:
+    return case.id == word or case.id.startswith(f"{word}.")

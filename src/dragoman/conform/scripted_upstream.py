@@ -1,0 +1,169 @@
+"""A scripted upstream on a loopback port: it answers as the case says, and keeps what it was asked.
+
+Network code: imported by the host runner only. A stream that a case leaves open is cut as a broken connection cuts it,
+without the last chunk.
+"""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from msgspec import Struct
+
+from . import stream_folding
+from .client_history import named
+from .json_paths import decode, dump
+
+_TAILS = {
+    "anthropic": ("/messages",),
+    "code-assist": (":generateContent", ":streamGenerateContent"),
+    "gemini": (":generateContent", ":streamGenerateContent"),
+    "ollama": ("/api/chat",),
+    "openai-chat": ("/chat/completions",),
+    "openai-responses": ("/responses",),
+    "openrouter": ("/chat/completions",),
+}
+_ENVELOPE = "/v1internal:"
+
+
+class Script(Struct):
+    """What the upstream answers next: a whole answer, a stream, or both, whichever is asked for; or a fault."""
+
+    dialect: str
+    reply: Any = None
+    frames: list[Any] | None = None
+    status: int = 200
+    headers: dict[str, str] = {}
+
+
+class Asked(Struct):
+    """A request as it came, and why it could not be answered, if so."""
+
+    path: str
+    body: bytes
+    trouble: str = ""
+
+
+class Upstream:
+    """The server; use it as a context."""
+
+    def __init__(self, port: int) -> None:
+        self._lock = threading.Lock()
+        self._script: Script | None = None
+        self._asked: list[Asked] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def port(self) -> int:
+        return int(self._server.server_address[1])
+
+    def __enter__(self) -> Upstream:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def expect(self, script: Script) -> None:
+        """Answer like this from now on; forget what was asked before."""
+        with self._lock:
+            self._script, self._asked = script, []
+
+    def asked(self) -> list[Asked]:
+        """What was asked since."""
+        with self._lock:
+            return list(self._asked)
+
+    def answer(self, path: str, body: bytes) -> tuple[Script | None, bool]:
+        """Note a request; gives the script, and whether a stream is wanted."""
+        with self._lock:
+            script = self._script
+            asked = Asked(path, body)
+            self._asked.append(asked)
+            if script is None:
+                asked.trouble = "nothing was to be asked now"
+                return None, False
+            streams = _streams(script.dialect, path, body)
+            if not _speaks(script.dialect, path):
+                asked.trouble = f"{path} is not where {script.dialect} is spoken"
+            elif script.status == 200 and (script.frames if streams else script.reply) is None:
+                asked.trouble = f"a {'stream' if streams else 'whole answer'} was asked for; the case has none"
+            return (None if asked.trouble else _filled(script, body)), streams
+
+
+def _filled(script: Script, body: bytes) -> Script:
+    """The script with the names of tools that the request declares."""
+    try:
+        request = decode(body)
+    except ValueError:
+        return script
+    reply, frames = named([script.reply, script.frames], script.dialect, request)
+    return Script(script.dialect, reply, frames, script.status, script.headers)
+
+
+def _speaks(dialect: str, path: str) -> bool:
+    plain = path.partition("?")[0]
+    return plain.endswith(_TAILS[dialect]) and (_ENVELOPE in plain) == (dialect == "code-assist")
+
+
+def _streams(dialect: str, path: str, body: bytes) -> bool:
+    if dialect in ("gemini", "code-assist"):
+        return ":streamGenerateContent" in path
+    try:
+        document = decode(body)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and bool(document.get("stream", dialect == "ollama"))
+
+
+def _handler(upstream: Upstream) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else every second write waits for an acknowledgement, 40 ms each
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length") or 0))
+            script, streams = upstream.answer(self.path, body)
+            if script is None:
+                self._whole(501, {}, b'{"error":{"message":"the scripted upstream has no answer to this"}}')
+            elif script.status != 200:
+                text = script.reply if isinstance(script.reply, str) else dump(script.reply)
+                self._whole(script.status, script.headers, text.encode())
+            elif streams:
+                self._stream(script)
+            else:
+                self._whole(200, script.headers, dump(script.reply).encode())
+
+        def _whole(self, status: int, headers: dict[str, str], body: bytes) -> None:
+            self.send_response(status)
+            for name, value in ({"content-type": "application/json"} | headers).items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def _stream(self, script: Script) -> None:
+            frames = script.frames or []
+            self.send_response(200)
+            lines = script.dialect == "ollama"
+            self.send_header("content-type", "application/x-ndjson" if lines else "text/event-stream")
+            self.send_header("transfer-encoding", "chunked")
+            self.send_header("connection", "close")
+            self.end_headers()
+            for frame in frames:
+                data = stream_folding.framed(script.dialect, [frame])
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
+            if stream_folding.ending(script.dialect, frames) != "open":
+                self.wfile.write(b"0\r\n\r\n")
+            self.close_connection = True
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet: the runner reports."""
+
+    return Handler

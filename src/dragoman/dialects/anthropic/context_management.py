@@ -1,0 +1,90 @@
+"""`context_management.edits`: what the upstream may take out of a long history.
+
+A `compact_20260112` edit has a counterpart in Responses and crosses as `Settings.compact_at`. Edits that clear tool
+uses or thoughts have none anywhere, and are reported one by one. Facts from Anthropic's page on compaction at a token
+threshold, 2026-11: the beta is `compact-2026-01-12`, the smallest trigger is 50,000 input tokens, the default 150,000.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.request import Settings
+from ...codec import json_text
+from ...codec.compaction_setting import DIALECTS, UPSTREAM_DECIDES, tokens_for
+from ...context import Crossing
+from . import wire
+from .beta_header import ask_for
+from .compaction import BETA
+
+FIELD = "context_management"
+_COMPACT = "compact_20260112"
+_DEFAULT = 150_000
+_LEAST = 50_000
+_QUIET = frozenset({"type", "trigger"})
+
+
+def read_edits(extras: dict[str, Raw], settings: Settings, crossing: Crossing) -> Settings:
+    """The settings for another dialect with the edits that cross. What crosses or was reported is no more among the
+    `extras`; the rest stays there."""
+    if crossing.target == wire.NAME or FIELD not in extras:
+        return settings
+    edits = _edits(extras[FIELD])
+    if edits is None:
+        return settings
+    if all(map(_clears_nothing, edits)):
+        del extras[FIELD]
+        return settings
+    place = next((i for i, edit in enumerate(edits) if edit.get("type") == _COMPACT), None)
+    tokens = _trigger(edits[place]) if place is not None else None
+    if place is None or tokens is None or crossing.target not in DIALECTS:
+        return settings
+    del extras[FIELD]
+    at = (FIELD, "edits", place)
+    for i, edit in enumerate(edits):
+        if i != place and not _clears_nothing(edit):
+            crossing.lose("field.dropped", (FIELD, "edits", i), str(edit.get("type")))
+    for name, value in edits[place].items():
+        if name not in _QUIET and value not in (None, False):
+            crossing.lose("field.dropped", (*at, name))
+    number = (*at, "trigger", "value") if edits[place].get("trigger") else at
+    places = {**settings.at, "compaction": at, "compact_at": number}
+    return msgspec.structs.replace(settings, compact_at=tokens, at=places)
+
+
+def _edits(management: Raw) -> list[dict[str, Any]] | None:
+    """The edits; None for a value of another form."""
+    asked = json_text.plain(management)
+    edits = asked.get("edits") if isinstance(asked, dict) and len(asked) == 1 else None
+    return edits if isinstance(edits, list) and all(isinstance(edit, dict) for edit in edits) else None
+
+
+def _clears_nothing(edit: dict[str, Any]) -> bool:
+    """Whether an edit asks that no thought is cleared, as it is elsewhere anyway."""
+    keep = edit.get("keep")
+    everything = keep == "all" or (isinstance(keep, dict) and keep.get("type") == "all")
+    return str(edit.get("type")).startswith("clear_thinking_") and everything
+
+
+def _trigger(edit: dict[str, Any]) -> int | None:
+    """The tokens at which an edit begins; None for a trigger of another kind."""
+    trigger = edit.get("trigger")
+    if trigger is None:
+        return _DEFAULT
+    value = trigger.get("value") if isinstance(trigger, dict) and trigger.get("type") == "input_tokens" else None
+    return value if type(value) is int and value > 0 else None
+
+
+def write_edits(settings: Settings, out: dict[str, Any], crossing: Crossing) -> None:
+    """Ask for compaction, if the client of another dialect did."""
+    tokens = tokens_for(settings, _LEAST, crossing)
+    if tokens is None:
+        return
+    edit: dict[str, Any] = {"type": _COMPACT}
+    if tokens != UPSTREAM_DECIDES:
+        edit["trigger"] = {"type": "input_tokens", "value": tokens}
+    out[FIELD] = {"edits": [edit]}
+    ask_for(BETA, crossing)

@@ -1,0 +1,210 @@
+"""Plain Messages answers, read and written without the way through parts (see `canon.response.Plain`)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from ...canon.request import Request
+from ...canon.response import Plain, PlainCall
+from ...codec import json_text, service_tiers
+from ...codec.answer_ids import MESSAGES, in_form
+from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled, decodable
+from .message_writer import DIRECT
+
+
+class _Text(Exact, tag_field="type", tag="text"):
+    text: Raw
+    citations: None = None
+
+
+class _Direct(Exact):
+    type: Literal["direct"]
+
+
+class _Call(Exact, tag_field="type", tag="tool_use"):
+    id: CallId
+    name: str
+    input: Raw
+    caller: _Direct | None = None
+
+
+class _Said(Struct, tag_field="type", tag="text", gc=False):
+    """A text as it is written,"""
+
+    text: Raw
+    citations: None = None
+
+
+class _Called(Struct, tag_field="type", tag="tool_use", gc=False):
+    """a call,"""
+
+    id: str
+    name: str
+    input: Raw
+    caller: Raw = DIRECT
+
+
+class _Sealed(Struct, tag_field="type", tag="thinking", gc=False):
+    """and a thought that carries a seal."""
+
+    thinking: str
+    signature: str
+
+
+class _OutputDetails(Exact):
+    thinking_tokens: int | None = None
+
+
+class _NothingCached(Exact):
+    ephemeral_5m_input_tokens: Literal[0] = 0
+    ephemeral_1h_input_tokens: Literal[0] = 0
+
+
+class _NothingRun(Exact):
+    web_search_requests: Literal[0] = 0
+    web_fetch_requests: Literal[0] = 0
+
+
+class _Usage(Exact, kw_only=True):
+    input_tokens: int
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation: _NothingCached | None = None
+    output_tokens: int
+    output_tokens_details: _OutputDetails | None = None
+    server_tool_use: _NothingRun | None = None
+    service_tier: Literal["standard"] | None = None
+    inference_geo: Literal["not_available"] | None = None
+
+
+class _Answer(Exact, kw_only=True):
+    """The fields stand in the order in which they are sent: so decoding finds them soonest."""
+
+    model: Word
+    id: Word
+    type: str | None = None
+    role: str | None = None
+    content: list[_Text | _Call]
+    stop_reason: Literal["end_turn", "tool_use", "max_tokens"]
+    stop_sequence: None = None
+    stop_details: None = None
+    usage: _Usage
+    container: None = None
+    context_management: None = None
+
+
+class _Figures(Struct, gc=False):
+    """Usage as it is written: with null where the schema requires a field that no other dialect has."""
+
+    input_tokens: int
+    cache_creation_input_tokens: int | None
+    cache_read_input_tokens: int | None
+    output_tokens: int
+    output_tokens_details: _OutputDetails | UnsetType
+    cache_creation: None = None
+    server_tool_use: None = None
+    service_tier: str | None = None
+    inference_geo: None = None
+
+
+class _Written(Struct, gc=False):
+    """An answer as it is written."""
+
+    id: str
+    type: str
+    role: str
+    model: str
+    content: list[Any]
+    stop_reason: str
+    usage: _Figures
+    stop_sequence: None = None
+    stop_details: None = None
+    container: None = None
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
+_STOPS: dict[str, Literal["stop", "tool_calls", "length"]] = {
+    "end_turn": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+}
+_WORDS = {stop: word for word, stop in _STOPS.items()}
+
+
+def read_plain(body: bytes) -> Plain | None:
+    try:
+        answer = _decode(body)
+    except NOT_PLAIN:
+        return None
+    text = NO_TEXT
+    calls: dict[str, PlainCall] = {}
+    for block in answer.content:
+        if type(block) is _Call:
+            call_id, arguments = block.id, str(block.input, "utf-8")
+            if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
+                return None
+            calls[call_id] = PlainCall(block.name, arguments)
+        elif not text and not calls and type(block) is _Text:
+            spelled = as_spelled(block.text)
+            if not spelled:
+                return None
+            text = spelled
+        else:
+            return None
+    stop = _STOPS[answer.stop_reason]
+    if not (stop == "tool_calls" if calls else text and stop != "tool_calls"):
+        return None
+    usage = answer.usage
+    read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    details = usage.output_tokens_details
+    return Plain(
+        answer.id,
+        answer.model,
+        text,
+        calls,
+        stop,
+        usage.input_tokens + (read or 0) + (written or 0),
+        usage.output_tokens,
+        read,
+        written,
+        details.thinking_tokens if details is not None else None,
+        None,
+        usage.service_tier,
+        True,
+    )
+
+
+def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+    content: list[Any] = [_Said(plain.text)] if plain.text else []
+    if plain.calls:
+        if plain.slots is not None or (plain.parsed and not decodable(plain)):
+            return None
+        if plain.thoughts is None:
+            content += [_Called(call_id, call.name, Raw(call.arguments)) for call_id, call in plain.calls.items()]
+        else:
+            _write_sealed(plain.calls, plain.thoughts, content)
+    read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
+    fresh = plain.input - (read or 0) - (written or 0)
+    if fresh < 0:
+        return None
+    details = UNSET if thought is None else _OutputDetails(thought)
+    tier = None
+    if plain.tier is not None:
+        tier = service_tiers.MESSAGES.get(plain.tier)
+        if tier is None:
+            return None
+    usage = _Figures(fresh, written, read, plain.output, details, service_tier=tier)
+    shown = in_form(plain.id, MESSAGES)
+    answer = _Written(shown, "message", "assistant", model or plain.model, content, _WORDS[plain.stop], usage)
+    return json_text.encode(answer)
+
+
+def _write_sealed(calls: dict[str, PlainCall], thoughts: dict[str, str], content: list[Any]) -> None:
+    """The calls, before each the thought that carries its seal."""
+    for call_id, call in calls.items():
+        if call_id in thoughts:
+            content.append(_Sealed("", thoughts[call_id]))
+        content.append(_Called(call_id, call.name, Raw(call.arguments)))

@@ -1,0 +1,431 @@
+"""Turns to the messages of a request: system text in its place, results first and paired, roles in turn.
+
+What the upstream refuses and this file therefore never writes (protocol page, sections 3, 5, 12): a history that begins
+with the assistant, a call without a result in the next user message, a result without its call, the same call id twice,
+a message without content, system turns elsewhere than between a user's and an assistant's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall, ToolResult
+from ...canon.turns import Turn
+from ...codec import json_text
+from ...codec.call_ids import hashed, plain_id
+from ...codec.call_ids import send as send_id
+from ...codec.extras import restore
+from ...codec.open_calls import OpenCalls
+from ...context import Crossing
+from ...fast.prefix import Begun, Written
+from . import wire
+from .message_writer import Block, BlockWriter
+from .tools import IDS
+
+SYSTEM_MARK = "[system]\n"
+FIRST_WORDS = "Begin."
+GO_ON = "Continue."
+STRANGE_ROLE = "role:"
+"""Begins the kind of an Opaque that is a whole message, of a role this dialect does not have."""
+NO_RESULT = "No result was recorded for this call."
+
+_SYSTEM = ("system", "developer")
+
+
+_WRITTEN = Written()
+
+
+def _spelled(message: Block) -> Block:
+    """A message of nothing but a text has it as a string."""
+    content = message["content"]
+    if len(content) == 1 and type(content[0]) is dict and content[0].keys() == _TEXT:
+        return {**message, "content": content[0]["text"]}
+    return message
+
+
+_TEXT = {"type", "text"}
+
+
+class History:
+    """Messages written so far, and the calls in them that wait for results."""
+
+    __slots__ = (
+        "_answered",
+        "_at",
+        "_crossing",
+        "_open",
+        "_prefill",
+        "_role",
+        "_short",
+        "_twins",
+        "_used",
+        "messages",
+        "writer",
+    )
+
+    def __init__(self, writer: BlockWriter, *, prefill: bool = True) -> None:
+        self.writer = writer
+        self._prefill = prefill and writer.crossing.profile.prefill
+        self.messages: list[Any] = []
+        self._crossing: Crossing = writer.crossing
+        self._role = ""
+        self._at: Path = ()
+        self._open: dict[str, str] = {}  # calls of this step without result: id as the source spells it -> as sent
+        self._twins: OpenCalls[tuple[str, str]] = (
+            OpenCalls()
+        )  # the same for calls that share their id with one in `_open`
+        self._answered: dict[str, None] = {}
+        self._short: list[Block] = []  # messages that began as one text
+        self._used: set[str] = set()
+
+    def system(self, turns: tuple[Turn, ...]) -> list[Any]:
+        """The turns that a request begins with as blocks of the system prompt."""
+        return [block for turn in turns for block in self._system_prompt(turn)]
+
+    def write(self, turns: tuple[Turn, ...], begin: int) -> None:
+        """All turns of a request from `begin` on, behind the system's."""
+        own, run = self.writer.own, self._crossing.run
+        if run is not None and not own:
+            begin = _WRITTEN.begin(self, run, turns, begin)
+        for i in range(begin, len(turns)):
+            if own or not self.plain(turns[i]):
+                self.turn(turns[i], turns, i)
+        if own and self._role == "assistant":
+            # The history of a client that is about to answer: what it left open stays open.
+            self._open.clear()
+            self._twins.clear()
+        if self._open or self._twins:
+            self._settle()
+        if not self.messages or self._first_role() == "assistant":
+            self._crossing.lose("turn.invented", detail="a first user turn")
+            self.messages.insert(0, {"role": "user", "content": FIRST_WORDS})
+        elif self._role == "assistant" and (not own or (self._crossing.gated and not self._prefill)):
+            self._end(turns[-1].at)
+
+    def _end(self, at: Path) -> None:
+        """The last word is the assistant's."""
+        if self._prefill:
+            self._trim_prefill(at)
+            return
+        self._crossing.lose("turn.invented", at, "the model refuses a history that ends with the assistant")
+        self.messages.append({"role": "user", "content": GO_ON})
+
+    def stands(self) -> tuple[list[Any], Any, Any]:
+        *done, last = self.messages
+        short = any(last is message for message in self._short)
+        state = (self._role, self._at, {**self._open}, {**self._answered}, frozenset(self._used), short)
+        spelled = [_spelled(message) if type(message) is dict else message for message in done]
+        return spelled, {"role": last["role"], "content": [*last["content"]]}, state
+
+    def resume(self, known: Begun) -> bool:
+        last, self._role, self._at, still_open, answered, used, short = known.state
+        self._open, self._answered, self._used = {**still_open}, {**answered}, {*used}
+        last = {"role": last["role"], "content": [*last["content"]]}
+        self.messages = [known.text, last] if len(known.text) else [last]
+        if short:
+            self._short.append(last)
+        return True
+
+    def _trim_prefill(self, at: Path) -> None:
+        """A last word of the assistant that ends in white space is refused."""
+        content = self.messages[-1]["content"]
+        block = content[-1] if isinstance(content[-1], dict) else json_text.plain(content[-1])
+        text = block["text"] if block["type"] == "text" else ""
+        if text != text.rstrip() and text.strip():
+            self._crossing.lose("prefill.trimmed", at, "the model refuses a prefill that ends in white space")
+            content[-1] = {**block, "text": text.rstrip()}
+
+    def turn(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
+        role = turn.role
+        if turn.name:
+            self._crossing.lose("name.dropped", turn.at, turn.name)
+        if role == "tool":
+            self._results(turn)
+            return
+        if (self._open or self._twins) and not (role == "assistant" and self._role == "assistant"):
+            self._settle()
+        if role == "assistant":
+            if self.writer.own:
+                self._assistant_as_sent(turn)
+            else:
+                self._assistant(turn.parts, turn, turn.at)
+        elif role == "user":
+            self._user(turn)
+        else:
+            self._later_system(turn, turns, i)
+
+    def plain(self, turn: Turn) -> bool:
+        """What nearly all turns are: texts, texts and calls, or the results of the calls before, and nothing hangs on
+        them. Written here in one go; False, with nothing written, for any other."""
+        if turn.name or turn.extra is not None:
+            return False
+        role, blocks = "user", []
+        if turn.role == "user":
+            if self._open or self._twins:
+                return False
+            for part in turn.parts:
+                if type(part) is not Text or not part.text or part.refusal or part.citations or part.text.isspace():
+                    return False
+                if part.seal is not None or part.extra is not None or part.cache is not None:
+                    return False
+                blocks.append({"type": "text", "text": part.text})
+        elif turn.role == "tool":
+            blocks = self._plain_results(turn.parts)
+        elif turn.role == "assistant":
+            role, blocks = "assistant", self._plain_calls(turn.parts)
+        if not blocks:
+            return False
+        if self._role == role:
+            self.messages[-1]["content"] += blocks
+            return True
+        message = {"role": role, "content": blocks}
+        if len(blocks) == 1 and blocks[0]["type"] == "text":
+            self._short.append(message)
+        self.messages.append(message)
+        self._role, self._at = role, turn.at
+        return True
+
+    def _plain_calls(self, parts: tuple[Part, ...]) -> list[Block]:
+        """Texts and calls, or one of them, where no call is open; nothing for any others."""
+        blocks: list[Block] = []
+        calls: dict[str, str] = {}
+        legal = self.writer.names.legal_names
+        if self._role == "assistant" or self._open or self._twins:
+            return []
+        for part in parts:
+            if part.seal is not None or part.extra is not None or part.cache is not None:
+                return []
+            if type(part) is ToolCall:
+                call_id = part.id
+                if part.custom or part.namespace or part.name not in legal or call_id in self._used:
+                    return []
+                if not plain_id(call_id) or call_id in calls or not json_text.is_object(part.arguments):
+                    return []
+                calls[call_id] = call_id
+                given = Raw(part.arguments)
+                blocks.append({"type": "tool_use", "id": call_id, "name": part.name, "input": given})
+            elif type(part) is Text and part.text and not part.refusal and not part.citations:
+                if part.text.isspace():
+                    return []
+                blocks.append({"type": "text", "text": part.text})
+            else:
+                return []
+        self._used.update(calls)
+        self._open = calls
+        self._answered.clear()
+        return blocks
+
+    def _plain_results(self, parts: tuple[Part, ...]) -> list[Block]:
+        """One text for each open call; nothing for any others."""
+        blocks: list[Block] = []
+        waiting = self._open
+        if self._twins or len(parts) != len(waiting) or self._role != "assistant":
+            return []
+        for part in parts:
+            if type(part) is not ToolResult or len(part.parts) != 1 or part.structured or part.seal is not None:
+                return []
+            only = part.parts[0]
+            if type(only) is not Text or not only.text or only.extra is not None or only.cache is not None:
+                return []
+            if part.cache is not None or only.seal is not None or (part.extra is not None and wire.NAME in part.extra):
+                return []
+            sent = waiting.get(part.call_id)
+            if sent is None or sent != part.call_id:
+                return []
+            block: Block = {"type": "tool_result", "tool_use_id": sent, "content": only.text}
+            if part.is_error:
+                if not only.text.strip():
+                    return []
+                block["is_error"] = True
+            blocks.append(block)
+        answered = [block["tool_use_id"] for block in blocks]
+        if len(set(answered)) != len(answered):
+            return []
+        self._answered.update(dict.fromkeys(answered))
+        self._open = {}
+        return blocks
+
+    def finish(self) -> list[Any]:
+        """The messages, plain ones spelled as a string."""
+        self._settle()
+        for message in self._short:
+            message["content"] = _spelled(message)["content"]
+        return self.messages
+
+    def _first_role(self) -> str:
+        first = self.messages[0]
+        return str(first["role"]) if type(first) is dict else ""  # what was written before did not begin so
+
+    def _system_prompt(self, turn: Turn) -> list[Any]:
+        out = []
+        if turn.name:
+            self._crossing.lose("name.dropped", turn.at, turn.name)
+        for part in turn.parts:
+            if isinstance(part, Media):
+                self._crossing.lose("system.media.dropped", part.at, part.mime or part.kind)
+                continue
+            block = self.writer.said(part)
+            if block is not None:
+                out.append(block)
+        return out
+
+    def _user(self, turn: Turn) -> None:
+        first = turn.parts[0] if turn.parts else None
+        if type(first) is Opaque and first.kind.startswith(STRANGE_ROLE):
+            self._role = ""
+            self.messages.append(first.value)
+            return
+        self._place("user", self._said(turn.parts), turn, turn.at)
+
+    def _said(self, parts: tuple[Part, ...]) -> list[Any]:
+        writer = self.writer
+        blocks = []
+        for part in parts:
+            block = writer.text(part) if type(part) is Text else writer.said(part)
+            if block is not None:
+                blocks.append(block)
+        return blocks
+
+    def _assistant(self, parts: Sequence[Part], turn: Turn, at: Path) -> None:
+        writer = self.writer
+        blocks: list[Any] = []
+        for part in parts:
+            block: Any
+            if type(part) is ToolCall:
+                block = writer.call(part, self._call_id(part))
+            elif type(part) is Text:
+                block = writer.text(part)
+            else:
+                block = writer.said(part, assistant=True)
+            if block is not None:
+                blocks.append(block)
+        self._place("assistant", blocks, turn, at)
+
+    def _assistant_as_sent(self, turn: Turn) -> None:
+        """Neighbouring messages of one step are read as one turn: here they are written as they came."""
+        begin = 0
+        parts = turn.parts
+        for i in range(1, len(parts)):
+            if parts[i].at[:1] == ("messages",) and parts[i].at[:2] != parts[begin].at[:2]:
+                self._assistant(parts[begin:i], turn, parts[begin].at)
+                begin = i
+        self._assistant(parts[begin:], turn, parts[begin].at if parts else turn.at)
+
+    def _call_id(self, call: ToolCall) -> str:
+        call_id = call.id
+        sent = send_id(call_id, IDS, self._crossing, call.at)
+        if sent in self._used:
+            self._crossing.lose("call.id.rewritten", call.at, "the same id stands in an earlier call")
+            sent = hashed(f"{sent}\x1f{len(self._used)}")
+        self._used.add(sent)
+        if call_id in self._open:
+            self._twins.add((call_id, sent), (call_id,))
+        else:
+            self._open[call_id] = sent
+        return sent
+
+    def _results(self, turn: Turn) -> None:
+        blocks: list[Any] = []
+        orphans: list[Any] = []
+        waiting = self._open
+        writer = self.writer
+        for part in turn.parts:
+            if type(part) is not ToolResult:
+                self._crossing.lose("part.dropped", part.at, type(part).__name__)
+                continue
+            sent = waiting.pop(part.call_id, None) or (self._twin(part.call_id) if self._twins else None)
+            if sent is not None:
+                if sent != part.call_id:
+                    self._crossing.lose("call.id.rewritten", part.at)
+                blocks.append(writer.result(part, sent))
+                self._answered[part.call_id] = None
+            elif part.call_id in self._answered:
+                self._crossing.lose("result.duplicate", part.at)
+            else:
+                orphans.extend(self._orphan(part))
+        if waiting or self._twins:
+            blocks.extend(self._unanswered())
+        if orphans:
+            blocks.extend(orphans)
+        self._place("user", blocks, turn, turn.at)
+
+    def _twin(self, call_id: str) -> str | None:
+        """The id sent for the next of several calls of one step that share an id."""
+        found = self._twins.take(call_id)
+        return None if found is None else found[1]
+
+    def _orphan(self, result: ToolResult) -> list[Any]:
+        self._crossing.lose("result.orphaned", result.at)
+        if result.cache is not None:
+            self._crossing.lose("cache.dropped", result.at)
+        what = "error" if result.is_error else "result"
+        of = f" of {result.name}" if result.name else ""
+        head = f"[{what}{of}, call {result.call_id}]" if result.call_id else f"[{what}{of}]"
+        content = self.writer.result_content(result)
+        if isinstance(content, str):
+            return [{"type": "text", "text": f"{head}\n{content}" if content else head}]
+        return [{"type": "text", "text": head}, *content]
+
+    def _unanswered(self) -> list[Block]:
+        """Results for the calls that have none, which the upstream would refuse."""
+        out: list[Block] = []
+        for call_id, sent in [*self._open.items(), *self._twins.left()]:
+            self._crossing.lose("result.invented", self._at, call_id)
+            out.append({"type": "tool_result", "tool_use_id": sent, "content": NO_RESULT, "is_error": True})
+        self._open.clear()
+        self._twins.clear()
+        return out
+
+    def _settle(self) -> None:
+        """Something other than results follows, or nothing: the step is over."""
+        if self._open or self._twins:
+            self.messages.append({"role": "user", "content": self._unanswered()})
+            self._role, self._at = "user", ()
+
+    def _later_system(self, turn: Turn, turns: tuple[Turn, ...], i: int) -> None:
+        writer = self.writer
+        if (writer.own and not self._unfit(turn)) or (self._crossing.profile.system_turns and self._fits(turns, i)):
+            self._place("system", self._said(turn.parts), turn, turn.at)
+            return
+        self._crossing.lose("system.demoted", turn.at)
+        blocks = self._said(turn.parts)
+        for block in blocks:
+            if type(block) is dict and block.get("type") == "text":
+                block["text"] = SYSTEM_MARK + block["text"]
+        self._place("user", blocks, turn, turn.at)
+
+    def _unfit(self, turn: Turn) -> bool:
+        """Whether a system turn of this dialect's client is not for the model that gets the request."""
+        return self._crossing.gated and not self._crossing.profile.system_turns
+
+    def _fits(self, turns: tuple[Turn, ...], i: int) -> bool:
+        """A system message stands directly after a user's, and before an assistant's or at the end."""
+        if self._role == "system":
+            return True
+        following = i + 1
+        while following < len(turns) and turns[following].role in _SYSTEM:
+            following += 1
+        return self._role == "user" and (following == len(turns) or turns[following].role == "assistant")
+
+    def _place(self, role: str, blocks: list[Any], turn: Turn, at: Path) -> None:
+        """Add blocks to the open message when it has the same role, else begin a new one."""
+        if not blocks:
+            if turn.role != "tool" and turn.parts:
+                self._crossing.lose("turn.dropped", turn.at)
+            return
+        if self._role == role and (not self.writer.own or at[:2] == self._at[:2]):
+            message = self.messages[-1]
+            message["content"].extend(blocks)
+        else:
+            if role == "assistant":
+                self._answered.clear()
+            message = {"role": role, "content": blocks}
+            self.messages.append(message)
+            self._role, self._at = role, at
+            if len(blocks) == 1 and type(blocks[0]) is dict and blocks[0].get("type") == "text":
+                self._short.append(message)
+        if turn.extra is not None:
+            restore(message, turn.extra, wire.NAME)

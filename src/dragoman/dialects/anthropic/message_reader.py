@@ -1,0 +1,300 @@
+"""One message's content, shared by requests and answers: blocks to parts, and the citations on them.
+
+The way back is in `message_writer.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Citation, Extra, Media, Part, Path, Reasoning, Text, ToolCall, ToolResult
+from ...codec import json_text
+from ...codec.admit import Unknown
+from ...codec.call_ids import minted
+from ...codec.extras import NULL, carried, gather, restore
+from ...codec.media import guess_mime
+from ...codec.packed_seals import origin
+from ...context import Crossing
+from ...errors import WireError
+from . import wire
+from .compaction import KIND as COMPACTION
+from .compaction import read_compaction
+from .hosted_calls import read_hosted
+from .wire_strict import admit_content, misplaced
+
+BLOCK = "dragoman.block"
+"""Marks a text that stands for a block only this dialect has: the block itself, as it came."""
+
+WRAPPED = '{"__raw"'
+"""How arguments begin that stand wrapped because they are no JSON object."""
+_DIRECT = frozenset({b'{"type":"direct"}', b'{"type": "direct"}'})
+"""How clients spell the usual caller of a tool."""
+_NOT_IN_SOURCE = {
+    "base64": ("url", "file_id", "content"),
+    "text": ("url", "file_id", "content"),
+    "url": ("media_type", "data", "file_id", "content"),
+    "file": ("media_type", "data", "url", "content"),
+}
+
+
+class _Unparsed(Struct, forbid_unknown_fields=True):
+    """How arguments that are no JSON object cross, alone in an object."""
+
+    raw: str = msgspec.field(name="__raw")
+
+
+class _PlainBlock(Struct, forbid_unknown_fields=True, gc=False):
+    """A text block on which nothing hangs."""
+
+    type: Literal["text"]
+    text: str
+
+
+_unparsed = msgspec.json.Decoder(_Unparsed).decode
+_plain_block = msgspec.json.Decoder(_PlainBlock).decode
+
+
+def marked(extra: Extra | None, name: str, value: Raw) -> Extra:
+    """`extra` with one more field that says nothing another dialect could lose (a spelled-out default, say)."""
+    return {**(extra or {}), wire.NAME: {**(extra or {}).get(wire.NAME, {}), name: value}}
+
+
+def own_fields(extra: Extra | None) -> dict[str, Raw]:
+    return extra.get(wire.NAME, {}) if extra is not None else {}
+
+
+def read_content(
+    content: str | list[wire.Block], at: Path, crossing: Crossing, unknown: Unknown, model: str = ""
+) -> list[Part]:
+    """The parts of a content that stands at `at`."""
+    if isinstance(content, str):
+        return [Text(content, at=at)]
+    parts: list[Part] = []
+    for i, block in enumerate(content):
+        # Nearly all blocks are one of these three with nothing hanging on them; the rest goes the long way.
+        part: Part | None = None
+        if block.cache_control is None and not unknown:
+            kind = block.type
+            if kind == "tool_use":
+                unsaid = not block.caller or (crossing.target != wire.NAME and _is_direct(block.caller))
+                if unsaid and not block.toolset_name and block.id and block.name and block.input:
+                    arguments = str(block.input, "utf-8")
+                    if '"__raw"' not in arguments[:16]:
+                        part = ToolCall(block.id, block.name, arguments, at=at + (i,))
+            elif kind == "tool_result":
+                inside = block.content
+                if type(inside) is str and block.tool_use_id and block.is_error is None and not block.toolset_name:
+                    part = ToolResult(block.tool_use_id, (Text(inside, at=at + (i, "content")),), at=at + (i,))
+            elif kind == "text" and block.text is not None and (not block.citations or block.citations == NULL):
+                part = Text(block.text, at=at + (i,))
+        parts.append(part if part is not None else read_block(block, at + (i,), crossing, unknown, model))
+    return parts
+
+
+def read_block(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown, model: str = "") -> Part:
+    kind = block.type
+    if kind == "tool_use" and block.name is not None:
+        return read_call(block, at, crossing, unknown)
+    if kind == "tool_result" and block.tool_use_id is not None:
+        return _read_result(block, at, crossing, unknown)
+    if kind == "text" and block.text is not None:
+        cache, extra = _hangings(block, (), at, crossing, unknown)
+        citations: tuple[Citation, ...] = ()
+        if block.citations and block.citations != NULL:
+            citations = read_citations(block.citations, at, crossing)
+        return Text(block.text, citations=citations, cache=cache, extra=extra, at=at)
+    if kind == "thinking" and block.thinking is not None:
+        extra = gather(crossing, at, unknown) if unknown else None
+        seal = origin(block.signature, wire.NAME, "", model) if block.signature else None
+        return Reasoning(block.thinking, seal=seal, extra=extra, at=at)
+    if kind == "redacted_thinking" and block.data is not None:
+        extra = gather(crossing, at, unknown) if unknown else None
+        return Reasoning("", seal=origin(block.data, wire.NAME, "redacted", model), extra=extra, at=at)
+    if kind in ("image", "document"):
+        media = _read_media(block, at, crossing, unknown)
+        if media is not None:
+            return media
+    return _read_stranger(block, at, crossing, unknown)
+
+
+def _hangings(
+    block: wire.Block, carry: tuple[str, ...], at: Path, crossing: Crossing, unknown: Unknown
+) -> tuple[str | None, Extra | None]:
+    """Cache mark and extra fields of a block; `carry` names the fields only this dialect has."""
+    mark = block.cache_control
+    more = carried(block, carry) if carry else None
+    extra = gather(crossing, at, unknown, more) if unknown or more else None
+    if mark is None:
+        return None, extra
+    return mark.ttl or "", extra
+
+
+def read_call(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> ToolCall:
+    call_id = block.id or minted(at, crossing)
+    name = block.name or ""
+    text = ""
+    if block.input:
+        text = str(block.input, "utf-8")
+        if '"__raw"' in text[:16]:
+            text = unwrapped(text)
+    if not (unknown or block.caller or block.toolset_name or block.cache_control):
+        return ToolCall(call_id, name, text, at=at)
+    if block.caller and _is_direct(block.caller):
+        cache, extra = _hangings(block, ("toolset_name",), at, crossing, unknown)
+        if crossing.target == wire.NAME:
+            extra = marked(extra, "caller", block.caller)
+    else:
+        cache, extra = _hangings(block, wire.CALL_EXTRAS, at, crossing, unknown)
+    return ToolCall(call_id, name, text, cache=cache, extra=extra, at=at)
+
+
+def _is_direct(caller: Raw) -> bool:
+    """Whether the model itself called, as in every other dialect: then there is nothing to lose. Answers have the field
+    on every call, so clients return the field with every call."""
+    return bytes(caller) in _DIRECT or json_text.plain(caller) == {"type": "direct"}
+
+
+def unwrapped(text: str) -> str:
+    """Arguments that could not cross as an object, out of the object they stand in."""
+    try:
+        return _unparsed(text).raw
+    except msgspec.DecodeError:
+        return text
+
+
+def _read_result(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> ToolResult:
+    content = block.content
+    parts: tuple[Part, ...] = ()
+    inside = at + ("content",)
+    if isinstance(content, str):
+        parts = (Text(content, at=inside),)
+    elif content:
+        parts = _read_inside(content, inside, crossing)
+    if not (unknown or block.toolset_name or block.cache_control or block.is_error is not None):
+        return ToolResult(block.tool_use_id or "", parts, at=at)
+    cache, extra = _hangings(block, wire.RESULT_EXTRAS, at, crossing, unknown)
+    if block.is_error is False:
+        extra = marked(extra, "is_error", Raw(b"false"))
+    return ToolResult(block.tool_use_id or "", parts, "", bool(block.is_error), cache=cache, extra=extra, at=at)
+
+
+def _read_inside(content: list[Raw] | dict[str, Raw], at: Path, crossing: Crossing) -> tuple[Part, ...]:
+    """The blocks inside a result."""
+    if len(content) == 1 and type(content) is list:
+        # Most often one text and nothing else.
+        try:
+            return (Text(_plain_block(content[0]).text, at=at + (0,)),)
+        except msgspec.DecodeError:
+            pass
+    blocks, below = admit_content(json_text.raw(content), at)
+    return tuple(read_content(blocks, at, crossing, below))
+
+
+def _read_media(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> Part | None:
+    source = block.source
+    if not isinstance(source, wire.Source):
+        return None
+    image = block.type == "image"
+    kind: Any = block.type
+    found: tuple[str, str, str, str] | None = None  # mime, data, url, file
+    if source.type == "base64" and source.data is not None:
+        found = (source.media_type or "", source.data, "", "")
+    elif source.type == "text" and source.data is not None:
+        found = (source.media_type or "text/plain", base64.b64encode(source.data.encode()).decode(), "", "")
+    elif source.type == "url" and source.url is not None:
+        found = (guess_mime(source.url) or ("" if image else "application/pdf"), "", source.url, "")
+    elif source.type == "file" and source.file_id is not None:
+        found = ("", "", "", source.file_id)
+    if found is None:
+        return None
+    mime, data, url, file = found
+    odd = misplaced(source, _NOT_IN_SOURCE[source.type])
+    if odd:
+        unknown.setdefault((*at, "source"), {}).update(odd)
+    cache, extra = _hangings(block, wire.MEDIA_EXTRAS, at, crossing, unknown)
+    return Media(kind, mime, data, url, file, block.title or "", cache=cache, extra=extra, at=at)
+
+
+def _read_stranger(block: wire.Block, at: Path, crossing: Crossing, unknown: Unknown) -> Part:
+    """What the canon has no part for: a block of written passages becomes their text, anything else stays whole."""
+    value = block.strange or json_text.raw(block)
+    if isinstance(block.source, wire.Source) and block.source.strange:
+        value = json_text.raw({**json_text.fields(value), "source": block.source.strange})
+    kind = json_text.kind(value)
+    text = _passages(value) if kind in ("search_result", "document") else ""
+    if kind == "tool_reference":
+        text = _found_tool(value)
+    own = json_text.fields(value) if text else {}
+    extra = gather(crossing, at, unknown) if unknown else None
+    if extra is not None:
+        value = json_text.raw(restore(json_text.plain(value), extra, crossing.source))
+    if not text:
+        summary = read_compaction(value, at, crossing) if kind == COMPACTION else None
+        return summary or read_hosted(kind, value, at)
+    if crossing.target != wire.NAME:
+        crossing.lose("part.as_text", at, kind)
+        # What no word of the text says.
+        more = {name: said for name, said in own.items() if name in wire.MEDIA_EXTRAS and name != "context"}
+        if more:
+            crossing.keep(at, more)
+    mark = block.cache_control
+    return Text(text, cache=None if mark is None else mark.ttl or "", extra=marked(None, BLOCK, value), at=at)
+
+
+def _found_tool(value: Raw) -> str:
+    """What a search that the client runs has found: a tool that is declared, and loaded from now on."""
+    name = json_text.plain(value).get("tool_name")
+    return f"The tool {name} is available." if isinstance(name, str) and name else ""
+
+
+def _passages(value: Raw) -> str:
+    """The text in a search result or in a document made of blocks, with its title and address in front."""
+    found = json_text.plain(value)
+    source = found.get("source")
+    content = found.get("content") if found["type"] == "search_result" else None
+    if isinstance(source, dict):
+        content = source.get("content")
+    blocks = [content] if isinstance(content, str) else content if isinstance(content, list) else []
+    texts: list[str] = []
+    for block in blocks:
+        text = block.get("text") if isinstance(block, dict) else block
+        if not isinstance(text, str):
+            return ""
+        texts.append(text)
+    if not texts:
+        return ""
+    head = [word for word in (found.get("title"), source, found.get("context")) if isinstance(word, str) and word]
+    return "\n".join([*head, *texts])
+
+
+def read_citations(value: Raw, at: Path, crossing: Crossing) -> tuple[Citation, ...]:
+    """The citations on a text. Those that point into a document have no address: `url` is empty."""
+    try:
+        cited, unknown, _ = wire.CITATIONS.admit(value)
+    except WireError:
+        crossing.keep(at, {"citations": value})
+        return ()
+    return tuple(
+        [read_citation(one, at + ("citations", i), crossing, unknown.get((i,), {})) for i, one in enumerate(cited)]
+    )
+
+
+def read_citation(cited: wire.Cited, at: Path, crossing: Crossing, unknown: dict[str, Raw]) -> Citation:
+    lost = {"encrypted_index": cited.encrypted_index} if cited.encrypted_index else {}
+    if lost or unknown:
+        crossing.keep(at, {**lost, **unknown})
+    title = cited.title
+    if title is None and cited.document_title:
+        named = json_text.plain(cited.document_title)
+        if isinstance(named, str):
+            title = named
+        else:
+            crossing.keep(at, {"document_title": cited.document_title})
+    fields = json_text.fields(json_text.raw(cited)) | unknown
+    for name in ("url", "source", "title", "cited_text"):
+        fields.pop(name, None)
+    return Citation(cited.url or cited.source or "", title or "", cited.cited_text or "", extra={wire.NAME: fields})

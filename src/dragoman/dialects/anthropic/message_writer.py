@@ -1,0 +1,372 @@
+"""Parts to content blocks, for requests and answers."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import (
+    Citation,
+    Media,
+    Opaque,
+    Part,
+    Path,
+    Reasoning,
+    Seal,
+    Text,
+    ToolCall,
+    ToolResult,
+    plain_text,
+)
+from ...codec import json_text
+from ...codec.call_ids import send as send_id
+from ...codec.custom_tools import wrap_input
+from ...codec.extras import restore
+from ...codec.hosted_calls import made_elsewhere
+from ...codec.media import missing, note, proper
+from ...codec.packed_seals import MARK, pack
+from ...context import Crossing
+from . import wire
+from .cache_points import Marks
+from .compaction import KIND as COMPACTION
+from .compaction import write_compaction
+from .message_reader import BLOCK, own_fields
+from .tools import IDS, NAMES, OWN_NAMES
+
+LONGEST_TITLE = 500
+IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+_TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
+
+Block = dict[str, Any]
+
+DIRECT = Raw(b'{"type":"direct"}')
+"""The caller of a tool where the model itself calls, which the schema of an answer requires (2026-08)."""
+
+
+class BlockWriter:
+    """Writes the parts of one document."""
+
+    __slots__ = ("crossing", "marks", "names", "own")
+
+    def __init__(self, crossing: Crossing) -> None:
+        self.crossing = crossing
+        self.own = crossing.source == wire.NAME
+        self.names = OWN_NAMES if self.own else NAMES
+        self.marks = Marks(crossing)
+
+    def said(self, part: Part, *, assistant: bool = False, nested: bool = False) -> Any:
+        """A block of a request's message, or None when nothing is left; `nested`: inside a result."""
+        if type(part) is Text:
+            return self.text(part)
+        if isinstance(part, Media):
+            return self._media(part, assistant=assistant, nested=nested)
+        if isinstance(part, Reasoning):
+            return self._thought_replayed(part)
+        if isinstance(part, Opaque) and part.dialect == wire.NAME:
+            return self.own_opaque(part)
+        if isinstance(part, Opaque):
+            self.crossing.lose("hosted.dropped" if assistant else "part.dropped", part.at, part.kind)
+        else:
+            self.crossing.lose("part.dropped", part.at, type(part).__name__)
+        return None
+
+    def own_opaque(self, part: Opaque) -> Any:
+        if made_elsewhere(part):
+            self.crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
+            return None
+        if b'"cache_control"' not in bytes(part.value):
+            return part.value
+        fields: Block = dict(json_text.fields(part.value))
+        self.marks.found(fields, part.at)
+        return fields
+
+    def text(self, part: Text) -> Block | None:
+        """A text of a request's message; None when it is empty."""
+        text = part.text
+        if not text or (text.isspace() and not self.own):
+            if text:
+                self.crossing.lose("part.dropped", part.at, "blank text", "info")
+            if part.cache is not None:
+                self.crossing.lose("cache.dropped", part.at, "on an empty text")
+            return None
+        out: Block = {"type": "text", "text": text}
+        if part.seal is None and part.cache is None and part.extra is None and not part.refusal and not part.citations:
+            return out
+        block = self._own_block(part)
+        if block is not None:
+            return block
+        if part.seal is not None:
+            self.crossing.lose("seal.dropped", part.at)
+        if part.refusal:
+            self.crossing.lose("refusal.as_text", part.at)
+        if part.citations:
+            cited = [c for c in map(self._citation_replayed, part.citations) if c is not None]
+            if len(cited) < len(part.citations):
+                self.crossing.lose("citation.dropped", part.at)
+            if cited:
+                out["citations"] = cited
+        if part.cache is not None:
+            self.marks.put(out, part.cache, part.at)
+        return restore(out, part.extra, wire.NAME)
+
+    def _own_block(self, part: Text) -> Block | None:
+        """The block that a text stands for, if only this dialect has such."""
+        block = own_fields(part.extra).get(BLOCK)
+        if block is None:
+            return None
+        out: Block = dict(json_text.fields(block))
+        self.marks.found(out, part.at)
+        return out
+
+    def _citation_replayed(self, cited: Citation) -> Block | None:
+        out = own_citation(cited)
+        # An index that our answer made up for a foreign citation says nothing to this upstream.
+        if out is None or MARK.encode() in bytes(out.get("encrypted_index", b"")):
+            return None
+        return out
+
+    def _media(self, media: Media, *, assistant: bool, nested: bool) -> Block:
+        found = None
+        if media.seal is not None:
+            self.crossing.lose("seal.dropped", media.at)
+        if nested and self.crossing.binary == "summarise":
+            self.crossing.lose("media.summarised", media.at)
+        else:
+            if not assistant or self.own:
+                found = self._image(media) if media.kind == "image" else self._document(media)
+            if found is None:
+                self.crossing.lose("media.dropped", media.at, media.mime or media.kind)
+            else:
+                self._media_words(found, media)
+        out = found or {"type": "text", "text": note(media) if nested else missing(media)}
+        if media.cache is not None:
+            self.marks.put(out, media.cache, media.at)
+        return out if found is None else restore(out, media.extra, wire.NAME)
+
+    def _media_words(self, out: Block, media: Media) -> None:
+        """Name and wished resolution: documents have a title, images have nothing."""
+        if media.detail not in ("", "auto"):
+            self.crossing.lose("media.detail.dropped", media.at, media.detail)
+        if not media.name:
+            return
+        if media.kind == "document" or (self.own and media.at):
+            out["title"] = media.name if self.own else media.name[:LONGEST_TITLE]
+        if out.get("title") != media.name:
+            self.crossing.lose("media.name.dropped", media.at, media.name)
+
+    def _image(self, media: Media) -> Block | None:
+        mime = proper(media.mime)
+        if media.data:
+            if mime not in IMAGES and not self.own:
+                return None
+            return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": media.data}}
+        source = self._reference(media)
+        return {"type": "image", "source": source} if source is not None else None
+
+    def _reference(self, media: Media) -> Block | None:
+        if media.url and (self.own or media.url.startswith(("https://", "http://"))):
+            return {"type": "url", "url": media.url}
+        # A file id of another upstream names nothing here.
+        return {"type": "file", "file_id": media.file} if media.file and self.own else None
+
+    def _document(self, media: Media) -> Block | None:
+        source: Block | None
+        if media.kind != "document":
+            return None
+        if not media.data:
+            readable = media.mime in ("", "application/pdf") or self.own
+            source = self._reference(media) if readable else None
+        elif media.mime.startswith("text/") or media.mime in _TEXTUAL:
+            source = self._plain_text(media)
+        elif media.mime == "application/pdf" or self.own:
+            source = {"type": "base64", "media_type": media.mime, "data": media.data}
+        else:
+            source = None
+        if source is None:
+            return None
+        return {"type": "document", "source": source}
+
+    def _plain_text(self, media: Media) -> Block | None:
+        try:
+            text = base64.b64decode(media.data, validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            return None
+        if media.mime != "text/plain" and not self.own:
+            self.crossing.lose("media.retyped", media.at, f"{media.mime} is sent as text/plain")
+        return {"type": "text", "media_type": media.mime if self.own else "text/plain", "data": text}
+
+    def _thought_replayed(self, part: Reasoning) -> Block | None:
+        """Thoughts go back to their origin only, and only with their seal (protocol page, section 5)."""
+        seal = part.seal
+        if part.cache is not None:
+            self.crossing.lose("cache.dropped", part.at, "on a thought")
+        if seal is not None and seal.dialect == wire.NAME and seal.kind == COMPACTION:
+            return write_compaction(part, self.crossing)
+        if seal is not None and seal.dialect == wire.NAME and seal.data:
+            return restore(thought(part.text, seal.data, seal.kind), part.extra, wire.NAME)
+        if seal is not None and seal.data:
+            self.crossing.lose("seal.dropped", part.at)
+        if part.text:
+            self.crossing.lose("reasoning.dropped", part.at)
+        return None
+
+    def call(self, call: ToolCall, call_id: str) -> Block:
+        name = self.names.send(call.name, call.namespace, self.crossing, call.at)
+        plain = not call.custom and json_text.is_object(call.arguments)
+        found = Raw(call.arguments) if plain else self.arguments(call)
+        out: Block = {"type": "tool_use", "id": call_id, "name": name, "input": found}
+        if call.seal is None and call.cache is None and call.extra is None:
+            return out
+        if call.seal is not None:
+            self.crossing.lose("seal.dropped", call.at)
+        if call.cache is not None:
+            self.marks.put(out, call.cache, call.at)
+        return restore(out, call.extra, wire.NAME)
+
+    def arguments(self, call: ToolCall) -> Raw:
+        if call.custom:
+            self.crossing.lose("call.custom.wrapped", call.at)
+            return Raw(wrap_input(call.arguments))
+        found = json_text.object_raw(call.arguments)
+        if found is None:
+            self.crossing.lose("arguments.invalid", call.at)
+            return json_text.raw({"__raw": call.arguments})
+        return found
+
+    def result(self, result: ToolResult, call_id: str) -> Block:
+        parts = result.parts
+        if len(parts) == 1 and not result.is_error and not result.structured and result.extra is None:
+            # Nearly always a plain text and nothing else.
+            only = parts[0]
+            if type(only) is Text and only.text and only.extra is None and only.cache is None and only.seal is None:
+                if result.cache is None and result.seal is None:
+                    return {"type": "tool_result", "tool_use_id": call_id, "content": only.text}
+        if not self.own and any(part.cache is not None for part in parts):
+            result = self._lifted(result)
+        out: Block = {"type": "tool_result", "tool_use_id": call_id}
+        content: str | list[Any] | None = plain_text(result.parts)
+        if content is None or result.structured:
+            content = self.result_content(result)
+        if result.is_error and not self.own and not (content and (type(content) is not str or content.strip())):
+            if content:
+                self.crossing.lose("part.dropped", result.at, "white space", "info")
+            content = "Error"  # refused when empty
+        if content or (self.own and isinstance(content, str)):
+            out["content"] = content
+        if result.is_error:
+            out["is_error"] = True
+        if result.seal is not None:
+            self.crossing.lose("seal.dropped", result.at)
+        if result.cache is not None:
+            self.marks.put(out, result.cache, result.at)
+        return out if result.extra is None else restore(out, result.extra, wire.NAME)
+
+    def _lifted(self, result: ToolResult) -> ToolResult:
+        """The result with the cache mark of its last marked part: marks inside of it are refused."""
+        marked = [part for part in result.parts if part.cache is not None]
+        for part in marked:
+            self.crossing.lose("cache.approximated", part.at, "the mark stands on the result")
+        bare = [msgspec.structs.replace(part, cache=None) if part.cache is not None else part for part in result.parts]
+        cache = result.cache if result.cache is not None else marked[-1].cache
+        return msgspec.structs.replace(result, parts=tuple(bare), cache=cache)
+
+    def result_content(self, result: ToolResult) -> str | list[Any]:
+        if result.structured:
+            self.crossing.lose("result.structured.as_text", result.at)
+        text = plain_text(result.parts)
+        if text is not None:
+            return text
+        blocks = [self.said(part, nested=True) for part in result.parts]
+        return [block for block in blocks if block is not None]
+
+    def answer(self, parts: tuple[Part, ...]) -> list[Any]:
+        """The content of an answer."""
+        blocks = [self._answered(part) for part in parts]
+        return [block for block in blocks if block is not None]
+
+    def _answered(self, part: Part) -> Any:
+        crossing = self.crossing
+        if isinstance(part, ToolCall):
+            called = self.call(part, send_id(part.id, IDS, crossing, part.at))
+            if not self.own:
+                called.setdefault("caller", DIRECT)
+            return called
+        if isinstance(part, Opaque) and part.dialect == wire.NAME:
+            return part.value
+        if isinstance(part, Reasoning):
+            if not part.text and part.seal is None:
+                return None
+            return restore(thought(part.text, *self.signature(part.seal)), part.extra, wire.NAME)
+        if part.seal is not None:
+            crossing.lose("seal.dropped", part.at)
+        if isinstance(part, Text):
+            if not part.text and not self.own:
+                return None
+            block = self._own_block(part)
+            if block is not None:
+                return block
+            if part.refusal:
+                crossing.lose("refusal.as_text", part.at)
+            out: Block = {"type": "text", "text": part.text}
+            cited = self.citations(part.citations, part.at)
+            if cited or not self.own:
+                out["citations"] = cited or None
+            return restore(out, part.extra, wire.NAME)
+        if isinstance(part, Media):
+            told = self._media(part, assistant=True, nested=False)
+            if not self.own:
+                told.setdefault("citations", None)  # the media cannot be sent: a text stands for it
+            return told
+        crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+        return None
+
+    def signature(self, seal: Seal | None) -> tuple[str, str]:
+        """A seal as it stands in an answer's thinking block, and its kind: its own, or another one under our mark.
+
+        The seal of a compaction is no signature of a thought: Anthropic would refuse it as one.
+        """
+        if seal is not None and seal.dialect == wire.NAME and seal.kind != COMPACTION:
+            return seal.data, seal.kind
+        return pack(seal or Seal(self.crossing.source, "")), ""
+
+    def citations(self, citations: tuple[Citation, ...], at: Path) -> list[Block]:
+        out: list[Block] = []
+        for cited in citations:
+            block = own_citation(cited)
+            if block is None and cited.url:
+                if cited.start is not None or cited.end is not None:
+                    self.crossing.lose("citation.approximated", at, "the position in the text has no place")
+                block = {
+                    "type": "web_search_result_location",
+                    "cited_text": cited.quote,
+                    "encrypted_index": pack(Seal(self.crossing.source, "")),
+                    "title": cited.title or None,
+                    "url": cited.url,
+                }
+            if block is None:
+                self.crossing.lose("citation.dropped", at)
+            else:
+                out.append(block)
+        return out
+
+
+def thought(text: str, signature: str, kind: str) -> Block:
+    if kind == "redacted":
+        return {"type": "redacted_thinking", "data": signature}
+    return {"type": "thinking", "thinking": text, "signature": signature}
+
+
+def own_citation(cited: Citation) -> Block | None:
+    """A citation this dialect made, as it was; None for any other."""
+    fields = own_fields(cited.extra)
+    if "type" not in fields:
+        return None
+    out: Block = {**fields, "cited_text": cited.quote}
+    if "document_index" not in fields:
+        out["source" if bytes(fields["type"]) == b'"search_result_location"' else "url"] = cited.url
+        out["title"] = cited.title or None
+    return out

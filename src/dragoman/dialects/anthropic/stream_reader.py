@@ -1,0 +1,372 @@
+"""Messages streams, read: wire events to events. The way back is in `stream_writer.py`.
+
+Each block is a part: blocks begin and end by name, and do not overlap (a server that interleaves them has the later one
+held back). Blocks of tools that the upstream runs itself are held until they are whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Citation, Opaque, Part, Path, Reasoning, Text, ToolCall
+from ...codec import json_text
+from ...codec.admit import Unknown
+from ...codec.extras import NULL, Fields, carried, gather
+from ...codec.failed_answers import told_whole
+from ...codec.faults import broken_off, said_nothing
+from ...codec.packed_seals import origin
+from ...codec.sse import Splitter
+from ...codec.surrogates.documents import decodable_frame
+from ...context import Crossing
+from ...errors import WireError
+from ...fast.repeated_frames import FrameReader, Refrain
+from . import wire
+from .compaction import compaction_delta, with_delta
+from .faults import fault_from
+from .hosted_calls import read_hosted
+from .message_reader import WRAPPED, read_block, read_citations, unwrapped
+from .response import read_response, read_stop, read_usage
+from .wire_strict import read_event, sort_out_block
+
+_FIGURES = Fields(*wire.Usage.__struct_fields__)
+_OPENING = "input_json_delta?"
+_WRAPPED = "input_json_delta!"
+"""In place of a delta's type: a call whose arguments may be wrapped text, and one whose arguments are."""
+
+
+class _Block:
+    """A block under way."""
+
+    __slots__ = (
+        "begun",
+        "citations",
+        "delta",
+        "held",
+        "implied",
+        "index",
+        "initial",
+        "number",
+        "over",
+        "part",
+        "pieces",
+        "signature",
+    )
+
+    def __init__(self, number: int, index: int, part: Part, delta: str) -> None:
+        self.number = number  # on the wire
+        self.index = index  # among the events
+        self.part = part
+        self.delta = delta  # the type of delta that is passed on at once; "" when the block is held until its end
+        self.begun = False  # something was passed on
+        self.initial = ""  # arguments that came with the start
+        self.signature = ""
+        self.citations: tuple[Citation, ...] = ()  # they come before the text that they are about
+        self.pieces: list[str] = []
+        self.held: list[Event] = []  # what waits for an earlier block to end
+        self.over = False
+        self.implied = False  # nobody said that it began, so it ends when another does
+
+
+_KEYS = (b'"text":', b'"partial_json":', b'"thinking":')
+
+
+class StreamReader(FrameReader):
+    """Wire events in, events out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        # The upstream pads the end of an event with spaces.
+        super().__init__(Splitter(wire.NAME), Refrain(_KEYS, mark=b'"}', noise=b" "), keeps_count=False)
+        self._crossing = crossing
+        self._live: _Block | None = None
+        self._waiting: list[_Block] = []
+        self._next = 0
+        self._odd = b""  # a whole answer in place of the events
+        self._started = False
+        self._over = False
+        self._called = False
+        self._model = ""
+        self._usage: wire.Usage | None = None
+        self._word: str | None = None
+        self._sequence: str | None = None
+        self._details: Raw = wire.NONE
+        self._extra: dict[str, Raw] = {}
+        self._kept: set[tuple[Path, str]] = set()
+
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        if self._over:
+            return False
+        try:
+            event = read_event(data)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            self._tolerant(name, data, events)
+            return False
+        delta, live = event.delta, self._live
+        if delta is None or live is None or delta.type != live.delta or event.index != live.number or not live.delta:
+            self._event(name, event, {}, events)
+            return False
+        text = delta.text or delta.partial_json or delta.thinking
+        if text:
+            live.begun = True
+            events.append(PartDelta(live.index, text))
+        if delta.estimated_tokens:
+            self._note(("delta",), {"estimated_tokens": delta.estimated_tokens})
+        return bool(text) and not delta.estimated_tokens
+
+    def close(self) -> list[Event]:
+        events: list[Event] = []
+        for name, data in self._frames.close():
+            if not self._over:
+                self._tolerant(name, data, events)
+        if not self._over:
+            if self._word is not None:
+                self._finish(events)
+            else:
+                self._over = True
+                events.extend(self._instead())
+        return events
+
+    def _instead(self) -> list[Event]:
+        """What came in place of the rest of the stream."""
+        stray = self._frames.stray or self._odd
+        found = told_whole(stray, read_response, self._crossing) if not self._started else []
+        return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
+
+    def _break(self, why: str, events: list[Event]) -> None:
+        self._over = True
+        events.append(Fault("upstream_bad", why, 502))
+
+    def _tolerant(self, name: bytes, data: bytes, events: list[Event]) -> None:
+        try:
+            event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._crossing))
+        except WireError as error:
+            self._break(f"the upstream sent a broken frame: {error}", events)
+            return
+        if event.type == "message" and not self._started:
+            self._odd = data
+            return
+        self._event(name, event, unknown, events)
+
+    def _event(self, name: bytes, event: wire.StreamEvent, unknown: Unknown, events: list[Event]) -> None:
+        kind = event.type or name.decode("utf-8", "replace")
+        if event.error and not said_nothing(event.error):
+            self._over = True
+            said = json_text.plain(event.error)
+            request_id = json_text.plain(event.request_id) if event.request_id else ""
+            error = said if isinstance(said, dict) else {"message": str(said)}
+            events.append(fault_from(error, 0, {}, request_id if isinstance(request_id, str) else ""))
+        elif kind == "message_start" and event.message is not None:
+            if self._started:
+                self._break("the upstream began a second answer before the first had ended", events)
+            else:
+                self._start(event.message, unknown, events)
+        elif kind == "content_block_start" and event.content_block is not None:
+            if self._started:
+                self._begin(event.index, event.content_block, unknown, events)
+            else:
+                self._break("the upstream's stream has no beginning", events)
+        elif kind == "content_block_delta" and event.delta is not None:
+            self._delta(event, event.delta, events)
+        elif kind == "content_block_stop":
+            block = self._block(event.index)
+            if block is not None:
+                self._end(block, events)
+        elif kind == "message_delta":
+            self._ending(event, unknown)
+        elif kind == "message_stop":
+            self._finish(events)
+        elif kind != "ping":
+            self._crossing.lose("event.dropped", (), kind)
+        for at, fields in unknown.items():
+            self._note(at, fields)
+
+    def _start(self, message: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
+        self._started = True
+        self._model = message.model or ""
+        usage = None
+        if message.usage is not None:
+            self._usage = message.usage
+            usage = read_usage(message.usage, ("message", "usage"), self._crossing, unknown)
+        extra = gather(self._crossing, ("message",), unknown, carried(message, wire.ANSWER_EXTRAS))
+        events.append(Start(message.id or "", self._model, None, usage, extra))
+        for number, block in enumerate(message.content):
+            self._begin(number, block, unknown, events)
+            self._end(self._live or self._waiting[-1], events)
+
+    def _block(self, number: int | None) -> _Block | None:
+        """The open block of that number; the latest when the server gives none."""
+        blocks = [self._live, *self._waiting] if self._live is not None else self._waiting
+        for block in reversed(blocks):
+            if block is not None and not block.over and (number is None or block.number == number):
+                return block
+        return None
+
+    def _begin(self, number: int | None, block: wire.Block, unknown: Unknown, events: list[Event]) -> _Block:
+        if self._live is not None and self._live.implied:
+            self._end(self._live, events)
+        index = self._next
+        self._next += 1
+        below: Unknown = {}
+        if unknown:
+            for path in [path for path in unknown if path[:1] == ("content_block",)]:
+                below[("content", index, *path[1:])] = unknown.pop(path)
+        sort_out_block(block, ("content", index), below)
+        part = read_block(block, ("content", index), self._crossing, below, self._model)
+        text = ""
+        citations: tuple[Citation, ...] = ()
+        delta = ""
+        if isinstance(part, Text):
+            text, citations, delta = part.text, part.citations, "text_delta"
+            part = Text("", extra=part.extra, at=part.at)
+        elif isinstance(part, ToolCall):
+            self._called = True
+            delta = _OPENING
+            text, part = part.arguments, msgspec.structs.replace(part, arguments="")
+        elif isinstance(part, Reasoning) and block.type == "thinking":
+            text, delta = part.text, "thinking_delta"
+            part = Reasoning("", extra=part.extra, at=part.at)
+        opened = _Block(index if number is None else number, index, part, delta)
+        if self._live is None:
+            self._live = opened
+        else:
+            self._waiting.append(opened)
+        opened.signature = block.signature or ""
+        if delta:
+            self._pass_on(opened, PartStart(index, part), events)
+        opened.citations = citations
+        if isinstance(part, ToolCall):
+            opened.initial = text
+        elif text:
+            self._pass_on(opened, PartDelta(index, text), events)
+        return opened
+
+    def _pass_on(self, block: _Block, event: Event, events: list[Event]) -> None:
+        (events if block is self._live else block.held).append(event)
+
+    def _delta(self, event: wire.StreamEvent, delta: wire.Delta, events: list[Event]) -> None:
+        block = self._block(event.index)
+        kind = delta.type
+        if block is None and kind in ("text_delta", "thinking_delta") and self._started:
+            # Its beginning is missing, or its end came too early. Words can go on; half a call is no call.
+            empty = wire.Block("text", "") if kind == "text_delta" else wire.Block("thinking", thinking="")
+            self._begin(event.index, empty, {}, events).implied = True
+            self._delta(event, delta, events)
+        elif block is None and kind == "input_json_delta":
+            self._break("the upstream's stream has arguments outside of a call", events)
+        elif block is None:
+            self._crossing.lose("event.dropped", (), f"{kind} outside of a block")
+        elif kind and kind == block.delta:
+            text = delta.text or delta.partial_json or delta.thinking
+            if text:
+                block.begun = True
+                self._pass_on(block, PartDelta(block.index, text), events)
+        elif kind == "signature_delta":
+            block.signature = delta.signature or ""
+        elif kind == "citations_delta" and delta.citation:
+            cited = Raw(b"[%b]" % bytes(delta.citation))
+            block.citations += read_citations(cited, ("content", block.index), self._crossing)
+        elif kind == "input_json_delta" and isinstance(block.part, Opaque):
+            block.pieces.append(delta.partial_json or "")
+        elif kind == "input_json_delta" and block.delta in (_OPENING, _WRAPPED):
+            if delta.partial_json:  # the first one is empty, and nobody says that it is the only one
+                block.pieces.append(delta.partial_json)
+            if block.delta == _OPENING and block.pieces:
+                self._opened("".join(block.pieces), block, events)
+        elif kind == "compaction_delta" and isinstance(block.part, Opaque):
+            fields = json_text.fields(block.part.value) | compaction_delta(delta)
+            block.part = msgspec.structs.replace(block.part, value=json_text.raw(fields))
+        elif kind == "compaction_delta" and isinstance(block.part, Reasoning) and not block.delta:
+            block.part = with_delta(block.part, compaction_delta(delta), self._crossing)
+        else:
+            self._crossing.lose("event.dropped", (), kind)
+
+    def _opened(self, opening: str, block: _Block, events: list[Event]) -> None:
+        """Pass a call's first arguments on, once it is clear that they are not wrapped."""
+        if opening.startswith(WRAPPED):
+            block.delta = _WRAPPED
+        elif not WRAPPED.startswith(opening):
+            block.delta = "input_json_delta"
+            block.begun = True
+            self._pass_on(block, PartDelta(block.index, opening), events)
+
+    def _end(self, block: _Block, events: list[Event]) -> None:
+        index, part = block.index, block.part
+        if not block.delta:
+            whole = self._whole(block)
+            words = whole.text if isinstance(whole, Reasoning) else ""
+            self._pass_on(block, PartStart(index, msgspec.structs.replace(whole, text="") if words else whole), events)
+            if words:
+                self._pass_on(block, PartDelta(index, words), events)
+        elif isinstance(part, ToolCall) and not block.begun:
+            arguments = unwrapped("".join(block.pieces) or block.initial or "{}")
+            if arguments:
+                self._pass_on(block, PartDelta(index, arguments), events)
+        elif isinstance(part, Reasoning) and block.signature:
+            seal = origin(block.signature, wire.NAME, "", self._model)
+            self._pass_on(block, PartDelta(index, "", seal), events)
+        elif block.citations:
+            self._pass_on(block, PartDelta(index, "", None, block.citations), events)
+        self._pass_on(block, PartEnd(index), events)
+        block.over = True
+        while self._live is not None and self._live.over:
+            self._live = self._waiting.pop(0) if self._waiting else None
+            if self._live is not None:
+                events.extend(self._live.held)
+                self._live.held = []
+
+    def _whole(self, block: _Block) -> Part:
+        part = block.part
+        arguments = "".join(block.pieces)
+        if not arguments or not isinstance(part, Opaque):
+            return part
+        value = json_text.object_raw(arguments)
+        if value is None:
+            self._crossing.lose("arguments.invalid", part.at)
+            value = json_text.raw({"__raw": arguments})
+        fields = json_text.fields(part.value) | {"input": value}
+        return read_hosted(part.kind, json_text.raw(fields), part.at)
+
+    def _ending(self, event: wire.StreamEvent, unknown: Unknown) -> None:
+        delta = event.delta
+        if delta is not None:
+            if delta.stop_reason is not None:
+                self._word, self._sequence = delta.stop_reason, delta.stop_sequence
+            if delta.stop_details:
+                self._details = delta.stop_details
+            if delta.container and delta.container != NULL:
+                self._extra["container"] = delta.container
+        self._extra.update(carried(event, wire.EVENT_EXTRAS) or {})
+        for at in ((), ("delta",)):
+            self._extra.update(unknown.pop(at, {}))
+        if event.usage is None:
+            return
+        if self._usage is None:
+            self._usage = wire.Usage()
+        # Figures are cumulative: later ones replace, what is not said stays.
+        for name, value in zip(_FIGURES, _FIGURES.values(event.usage), strict=True):
+            if value is not None and value is not wire.NONE and value != NULL:
+                setattr(self._usage, name, value)
+
+    def _finish(self, events: list[Event]) -> None:
+        while self._live is not None:
+            self._end(self._live, events)
+        self._over = True
+        if not self._started:
+            self._break("the upstream's stream ended without an answer", events)
+            return
+        usage = None
+        if self._usage is not None:
+            usage = read_usage(self._usage, ("message", "usage"), self._crossing, {})
+        stop = read_stop(self._word, self._sequence, self._details, self._called, self._crossing)
+        extra = self._crossing.keep((), self._extra) if self._extra else None
+        events.append(Finish(stop, usage, extra=extra))
+
+    def _note(self, at: Path, fields: dict[str, Any]) -> None:
+        """Keep each field once: a stream repeats them in every event."""
+        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
+        if fresh:
+            self._kept.update([(at, name) for name in fresh])
+            self._crossing.keep(at, fresh)

@@ -1,0 +1,141 @@
+"""Messages by the letter: each kind of block with its own fields and no others.
+
+`wire.Block` holds the fields of all kinds, so that what is odd can be taken apart; but it would also take a field of
+one kind in another, and nobody would look there. Nearly all traffic is not odd. It is decoded here, each block by its
+`type` (less memory, less time, no misplaced field); what is refused goes through `wire`, and is then sorted out.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Path
+from ...codec import json_text
+from ...codec.admit import Admitted, Unknown
+from ...fast.prefix import skimmer
+from . import wire
+
+_HOSTED_RESULT = ("tool_use_id", "content", "caller", "cache_control")
+FIELDS: dict[str, tuple[str, ...]] = {
+    "text": ("text", "citations", "cache_control"),
+    "tool_use": ("id", "name", "input", "caller", "toolset_name", "cache_control"),
+    "tool_result": ("tool_use_id", "content", "is_error", "toolset_name", "cache_control"),
+    "thinking": ("thinking", "signature"),
+    "redacted_thinking": ("data",),
+    "image": ("source", "transformations", "cache_control"),
+    "document": ("source", "title", "context", "citations", "cache_control"),
+    "search_result": ("source", "title", "content", "citations", "cache_control"),
+    "server_tool_use": ("id", "name", "input", "caller", "cache_control"),
+    "web_search_tool_result": _HOSTED_RESULT,
+    "web_fetch_tool_result": _HOSTED_RESULT,
+    "code_execution_tool_result": _HOSTED_RESULT,
+    "bash_code_execution_tool_result": _HOSTED_RESULT,
+    "text_editor_code_execution_tool_result": _HOSTED_RESULT,
+    "tool_search_tool_result": _HOSTED_RESULT,
+}
+"""What each kind of block has (protocol page, section 3)."""
+
+_ALL = wire.Block.__struct_fields__
+_SORTED = {
+    kind: tuple([name for name in _ALL if name not in ("type", "strange", *FIELDS[kind])])
+    for kind in wire.Block.__kinds__
+}
+"""The fields that blocks of each kind do not have, in their order."""
+
+
+class _Lean(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False, tag_field="type"):
+    """A block of one kind."""
+
+
+def _lean(kind: str, fields: Iterable[str]) -> type[Struct]:
+    """The shape of one kind. The fields of the other kinds are attributes of the class, and None."""
+    types = typing.get_type_hints(wire.Block)
+    defaults = {field.name: field.default for field in msgspec.structs.fields(wire.Block)}
+    shape: list[Any] = [(name, types[name], defaults[name]) for name in fields]
+    others = dict.fromkeys([name for name in _ALL if name not in fields]) | {"type": kind}
+    made: type[Struct] = msgspec.defstruct(f"Lean_{kind}", shape, bases=(_Lean,), tag=kind, namespace=others)
+    return made
+
+
+_blocks: Any = typing.Union[tuple([_lean(kind, fields) for kind, fields in FIELDS.items()])]
+_message: Any = msgspec.defstruct("Message", [("content", str | list[_blocks])], bases=(wire.Message,))
+_request: Any = msgspec.defstruct(
+    "Request",
+    [("messages", list[_message]), ("system", str | list[_blocks] | None, None)],
+    bases=(wire.MessagesRequest,),
+)
+_answer: Any = msgspec.defstruct("Answer", [("content", list[_blocks])], bases=(wire.Answer,))
+_event: Any = msgspec.defstruct(
+    "Event", [("content_block", _blocks | None, None), ("message", _answer | None, None)], bases=(wire.StreamEvent,)
+)
+
+skim = skimmer(_request, "messages")
+"""A request whose messages stay raw, or None."""
+read_message: Callable[[Raw], wire.Message] = msgspec.json.Decoder(_message).decode
+_exact_request: Callable[[bytes], wire.MessagesRequest] = msgspec.json.Decoder(_request).decode
+_exact_answer: Callable[[bytes], wire.Answer] = msgspec.json.Decoder(_answer).decode
+read_event: Callable[[bytes], wire.StreamEvent] = msgspec.json.Decoder(_event).decode
+_exact_content: Callable[[bytes | Raw], list[wire.Block]] = msgspec.json.Decoder(list[_blocks]).decode
+_REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+def admit_request(body: bytes) -> Admitted[wire.MessagesRequest]:
+    try:
+        return Admitted(_exact_request(body), {}, {})
+    except _REFUSED:
+        found = wire.REQUEST.admit(body)
+    if isinstance(found.value.system, list):
+        sort_out(found.value.system, ("system",), found.unknown)
+    for i, message in enumerate(found.value.messages):
+        if isinstance(message.content, list):
+            sort_out(message.content, ("messages", i, "content"), found.unknown)
+    return found
+
+
+def admit_answer(body: bytes) -> Admitted[wire.Answer]:
+    try:
+        return Admitted(_exact_answer(body), {}, {})
+    except _REFUSED:
+        found = wire.ANSWER.admit(body)
+    sort_out(found.value.content, ("content",), found.unknown)
+    return found
+
+
+def admit_content(content: Raw, at: Path) -> tuple[list[wire.Block], Unknown]:
+    """Blocks inside a result."""
+    try:
+        return _exact_content(content), {}
+    except _REFUSED:
+        blocks, unknown, _ = wire.CONTENT.admit(content, at)
+    sort_out(blocks, at, unknown)
+    return blocks, unknown
+
+
+def sort_out(blocks: list[wire.Block], at: Path, unknown: Unknown) -> None:
+    """Put the fields that stand in a block of the wrong kind among the unknown ones."""
+    for i, block in enumerate(blocks):
+        sort_out_block(block, (*at, i), unknown)
+
+
+def sort_out_block(block: wire.Block, at: Path, unknown: Unknown) -> None:
+    if type(block) is not wire.Block:
+        return  # of its own kind: it has no other fields
+    odd = misplaced(block, _SORTED.get(block.type, ()))
+    if odd:
+        unknown.setdefault(at, {}).update(odd)
+
+
+def misplaced(shape: Struct, names: Iterable[str]) -> dict[str, Raw]:
+    """Those fields of a wire Struct that were sent, as raw JSON; they are taken out of it."""
+    found: dict[str, Raw] = {}
+    for name in names:
+        value = getattr(shape, name)
+        if value is not None and value is not wire.NONE:
+            found[name] = value if isinstance(value, Raw) else json_text.raw(value)
+            setattr(shape, name, wire.NONE if isinstance(value, Raw) else None)
+    return found

@@ -1,0 +1,199 @@
+"""The flavour of Gemini inside: what Code Assist does not take, left out of a request that comes from elsewhere.
+
+Clients copy a fixed list of fields into the envelope, and what is inside is read as Vertex reads it: Developer-only
+fields, parts and tools stay behind. A history has no thoughts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Extra, Opaque, Part, Path, Reasoning, Seal, Text
+from ...canon.request import Request
+from ...canon.tools import HostedTool, Tool
+from ...canon.turns import Turn
+from ...codec import packed_seals
+from ...context import Crossing
+from ..gemini import wire as gemini
+from ..gemini.original_values import TRUE
+from .wire import NAME
+
+CONFIG = frozenset(
+    {
+        "temperature",
+        "topP",
+        "topK",
+        "candidateCount",
+        "maxOutputTokens",
+        "stopSequences",
+        "responseLogprobs",
+        "logprobs",
+        "presencePenalty",
+        "frequencyPenalty",
+        "seed",
+        "responseMimeType",
+        "responseSchema",
+        "responseJsonSchema",
+        "routingConfig",
+        "modelSelectionConfig",
+        "responseModalities",
+        "mediaResolution",
+        "speechConfig",
+        "audioTimestamp",
+        "thinkingConfig",
+    }
+)
+"""The fields of generationConfig that clients copy."""
+
+_TAKEN = frozenset({"safetySettings", "cachedContent", "labels", "generationConfig"})
+_TAKEN_BELOW = frozenset({"retrievalConfig", "functionCallingConfig"})
+_PARTS = frozenset({"toolCall", "toolResponse"})
+_TOOLS = frozenset({"fileSearch", "mcpServers"})
+_PART_FIELDS = frozenset({"partMetadata"})
+_LEVEL = "generationConfig/thinkingConfig/thinkingLevel"
+_UNSAID_TIERS = (None, "auto")
+_ROLE: dict[str, Raw] = {"role": Raw(b'"user"')}
+
+
+def fitted(request: Request, crossing: Crossing) -> Request:
+    """The request without what Code Assist does not take; each thing left out is a loss. Its model stands outside."""
+    changes: dict[str, Any] = {"turns": fitted_turns(request.turns, crossing), "model": ""}
+    settings = request.settings
+    if settings.tier not in _UNSAID_TIERS:
+        crossing.lose("tier.dropped", settings.at.get("tier", ()), str(settings.tier))
+    if settings.tier is not None:
+        changes["settings"] = msgspec.structs.replace(settings, tier=None)
+    if crossing.source == gemini.NAME:
+        changes["extra"] = _fitted_extra(unspelled(request), crossing)
+        if any(isinstance(tool, HostedTool) for tool in request.tools):
+            changes["tools"] = fitted_tools(request.tools, crossing)
+    return msgspec.structs.replace(request, **changes)
+
+
+def unspelled(request: Request) -> Extra | None:
+    """The extras without the spelling of a level that the canon knows: the other side may need a budget instead."""
+    extra = request.extra
+    if extra is None or request.settings.effort is None or _LEVEL not in extra.get(gemini.NAME, {}):
+        return extra
+    left = {name: value for name, value in extra[gemini.NAME].items() if name != _LEVEL}
+    return {**extra, gemini.NAME: left}
+
+
+def _fitted_extra(extra: Extra | None, crossing: Crossing) -> Extra | None:
+    if extra is None or gemini.NAME not in extra:
+        return extra
+    left: dict[str, Raw] = {}
+    for name, value in extra[gemini.NAME].items():
+        if _taken(name):
+            left[name] = value
+        elif bytes(value) != b"null":
+            crossing.lose("field.dropped", _path(name))
+    return {**extra, gemini.NAME: left}
+
+
+def _taken(name: str) -> bool:
+    first, *below = name.split("/")
+    if first == "generationConfig" and below:
+        return below[0] in CONFIG
+    if first == "toolConfig" and below:
+        return below[0] in _TAKEN_BELOW
+    return first in _TAKEN or first.startswith("dragoman.") or bool(below)
+
+
+def _path(name: str) -> Path:
+    return tuple([step.replace("~1", "/").replace("~0", "~") for step in name.split("/")])
+
+
+def fitted_tools(tools: Iterable[Tool | HostedTool], crossing: Crossing) -> tuple[Tool | HostedTool, ...]:
+    """The tools without those that only the Developer API runs."""
+    out: list[Tool | HostedTool] = []
+    for tool in tools:
+        if isinstance(tool, HostedTool) and tool.dialect == gemini.NAME and tool.kind in _TOOLS:
+            crossing.lose("tool.hosted.dropped", tool.at, tool.kind)
+        else:
+            out.append(tool)
+    return tuple(out)
+
+
+def fitted_turns(turns: tuple[Turn, ...], crossing: Crossing) -> tuple[Turn, ...]:
+    """The turns without thoughts and Developer-only parts; the system's words have the role that clients give them."""
+    out: list[Turn] = []
+    close = crossing.source == gemini.NAME
+    gone = False
+    for place, turn in enumerate(turns):
+        if place == 0 and turn.role in ("system", "developer"):
+            mine = (turn.extra or {}).get(gemini.NAME, {})
+            turn = msgspec.structs.replace(turn, extra={**(turn.extra or {}), gemini.NAME: {**_ROLE, **mine}})
+        elif turn.role == "assistant" or close:
+            if any(_is_strange(part) for part in turn.parts):
+                parts = [fit for part in turn.parts if (fit := _fitted_part(part, crossing)) is not None]
+                turn = msgspec.structs.replace(turn, parts=tuple(parts))
+                if not parts:
+                    crossing.lose("turn.dropped", turn.at)
+                    gone = True
+                    continue
+        if gone and out and out[-1].role == turn.role:
+            # Nothing is left between the two, and nobody speaks twice in a row.
+            out[-1] = msgspec.structs.replace(out[-1], parts=out[-1].parts + turn.parts)
+        else:
+            out.append(turn)
+        gone = False
+    return tuple(out)
+
+
+def homed(turn: Turn) -> Turn:
+    """The turn with its seals in Gemini's name: one that is packed in this dialect's name stands in Gemini's slot."""
+    if not any(part.seal is not None and part.seal.dialect == NAME for part in turn.parts):
+        return turn
+    return msgspec.structs.replace(turn, parts=tuple([_homed(part) for part in turn.parts]))
+
+
+def _homed(part: Part) -> Part:
+    seal = part.seal
+    if seal is None or seal.dialect != NAME:
+        return part
+    inner = packed_seals.unpack(seal.data)
+    if inner is None or inner.dialect != gemini.NAME:
+        inner = Seal(gemini.NAME, seal.data, seal.kind, seal.model)
+    return msgspec.structs.replace(part, seal=inner)
+
+
+def _is_strange(part: Part) -> bool:
+    return isinstance(part, Reasoning | Opaque) or part.extra is not None
+
+
+def _fitted_part(part: Part, crossing: Crossing) -> Part | None:
+    if isinstance(part, Opaque) and part.dialect == gemini.NAME and part.kind in _PARTS:
+        crossing.lose("hosted.dropped", part.at, part.kind)
+        return None
+    if isinstance(part, Reasoning):
+        return _fitted_thought(part, crossing)
+    mine = part.extra.get(gemini.NAME, {}) if part.extra is not None else {}
+    gone: frozenset[str] = _PART_FIELDS & mine.keys()
+    if mine.get("thought") == TRUE:
+        gone |= {"thought"}  # media are sent back, but not as thoughts
+    if gone:
+        for name in gone:
+            crossing.lose("field.dropped", (*part.at, name))
+        left = {name: value for name, value in mine.items() if name not in gone}
+        return msgspec.structs.replace(part, extra={**(part.extra or {}), gemini.NAME: left})
+    return part
+
+
+def _fitted_thought(thought: Reasoning, crossing: Crossing) -> Part | None:
+    """A thought is not sent back, unless it has Gemini's seal: that has to stand on the text it came with, which is a
+    text like any other then."""
+    seal = thought.seal
+    if seal is None or seal.dialect != gemini.NAME or not seal.data:
+        if thought.text:
+            crossing.lose("reasoning.dropped", thought.at)
+        if seal is not None and seal.data:
+            crossing.lose("seal.dropped", thought.at)
+        return None
+    if thought.text:
+        crossing.lose("part.as_text", thought.at, "a sealed thought")
+    return Text(thought.text, seal=seal, extra=thought.extra, at=thought.at)

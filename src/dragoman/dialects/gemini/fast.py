@@ -1,0 +1,202 @@
+"""Plain Gemini answers, read and written without the way through parts (see `canon.response.Plain`)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from ...canon.parts import Seal
+from ...canon.request import Request
+from ...canon.response import Plain, PlainCall
+from ...codec import json_text, service_tiers
+from ...codec.answer_ids import original
+from ...codec.extras import NULL
+from ...codec.model_names import bare
+from ...codec.packed_seals import MARK
+from ...fast.plain_answers import EMPTY_VALUES, NO_TEXT, NOT_PLAIN, CallId, Exact, Kinds, Word, as_spelled, decodable
+from . import wire
+from .message import DUMMIES, read_seal
+from .response import read_time, write_time
+
+
+class _Call(Exact):
+    id: CallId
+    name: str
+    args: Raw
+
+
+class _Part(Exact):
+    text: Raw = NULL
+    functionCall: _Call | None = None
+    thoughtSignature: str | None = None
+
+
+class _Content(Exact):
+    parts: list[_Part]
+    role: str | None = None
+
+
+class _Candidate(Exact):
+    content: _Content
+    finishReason: Literal["STOP", "MAX_TOKENS"]
+    index: int | None = None
+    safetyRatings: Raw = NULL
+    avgLogprobs: Raw = NULL
+
+
+class _Usage(Exact, kw_only=True):
+    """The fields stand in the order in which they are sent: so decoding finds them soonest."""
+
+    promptTokenCount: int
+    cachedContentTokenCount: int | None = None
+    candidatesTokenCount: int
+    totalTokenCount: int | None = None
+    cacheTokensDetails: Raw = NULL
+    promptTokensDetails: Raw = NULL
+    candidatesTokensDetails: Raw = NULL
+    thoughtsTokenCount: int | None = None
+    toolUsePromptTokenCount: None = None
+    toolUsePromptTokensDetails: Raw = NULL
+    responseTokenCount: Raw = NULL
+    responseTokensDetails: Raw = NULL
+    trafficType: Raw = NULL
+    serviceTier: str | None = None
+
+
+class _Cost(Struct, gc=False):
+    """Usage as it is written."""
+
+    promptTokenCount: int
+    candidatesTokenCount: int
+    thoughtsTokenCount: int | UnsetType
+    cachedContentTokenCount: int | UnsetType
+    totalTokenCount: int
+    serviceTier: str | UnsetType
+
+
+class _Written(Struct, gc=False):
+    """An answer as it is written."""
+
+    candidates: tuple[_Candidate]
+    usageMetadata: _Cost
+    modelVersion: str
+    responseId: str
+    createTime: str | UnsetType
+
+
+class _Answer(Exact):
+    candidates: tuple[_Candidate]
+    usageMetadata: _Usage
+    modelVersion: Word
+    responseId: Word
+    createTime: str | None = None
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
+_WORDS: dict[str, Literal["STOP", "MAX_TOKENS"]] = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS"}
+_KINDS = Kinds((("candidates", 0), ("safetyRatings", "avgLogprobs")), (("usageMetadata",), wire.USAGE_EXTRAS))
+_DUMMY_LENGTH = max(map(len, DUMMIES))
+_written_time = lru_cache(maxsize=64)(write_time)
+
+
+def read_plain(body: bytes) -> Plain | None:
+    try:
+        answer = _decode(body)
+    except NOT_PLAIN:
+        return None
+    candidate, usage = answer.candidates[0], answer.usageMetadata
+    text = NO_TEXT
+    calls: dict[str, PlainCall] = {}
+    seals: dict[str, Seal] | None = None
+    for part in candidate.content.parts:
+        call, signature = part.functionCall, part.thoughtSignature
+        if call is not None and part.text is NULL:
+            arguments = str(call.args, "utf-8")
+            call_id = call.id
+            if call_id in calls or arguments[0] != "{" or '"__raw"' in arguments[:16]:
+                return None
+            calls[call_id] = PlainCall(call.name, arguments)
+            if signature is not None:
+                if len(signature) <= _DUMMY_LENGTH and signature in DUMMIES:  # others are long, and only hashed for it
+                    return None
+                seal = read_seal(signature) if signature.startswith(MARK) else Seal(wire.NAME, signature)
+                if seals is None:
+                    seals = {call_id: seal}
+                else:
+                    seals[call_id] = seal
+        elif not text and not calls and call is None and signature is None:
+            spelled = as_spelled(part.text)
+            if not spelled:
+                return None
+            text = spelled
+        else:
+            return None
+    cut = candidate.finishReason == "MAX_TOKENS"
+    if cut if calls else not text:
+        return None
+    thought = usage.thoughtsTokenCount
+    prompt, output, total = usage.promptTokenCount, usage.candidatesTokenCount + (thought or 0), usage.totalTokenCount
+    if total is not None and total != prompt + output:
+        return None
+    tier = service_tiers.read(usage.serviceTier)
+    return Plain(
+        answer.responseId,
+        bare(answer.modelVersion),
+        text,
+        calls,
+        "tool_calls" if calls else "length" if cut else "stop",
+        prompt,
+        output,
+        usage.cachedContentTokenCount,
+        None,
+        thought,
+        read_time(answer.createTime) if answer.createTime is not None else None,
+        tier,
+        True,
+        _KINDS[
+            candidate.safetyRatings in EMPTY_VALUES,
+            candidate.avgLogprobs in EMPTY_VALUES,
+            usage.promptTokensDetails in EMPTY_VALUES,
+            usage.candidatesTokensDetails in EMPTY_VALUES,
+            usage.cacheTokensDetails in EMPTY_VALUES,
+            usage.toolUsePromptTokensDetails in EMPTY_VALUES,
+            usage.responseTokenCount in EMPTY_VALUES,
+            usage.responseTokensDetails in EMPTY_VALUES,
+            usage.trafficType in EMPTY_VALUES,
+            not usage.serviceTier or tier is not None,
+        ],
+        seals,
+    )
+
+
+def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+    if plain.cache_write or plain.slots is not None or plain.thoughts is not None:
+        return None
+    parts = [_Part(plain.text)] if plain.text else []
+    if plain.calls:
+        if plain.parsed and not decodable(plain):
+            return None
+        parts += [_Part(NULL, _Call(call_id, call.name, Raw(call.arguments))) for call_id, call in plain.calls.items()]
+    thought, read = plain.reasoning, plain.cache_read
+    said = plain.output - (thought or 0)
+    if said < 0:
+        return None
+    tier = UNSET if plain.tier is None else service_tiers.GEMINI.get(plain.tier)
+    if tier is None:
+        return None
+    usage = _Cost(
+        plain.input,
+        said,
+        UNSET if thought is None else thought,
+        UNSET if read is None else read,
+        plain.input + plain.output,
+        tier,
+    )
+    time = _written_time(plain.created) if plain.created is not None else None
+    candidate = _Candidate(_Content(parts, "model"), _WORDS[plain.stop], 0)
+    return json_text.encode(
+        _Written((candidate,), usage, model or plain.model, original(plain.id), UNSET if time is None else time)
+    )

@@ -1,0 +1,534 @@
+"""Gemini streams, read: chunks to events. (Written: `stream_writer.py`.)
+
+Chunks come as server-sent events, or without `alt=sse` as one JSON array; the first byte tells. Texts are increments
+and end when something else begins; a signed part stands alone, since its seal belongs to exactly that part; calls come
+whole, or from Vertex in pieces. There is no terminator, and a finishReason may stand before the last chunk: the end of
+the bytes ends the answer.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall
+from ...canon.response import Stop, Usage
+from ...codec import json_array, json_text, sse
+from ...codec.admit import Unknown
+from ...codec.extras import carried
+from ...codec.failed_answers import cut_short
+from ...codec.faults import broken_off, said_nothing
+from ...codec.surrogates.documents import decodable_frame
+from ...context import Crossing
+from ...errors import WireError
+from ...fast.repeated_frames import FrameReader, Refrain, begun
+from . import wire
+from .call_pairing import Ids
+from .faults import fault_from
+from .grounding import METADATA, Places, read_citations, report
+from .hosted_calls import FETCHED, GROUNDING, read_metadata
+from .message import read_arguments, read_part, read_seal
+from .original_values import peek, with_field
+from .response import read_block, read_stop, read_time, read_usage, seed, version
+from .stream_writer import StreamWriter
+from .streamed_calls import Pieces
+from .streamed_metadata import joined
+
+__all__ = ["StreamReader", "StreamWriter"]
+
+_strict = msgspec.json.Decoder(wire.Answer).decode
+_BOM = b"\xef\xbb\xbf"
+
+
+class _Answer:
+    """What is open in one answer."""
+
+    __slots__ = (
+        "before",
+        "candidate",
+        "cited",
+        "count",
+        "fetched",
+        "grounding",
+        "index",
+        "kind",
+        "metadata",
+        "number",
+        "pieces",
+        "places",
+        "searched",
+        "seen",
+        "told",
+        "uncited",
+        "words",
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.index = -1
+        self.kind = ""  # text or thought, or "" when no part is open
+        self.count = 0  # parts of the wire so far
+        self.words: list[str] = []  # all text so far
+        self.places = Places(self.words)
+        self.before = 0  # characters of text before the open part
+        self.seen: list[Part] = []
+        self.candidate = wire.Candidate()  # the last word on everything but the content
+        self.told: dict[str, Raw] = {}
+        self.searched = False  # the metadata's searches are hosted calls,
+        self.fetched = False  # and so are its fetches
+        self.pieces: Pieces | None = None
+        self.cited: set[Citation] = set()
+        self.grounding: Raw | None = None  # metadata all of whose citations were written
+        self.uncited = False
+        self.metadata: dict[str, list[Raw]] = {}  # by field, of each chunk that has it
+
+    def keep_metadata(self, candidate: wire.Candidate) -> None:
+        """Keep the metadata of a chunk: the newest to make citations of, all of it for the end."""
+        for name in METADATA:
+            value = getattr(candidate, name)
+            if value:
+                setattr(self.candidate, name, value)
+                self.metadata.setdefault(name, []).append(value)
+
+    def join_metadata(self) -> None:
+        """Make one value of what the chunks brought."""
+        for name, pieces in self.metadata.items():
+            if len(pieces) > 1 and name == FETCHED:
+                self.told[name] = joined(pieces)
+            elif len(pieces) > 1:
+                setattr(self.candidate, name, joined(pieces))
+
+
+_USAGE = b'"usageMetadata": {'
+"""Figures come with every chunk; only the last ones count."""
+
+
+class StreamReader(FrameReader):
+    """Chunks in, events out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        refrain = Refrain((b'"text":',), mark=_USAGE, figures=b"0123456789")
+        super().__init__(sse.Splitter(wire.NAME), refrain, keeps_count=True)
+        self._crossing = crossing
+        self._head = b""
+        self._odd = b""  # what is no chunk, in place of the first one
+        self._sse = False
+        self._array: json_array.Splitter | None = None
+        self._answers: dict[int, _Answer] = {}
+        self._first: _Answer | None = None
+        self._ids = Ids(crossing)
+        self._next = 0
+        self._started = False
+        self._over = False
+        self._plain = False  # the last chunk was one more piece of the open text, and nothing else
+        self._usage: wire.UsageMetadata | None = None
+        self._unknown: Unknown = {}
+        self._last = wire.Answer()  # the last word on what is not a candidate
+        self._bare = wire.Candidate()  # scratch, to ask whether a candidate or a part has anything but text
+        self._words_only = wire.Part()
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        events: list[Event] = []
+        try:
+            if self._sse:
+                return super().feed(chunk)
+            if self._over:
+                return events
+            if self._array is not None:
+                for data in self._array.feed(chunk):
+                    self._take(data, events)
+                if self._array.broken is not None:
+                    raise self._array.broken
+            else:
+                self._begin(chunk, events)
+        except WireError as error:
+            self._broken(error, events)
+        return events
+
+    def one(self, chunk: bytes) -> sse.Frame | None:
+        return super().one(chunk) if self._sse else None
+
+    def _broken(self, error: WireError, events: list[Event]) -> None:
+        self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
+
+    def _begin(self, chunk: bytes, events: list[Event]) -> None:
+        """Which framing it is, once the first byte that says something has come."""
+        self._head += chunk
+        if _BOM.startswith(self._head):
+            return
+        head = self._head.removeprefix(_BOM).lstrip()
+        self._head = b""
+        if not head:
+            return
+        if head[:1] in b"[{":
+            self._array = json_array.Splitter(wire.NAME)
+        else:
+            self._sse = True
+        events.extend(self.feed(head))
+
+    def close(self) -> list[Event]:
+        events: list[Event] = []
+        self.settle()
+        if self._sse:
+            for name, data in self._frames.close():
+                self._frame(name, data, events)
+        if not self._over:
+            self._finish(events)
+        return events
+
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        if self._over:
+            return False
+        before = len(events)
+        self._plain = False
+        try:
+            self._take(data, events)
+        except WireError as error:
+            self._broken(error, events)
+        return self._plain and (len(events) == before + 1 or begun(events, before))
+
+    def _catch_up(self, said: list[str], last: bytes) -> None:
+        answer = self._first
+        if answer is not None:
+            answer.count += len(said)
+            if answer.kind == "text":
+                answer.words.extend(said)
+        self._take_figures(last.partition(b"data: ")[2])
+
+    def _take_figures(self, data: bytes) -> None:
+        """The usage in a chunk whose words have been told."""
+        self._usage = _strict(data).usageMetadata or self._usage
+
+    def _fault(self, fault: Fault, events: list[Event]) -> None:
+        if not self._over:
+            self._over = True
+            events.append(fault)
+
+    def _take(self, data: bytes, events: list[Event]) -> None:
+        if self._over:
+            return
+        unknown: Unknown = {}
+        wire.check_text(data)
+        try:
+            chunk = _strict(data)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            if data == b"[DONE]":  # compatible servers send it
+                return
+            chunk, unknown, _ = wire.admit_answer(decodable_frame(data, self._crossing))
+        if not self._started:
+            if said_nothing(chunk.error):
+                chunk.error = wire.NONE
+            if chunk == type(chunk)():
+                self._odd = data
+                return
+        self._chunk(chunk, unknown, events)
+
+    def _chunk(self, chunk: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
+        """One chunk, decoded: a frame's data, or what an envelope holds."""
+        if chunk.error and not said_nothing(chunk.error):
+            error = peek(chunk.error)
+            self._fault(fault_from(error if isinstance(error, dict) else {"message": str(error)}, 0, {}), events)
+            return
+        if not self._started:
+            self._start(chunk, events)
+        if chunk.candidates:
+            self._plain = not unknown and len(chunk.candidates) == 1 and self._more_words(chunk.candidates[0], events)
+            for place, candidate in enumerate(chunk.candidates if not self._plain else ()):
+                if unknown or not self._more_words(candidate, events):
+                    self._candidate(candidate, place, unknown, events)
+        if chunk.usageMetadata is not None:
+            self._usage = chunk.usageMetadata
+        if unknown and chunk.usageMetadata is not None:
+            self._unknown = {at: unknown.pop(at) for at in list(unknown) if at[:1] == ("usageMetadata",)}
+        if unknown or chunk.promptFeedback or chunk.modelStatus:
+            self._plain = False
+            self._keep(chunk, unknown)
+
+    def _more_words(self, candidate: wire.Candidate, events: list[Event]) -> bool:
+        """The chunk that most streams are made of: one more piece of the open text, and nothing else."""
+        answer, content = self._first, candidate.content
+        if answer is None or content is None or (candidate.index or 0) != answer.number:
+            return False
+        bare = self._bare
+        bare.content, bare.index = content, candidate.index
+        parts = content.parts
+        if candidate != bare or not isinstance(parts, list) or len(parts) != 1:
+            return False
+        part = parts[0]
+        text = part.text
+        words = self._words_only
+        words.text, words.thought = text, part.thought
+        if not text or part != words:
+            return False
+        answer.count += 1
+        self._words(answer, "thought" if part.thought else "text", text, events)
+        return True
+
+    def _start(self, chunk: wire.Answer, events: list[Event]) -> None:
+        self._started = True
+        self._ids = Ids(self._crossing, seed(chunk.responseId, self._crossing))
+        created = None
+        extra: Extra | None = None
+        if chunk.createTime is not None:
+            created = read_time(chunk.createTime)
+            extra = with_field(None, "createTime", json_text.raw(chunk.createTime))
+        events.append(Start(chunk.responseId or "", version(chunk.modelVersion, self._crossing), created, None, extra))
+
+    def _keep(self, chunk: wire.Answer, unknown: Unknown) -> None:
+        last = self._last
+        last.promptFeedback = chunk.promptFeedback or last.promptFeedback
+        last.modelStatus = chunk.modelStatus or last.modelStatus
+        for at, fields in unknown.items():
+            self._unsaid(at, fields)
+
+    def _unsaid(self, at: Path, fields: dict[str, Raw]) -> None:
+        """Fields of a chunk that no event carries: lost even to the kin, where nothing that is kept becomes a loss."""
+        crossing = self._crossing
+        bare = crossing.within == ()
+        if crossing.target not in wire.KIN or bare == (crossing.target == wire.NAME):
+            crossing.keep(at, fields)
+            return
+        for name, value in fields.items():
+            if bytes(value) != b"null":
+                crossing.lose("field.dropped", (*at, name))
+
+    def _candidate(self, candidate: wire.Candidate, place: int, unknown: Unknown, events: list[Event]) -> None:
+        answer = self._first
+        number = candidate.index or 0
+        if answer is None or answer.number != number:
+            answer = self._answers.get(number)
+            if answer is None:
+                answer = self._answers[number] = _Answer(number)
+                self._first = self._first or answer
+        if candidate.groundingMetadata or candidate.citationMetadata:
+            answer.uncited = True
+            answer.keep_metadata(candidate)
+        content = candidate.content
+        if content is not None and content.parts is not None:
+            parts = content.parts if isinstance(content.parts, list) else [content.parts]
+            for j, part in enumerate(parts):
+                text = part.text
+                if text is not None and not unknown and part.thoughtSignature is None and type(part) is wire.Part:
+                    if (
+                        part.functionCall is None
+                        and part.functionResponse is None
+                        and part.inlineData is None
+                        and part.fileData is None
+                    ):
+                        answer.count += 1
+                        if text:
+                            self._words(answer, "thought" if part.thought else "text", text, events)
+                        continue
+                at: Path = ("candidates", place, "content", "parts", j)
+                self._part(answer, part, at, unknown, events)
+        if answer.uncited:
+            self._cite(answer, events)
+            answer.uncited = False
+        if candidate.finishReason is not None:
+            answer.candidate.finishReason = candidate.finishReason
+            answer.candidate.finishMessage = candidate.finishMessage
+        if candidate.logprobsResult:
+            self._score(answer, candidate, place, events)
+        told = carried(candidate, wire.CANDIDATE_EXTRAS)
+        if told is not None:
+            answer.told.update(told)
+            if FETCHED in told:
+                answer.metadata.setdefault(FETCHED, []).append(told[FETCHED])
+        if unknown:
+            for at in [at for at in unknown if at[:2] == ("candidates", place)]:
+                self._unsaid(at, unknown.pop(at))
+
+    def _score(self, answer: _Answer, candidate: wire.Candidate, place: int, events: list[Event]) -> None:
+        """Log probabilities of what was said in this chunk. Kin get all of them, as they came, with the last one."""
+        from ...codec import logprobs  # late: few streams have them
+
+        found = logprobs.read(candidate.logprobsResult, "chosen")
+        if found and self._crossing.scored and answer.kind == "text" and self._crossing.target not in wire.KIN:
+            at = ("candidates", place, "logprobsResult")
+            self._crossing.lose("field.dropped", at, "the numbers of the tokens", "info")
+            events.append(PartDelta(answer.index, "", None, (), tuple(found)))
+            candidate.logprobsResult = wire.NONE
+        elif "logprobsResult" in answer.told:
+            candidate.logprobsResult = logprobs.joined(answer.told["logprobsResult"], candidate.logprobsResult)
+
+    def _words(self, answer: _Answer, kind: str, text: str, events: list[Event]) -> None:
+        if answer.kind != kind:
+            self._end(answer, events)
+            self._open(answer, kind, Reasoning() if kind == "thought" else Text(""), events)
+        events.append(PartDelta(answer.index, text))
+        if kind == "text":
+            answer.words.append(text)
+
+    def _open(self, answer: _Answer, kind: str, part: Part, events: list[Event]) -> None:
+        answer.kind = kind
+        answer.index = self._next
+        answer.before = answer.places.length()
+        answer.seen.append(part)
+        self._next += 1
+        events.append(PartStart(answer.index, part, answer.number))
+
+    def _end(self, answer: _Answer, events: list[Event]) -> None:
+        if answer.kind:
+            if answer.uncited and answer.kind == "text":
+                self._cite(answer, events, more_to_come=True)
+            events.append(PartEnd(answer.index))
+            answer.kind = ""
+
+    def _part(self, answer: _Answer, part: wire.Part, at: Path, unknown: Unknown, events: list[Event]) -> None:
+        # Ids are made from the place in the answer, not in the chunk: two chunks have the same places.
+        whole_at: Path = ("candidates", answer.number, "content", "parts", answer.count)
+        answer.count += 1
+        call = part.functionCall
+        if call is not None and (answer.pieces is not None or call.willContinue or call.partialArgs is not None):
+            self._piece(answer, part, call, whole_at, events)
+            return
+        made: list[Part] = []
+        fields = {whole_at + path[5:]: unknown.pop(path) for path in list(unknown) if path[:5] == at}
+        read_part(part, whole_at, self._ids, fields, made)
+        for one in made:
+            self._whole(answer, one, events)
+
+    def _whole(self, answer: _Answer, part: Part, events: list[Event]) -> None:
+        """A part that is complete at once."""
+        if isinstance(part, Text | Reasoning):
+            kind = "text" if isinstance(part, Text) else "thought"
+            if part.seal is None and part.extra is None:
+                if part.text:
+                    self._words(answer, kind, part.text, events)
+                return
+            self._end(answer, events)
+            self._open(answer, kind, msgspec.structs.replace(part, text=""), events)
+            if part.text:
+                events.append(PartDelta(answer.index, part.text))
+                if kind == "text":
+                    answer.words.append(part.text)
+        else:
+            self._end(answer, events)
+            empty = msgspec.structs.replace(part, arguments="") if isinstance(part, ToolCall) else part
+            self._open(answer, "whole", empty, events)
+            if isinstance(part, ToolCall) and part.arguments:
+                events.append(PartDelta(answer.index, part.arguments))
+        self._end(answer, events)
+
+    def _piece(self, answer: _Answer, part: wire.Part, call: wire.Call, at: Path, events: list[Event]) -> None:
+        """A piece of a call that Vertex streams; a piece that does not say `willContinue` is the last."""
+        pieces = answer.pieces
+        if pieces is not None and call.name:
+            self._close_call(answer, pieces, events)
+            pieces = None
+        seal = read_seal(part.thoughtSignature) if part.thoughtSignature is not None else None
+        if pieces is None:
+            call_id = call.id or self._ids.mint(at)
+            pieces = answer.pieces = Pieces(ToolCall(call_id, call.name or "", seal=seal, at=at))
+            if call.args and json_text.is_object(call.args):
+                pieces.root = json_text.fields(call.args)
+            elif call.args:
+                self._crossing.lose("arguments.invalid", at, "the arguments are no object")
+        elif seal is not None:
+            pieces.call = msgspec.structs.replace(pieces.call, seal=seal)
+        for piece in call.partialArgs or ():
+            pieces.take(piece)
+        if not call.willContinue:
+            self._close_call(answer, pieces, events)
+
+    def _close_call(self, answer: _Answer, pieces: Pieces, events: list[Event]) -> None:
+        answer.pieces = None
+        whole = msgspec.structs.replace(pieces.call, arguments=read_arguments(pieces.arguments()))
+        self._whole(answer, whole, events)
+
+    def _cite(self, answer: _Answer, events: list[Event], *, more_to_come: bool = False) -> None:
+        """Citations on the open text. Those of a text that has ended can only say where they come from."""
+        candidate = answer.candidate
+        grounding = candidate.groundingMetadata
+        # Chunks repeat no metadata that they do not change: citations all of which were written are not read again.
+        found = read_citations(
+            Raw() if grounding is answer.grounding else grounding, candidate.citationMetadata, answer.places
+        )
+        fresh = [cited for cited in found if cited not in answer.cited]
+        if answer.kind != "text":
+            if fresh and not more_to_come:
+                self._crossing.lose("citation.dropped", ("candidates", answer.number), "no text is open")
+            return
+        answer.grounding = grounding
+        mine: list[Citation] = []
+        for cited in fresh:
+            if cited.start is None or cited.end is None or cited.start < answer.before:
+                if more_to_come:
+                    answer.grounding = None
+                    continue
+                if cited.start is not None:
+                    self._crossing.lose("citation.approximated", ("candidates", answer.number), "its text has ended")
+                mine.append(Citation(cited.url, cited.title, cited.quote))
+            else:
+                start, end = cited.start - answer.before, cited.end - answer.before
+                mine.append(Citation(cited.url, cited.title, cited.quote, start, end))
+            answer.cited.add(cited)
+        if mine:
+            events.append(PartDelta(answer.index, "", None, tuple(mine)))
+
+    def _finish(self, events: list[Event]) -> None:
+        self._over = True
+        answers = [self._answers[number] for number in sorted(self._answers)]
+        blocked = read_block(self._last.promptFeedback, self._crossing) if not answers else None
+        broken = self._array is not None and self._array.open
+        if broken or not (answers or blocked) or any(answer.candidate.finishReason is None for answer in answers):
+            events.append(broken_off(self._frames.stray or self._odd, lambda error: fault_from(error, 0, {})))
+            return
+        usage = self._read_usage()
+        if blocked is not None:
+            events.append(Finish(blocked, usage, extra=self._root_extra(None)))
+        for answer in answers:
+            stop = self._stop(answer, events)
+            extra = self._answer_extra(answer)
+            last = answer is answers[-1]
+            if answer is answers[0]:
+                extra = self._root_extra(extra)
+            events.append(Finish(stop, usage if last else None, answer.number, last, extra))
+
+    def _read_usage(self) -> Usage | None:
+        return read_usage(self._usage, self._crossing, self._unknown) if self._usage is not None else None
+
+    def _uses(self, answer: _Answer, at: Path, events: list[Event]) -> None:
+        """The searches and fetches that the metadata tells of, which is whole now."""
+        fetched = answer.told.get(FETCHED, wire.NONE)
+        found = read_metadata(answer.candidate.groundingMetadata, fetched, answer.seen, at, self._ids)
+        for part in found:
+            answer.searched = answer.searched or part.kind == GROUNDING
+            answer.fetched = answer.fetched or part.kind == FETCHED
+            self._whole(answer, part, events)
+
+    def _stop(self, answer: _Answer, events: list[Event]) -> Stop:
+        self._end(answer, events)
+        candidate = answer.candidate
+        at = ("candidates", answer.number)
+        answer.join_metadata()
+        self._uses(answer, at, events)
+        stop = read_stop(candidate.finishReason, candidate.finishMessage, answer.seen, at, self._crossing)
+        if answer.pieces is None:
+            return stop
+        # The limit fell inside a call: half a call is no call.
+        call = answer.pieces.call
+        self._crossing.lose("call.truncated", call.at, f"the call of {call.name}")
+        return cut_short(stop, self._crossing, answer.number)
+
+    def _answer_extra(self, answer: _Answer) -> Extra | None:
+        at = ("candidates", answer.number)
+        candidate = answer.candidate
+        fields = dict(answer.told)
+        kept = {name: value for name, value in fields.items() if name != FETCHED or not answer.fetched}
+        if kept:
+            self._crossing.keep(at, kept)
+        if candidate.groundingMetadata or candidate.citationMetadata:
+            report(candidate, answer.places, at, self._crossing, searched=answer.searched)
+            fields |= carried(candidate, METADATA) or {}
+        return {wire.NAME: fields} if fields else None
+
+    def _root_extra(self, extra: Extra | None) -> Extra | None:
+        """Extras of the first answer and of the whole, as `read_response` names them."""
+        fields = {f"candidates/0/{name}": value for name, value in (extra or {}).get(wire.NAME, {}).items()}
+        told = carried(self._last, ("promptFeedback", "modelStatus") if self._answers else ("modelStatus",))
+        if told:
+            self._crossing.keep((), told)
+            fields |= told
+        return {wire.NAME: fields} if fields else None

@@ -1,0 +1,66 @@
+"""Owns the metadata of a candidate whose stream brings it in several chunks: one value of all of them.
+
+Some chunks repeat what came before and add to it, some bring only what is new, and some are empty. Each member of a
+list counts once, and a support's indexes of its sources are those of the joined list.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...codec import json_text
+from .original_values import peek
+
+_CHUNKS, _SUPPORTS, _INDICES = "groundingChunks", "groundingSupports", "groundingChunkIndices"
+
+
+def joined(pieces: list[Raw]) -> Raw:
+    """The value of one field of a candidate in several chunks, oldest first. There is at least one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    out: dict[str, Any] = {}
+    known: dict[str, dict[bytes, int]] = {}
+    for piece in pieces:
+        value = peek(piece)
+        if isinstance(value, dict):
+            _add(out, value, known)
+    return Raw(json_text.encode(out))
+
+
+def _add(out: dict[str, Any], value: dict[str, Any], known: dict[str, dict[bytes, int]]) -> None:
+    """Add the fields of one more chunk. `known`: the members that each list holds by now, and their places."""
+    sources = value.get(_CHUNKS)
+    places = _members(out, _CHUNKS, sources, known) if isinstance(sources, list) else []
+    for name, inner in value.items():
+        if name == _CHUNKS and isinstance(sources, list):
+            continue
+        if isinstance(inner, list):
+            members = [_renumbered(member, places) for member in inner] if name == _SUPPORTS else inner
+            _members(out, name, members, known)
+        else:
+            out[name] = inner
+
+
+def _members(out: dict[str, Any], name: str, members: list[Any], known: dict[str, dict[bytes, int]]) -> list[int]:
+    """Add the members of a list that it does not hold yet. Returns where each of them stands."""
+    held = out.get(name)
+    if not isinstance(held, list):
+        held = out[name] = []
+    found = known.setdefault(name, {})
+    places: list[int] = []
+    for member in members:
+        key = json_text.encode(member)
+        if key not in found:
+            found[key] = len(held)
+            held.append(member)
+        places.append(found[key])
+    return places
+
+
+def _renumbered(support: Any, places: list[int]) -> Any:
+    if not isinstance(support, dict) or not isinstance(support.get(_INDICES), list):
+        return support
+    numbers = [places[n] if type(n) is int and 0 <= n < len(places) else n for n in support[_INDICES]]
+    return {**support, _INDICES: numbers}

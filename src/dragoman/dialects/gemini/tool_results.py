@@ -1,0 +1,255 @@
+"""Function responses: read into tool results, written from them.
+
+Only two keys of `response` have a meaning: `output` and `error`. Any other object is the result itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Seal, Text, ToolResult, plain_text
+from ...codec import json_text
+from ...codec.extras import carried
+from ...codec.media import note, proper
+from ...context import Crossing
+from . import wire
+from .call_pairing import Ids
+from .media import read_blob, read_file, was_read, write_media
+from .original_values import ID, KEY, NULL, own, put_back, with_field
+
+NESTED = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
+"""What may stand inside a function response."""
+
+_UNNAMED = "unknown_tool"
+NO_RESULT = "No result was recorded for this call."
+
+
+class _Words(Struct, forbid_unknown_fields=True, gc=False):
+    """What nearly every response is: one text under one of the two keys."""
+
+    output: str | None = None
+    error: str | None = None
+
+
+_words = msgspec.json.Decoder(_Words).decode
+_NOTHING = _Words()
+_string = msgspec.json.Decoder(str).decode
+
+
+class _Said(Struct):
+    """What a `response` says."""
+
+    parts: tuple[Part, ...]
+    is_error: bool = False
+    structured: bool = False
+    key: str | None = None
+
+
+def read_result(
+    result: wire.Result, at: Path, ids: Ids, seal: Seal | None = None, extra: Extra | None = None
+) -> ToolResult:
+    call_id = result.id
+    if not call_id or not ids.waiting.answer_next(call_id):
+        call_id, mark = ids.of_result(result, at)
+        if mark is not None:
+            extra = with_field(extra, ID, mark)
+    if result.willContinue or result.scheduling:
+        fields = carried(result, ("willContinue", "scheduling")) or {}
+        ids.crossing.keep((*at, "functionResponse"), fields)
+        for name, value in fields.items():
+            extra = with_field(extra, f"functionResponse/{name}", value)
+    try:
+        words = _words(result.response)
+    except (msgspec.DecodeError, RecursionError):
+        words = _NOTHING
+    parts: tuple[Part, ...]
+    is_error = structured = False
+    if words.error is None and words.output is not None:
+        parts = (Text(words.output, at=at),)
+    elif words.error is not None and words.output is None:
+        # A failure of which only media tells: `error` must be there and has nothing to say.
+        parts = (Text(words.error, at=at),) if words.error or not result.parts else ()
+        is_error = True
+    else:
+        said = _read_response(result.response, at, bool(result.parts))
+        parts, is_error, structured = said.parts, said.is_error, said.structured
+        if said.key is not None:
+            extra = with_field(extra, KEY, json_text.raw(said.key))
+    if result.parts:
+        parts = (*parts, *[_read_part(part, i, at) for i, part in enumerate(result.parts)])
+    return ToolResult(call_id, parts, result.name or "", is_error, structured, seal=seal, extra=extra, at=at)
+
+
+def _read_response(response: Raw, at: Path, media: bool) -> _Said:
+    try:
+        fields = json_text.fields(response)
+    except (msgspec.DecodeError, RecursionError):
+        # Not an object: no server takes that, but nothing is lost by it here.
+        return _Said((Text(_text(response), at=at),) if response else ())
+    if not fields:
+        return _Said(()) if media else _Said((Text("{}", at=at),), structured=True)
+    failed = fields.get("error", NULL)
+    if bytes(failed) != b"null":
+        if len(fields) > 1:
+            return _Said((Text(json_text.text(response), at=at),), True, True, "")
+        structured = not bytes(failed).startswith(b'"')
+        return _Said((Text(_text(failed), at=at),), True, structured)
+    if len(fields) == 1 and "output" in fields:
+        value = fields["output"]
+        return _Said((Text(json_text.text(value), at=at),), False, True, "output")
+    return _Said((Text(json_text.text(response), at=at),), structured=True)
+
+
+def _text(value: Raw) -> str:
+    """A string's text; of anything else its JSON text."""
+    try:
+        return _string(value)
+    except msgspec.DecodeError:
+        return json_text.text(value)
+
+
+def _read_part(part: wire.ResultPart, place: int, base: Path) -> Part:
+    at = (*base, "functionResponse", "parts", place)
+    extra = {wire.NAME: {"mediaProcessing": part.mediaProcessing}} if part.mediaProcessing else None
+    blobs = [blob for blob in (part.inlineData, part.inline_data) if blob is not None]
+    files = [file for file in (part.fileData, part.file_data) if file is not None]
+    if len(blobs) == 1 and not files:
+        return read_blob(blobs[0], at, None, extra)
+    if len(files) == 1 and not blobs:
+        return read_file(files[0], at, None, extra)
+    return Opaque(wire.NAME, "functionResponse.parts", json_text.raw(part), at=at)
+
+
+def write_result(result: ToolResult, asked: Any, siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
+    """A functionResponse part. `asked` is the call as it was sent, or None: the API pairs by its id and its name.
+    Media that cannot stand inside goes to `siblings`, which follow all results."""
+    nested: list[Any] = []
+    text = plain_text(result.parts)
+    if text is None:
+        text, nested = _write_content(result, siblings, crossing)
+        if text is None and not result.is_error:
+            text = _words_for_media(result, crossing)
+        for part in result.parts:
+            if part.cache is not None:
+                crossing.lose("cache.dropped", part.at)
+    response: Any
+    if text is None or result.structured:
+        response = _write_response(result, text)
+    else:
+        response = {"error" if result.is_error else "output": text}
+    call_id, name = result.call_id, result.name
+    if asked is not None:
+        call_id = asked.get("id", "")
+        if not name or crossing.source != wire.NAME:
+            name = asked["name"]
+    elif not name:
+        crossing.lose("call.name.invented", result.at, f"no call {result.call_id!r} in the history")
+        name = _UNNAMED
+    inner = {"id": call_id, "name": name, "response": response}
+    if nested:
+        inner["parts"] = nested
+    out: dict[str, Any] = {"functionResponse": inner}
+    if result.cache is not None:
+        crossing.lose("cache.dropped", result.at)
+    if result.seal is not None:
+        if result.seal.dialect == wire.NAME:
+            out["thoughtSignature"] = result.seal.data
+        else:
+            crossing.lose("seal.dropped", result.at)
+    if not call_id:
+        del inner["id"]
+    if result.extra is None:
+        return out
+    mark = own(result.extra, ID)
+    if mark is not None:
+        inner["id"] = json_text.plain(mark)
+        if inner["id"] is None:
+            del inner["id"]
+    return put_back(out, result.extra)
+
+
+def _words_for_media(result: ToolResult, crossing: Crossing) -> str | None:
+    """The words for a result that is media alone, as Google's own client has them: an empty object tells the model
+    nothing. None for a result that stood in a document of this dialect without words."""
+    media = next((part for part in result.parts if isinstance(part, Media)), None)
+    return None if media is None or was_read(media, crossing) else note(media)
+
+
+def write_missing(asked: Any) -> dict[str, Any]:
+    """A result for a call that has none, which the upstream would refuse."""
+    inner: dict[str, Any] = {"id": asked["id"]} if "id" in asked else {}
+    return {"functionResponse": {**inner, "name": asked["name"], "response": {"error": NO_RESULT}}}
+
+
+def write_orphan(result: ToolResult, siblings: list[Any], crossing: Crossing) -> dict[str, Any]:
+    """A result whose call is not in the history, as the user's words."""
+    of = f" of {result.name}" if result.name else ""
+    head = f"[result{of}, call {result.call_id}]" if result.call_id else f"[result{of}]"
+    text = plain_text(result.parts)
+    if text is None:
+        text, nested = _write_content(result, siblings, crossing)
+        siblings.extend(nested)
+    return {"text": f"{head}\n{text}" if text else head}
+
+
+def _write_response(result: ToolResult, text: str | None) -> Any:
+    """The `response` object of a structured result: the value itself, or under `output` or `error`."""
+    if text is None:
+        return {"error": ""} if result.is_error else {}
+    mark = own(result.extra, KEY)
+    key = json_text.plain(mark) if mark is not None else None
+    if key == "" or (key is None and not result.is_error and json_text.is_object(text)):
+        return Raw(text)
+    value: Any = Raw(text)
+    if mark is None and not _is_json(text):
+        value = text
+    return {key or ("error" if result.is_error else "output"): value}
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json_text.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _write_content(result: ToolResult, siblings: list[Any], crossing: Crossing) -> tuple[str | None, list[Any]]:
+    """The result's text (None: there is none, but media) and the media that stands inside it."""
+    texts: list[str] = []
+    nested: list[Any] = []
+    moved = False
+    for part in result.parts:
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, Media):
+            moved |= _write_nested(part, texts, nested, siblings, crossing)
+        elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+            nested.append(json_text.fields(part.value))  # open: fields nobody knows are put back into it
+        else:
+            crossing.lose("part.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+    if len(texts) > 1:
+        crossing.lose("result.texts.joined", result.at, f"{len(texts)} texts")
+    if texts:
+        return "\n".join(texts), nested
+    if moved:
+        return note(next(part for part in result.parts if isinstance(part, Media))), nested
+    return (None if nested else ""), nested
+
+
+def _write_nested(media: Media, texts: list[str], nested: list[Any], siblings: list[Any], crossing: Crossing) -> bool:
+    """Puts media where it may stand; True when that is beside the result."""
+    if crossing.binary == "summarise":
+        crossing.lose("media.summarised", media.at)
+        texts.append(note(media))
+        return False
+    taken = was_read(media, crossing) or (media.data and proper(media.mime) in NESTED)
+    if crossing.profile.nested_media and taken:
+        nested.append(put_back(write_media(media, crossing, nested=True), media.extra))
+        return False
+    crossing.lose("result.media.moved", media.at)
+    siblings.append(put_back(write_media(media, crossing, result=True), media.extra))
+    return True

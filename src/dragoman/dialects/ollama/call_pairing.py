@@ -1,0 +1,52 @@
+"""Call ids where calls may have none: given, or made from the place; results paired by id, else by name and order."""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from ...canon.parts import Path
+from ...codec import json_text
+from ...codec.call_ids import hashed
+from ...codec.open_calls import UnansweredCalls
+from ...context import Crossing
+from . import wire
+from .original_values import ID, NULL, own
+
+
+class Ids:
+    """The ids of calls and results in one document."""
+
+    __slots__ = ("_made", "_seed", "crossing", "waiting")
+
+    def __init__(self, crossing: Crossing, seed: str = "") -> None:
+        """`seed` tells one answer from another: a place alone would give the calls of two answers the same id."""
+        self.crossing = crossing
+        self._seed = seed
+        self.waiting = UnansweredCalls(lambda call: own(call.extra, ID) is not None)
+        """The calls of the last step that no result was found for yet."""
+        self._made = 0
+
+    def of_result(self, given: str, name: str, at: Path) -> tuple[str, Raw | None]:
+        """The id of the call that a result answers, and the id's mark where the wire had another or none."""
+        waiting = self.waiting
+        if given and (waiting.answer_next(given) or waiting.take(given) is not None):
+            return given, None
+        call = waiting.take_named(name or None, without_id=bool(given))
+        if call is not None:
+            return call.id, json_text.raw(given) if given else NULL
+        return (given, None) if given else (self.mint(at), NULL)
+
+    def mint(self, at: Path) -> str:
+        """An id for a call that came without one. Of an answer the calls are counted: a stream has other places."""
+        if self.crossing.target != wire.NAME:
+            self.crossing.lose("call.id.invented", at)
+        if not self._seed:
+            return hashed("\x1f".join([str(step) for step in at]))
+        self._made += 1
+        return hashed(f"{self._seed}{self._made}")
+
+
+def seed(created_at: str | None, crossing: Crossing) -> str:
+    """What tells the calls of this answer from those of any other answer in the same conversation."""
+    turns = len(crossing.answers.turns) if crossing.answers is not None else 0
+    return f"{created_at or ''}\x1f{turns}\x1f{crossing.created}\x1f"

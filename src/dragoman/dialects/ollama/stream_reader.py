@@ -1,0 +1,205 @@
+"""Ollama streams, read: lines to events. (Written: `stream_writer.py`.)
+
+One JSON object a line. Words and thoughts are increments and end when something else begins; calls come whole, several
+on a line or on several lines. The line with `done: true` ends the answer; one with `error` ends it badly.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Part, Path, Reasoning, Text, ToolCall
+from ...codec import json_text, ndjson
+from ...codec.admit import Unknown
+from ...codec.extras import carried
+from ...codec.failed_answers import told_whole
+from ...codec.faults import broken_off
+from ...codec.sse import MAX_STRAY
+from ...codec.surrogates.documents import decodable_frame
+from ...context import Crossing
+from ...errors import WireError
+from . import wire
+from .call_pairing import Ids, seed
+from .faults import fault_from
+from .media import read_image
+from .message import read_call
+from .response import MESSAGE, read_created, read_response, read_stop, read_usage
+from .stream_writer import StreamWriter
+
+__all__ = ["StreamReader", "StreamWriter"]
+
+_strict = msgspec.json.Decoder(wire.Answer).decode
+
+
+class StreamReader:
+    """Lines in, events out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._lines = ndjson.Splitter(wire.NAME)
+        self._ids = Ids(crossing)
+        self._next = 0
+        self._kind = ""  # text or thought, or "" when no part is open
+        self._seen: list[Part] = []
+        self._stray: list[bytes] = []  # lines of what is no stream: an answer spread over lines, a page
+        self._started = False
+        self._over = False
+        self._kept: set[tuple[Path, str]] = set()
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        events: list[Event] = []
+        if self._over:
+            return events
+        for line in self._lines.feed(chunk):
+            self._take(line, events)
+        if self._lines.broken is not None:
+            self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {self._lines.broken}", 502), events)
+        return events
+
+    def close(self) -> list[Event]:
+        events: list[Event] = []
+        if not self._over:
+            for line in self._lines.close():
+                self._take(line, events)
+        if not self._over:
+            stray = b"\n".join(self._stray)
+            found = told_whole(stray, read_response, self._crossing)
+            self._over = True
+            events.extend(found or [broken_off(stray, lambda error: fault_from({"error": error}, 0, {}))])
+        return events
+
+    def _fault(self, fault: Fault, events: list[Event]) -> None:
+        if not self._over:
+            self._over = True
+            events.append(fault)
+
+    def _take(self, line: bytes, events: list[Event]) -> None:
+        if self._over:
+            return
+        if self._stray:
+            self._take_odd(line, events)
+            return
+        try:
+            answer = _strict(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            self._take_odd(line, events)
+            return
+        message = answer.message
+        if (
+            message.tool_calls is None
+            and message.images is None
+            and not answer.done
+            and self._started
+            and not answer.logprobs
+        ):
+            # What nearly every line is: more words, or more thoughts.
+            if message.thinking:
+                self._words("thought", message.thinking, events)
+            if message.content:
+                self._words("text", message.content, events)
+            return
+        self._whole(answer, {}, events)
+
+    def _take_odd(self, line: bytes, events: list[Event]) -> None:
+        """A line with an error in it, with fields nobody knows, or broken."""
+        line = decodable_frame(line, self._crossing)
+        if not self._started and (self._stray or not json_text.is_whole(line)):
+            if sum(map(len, self._stray)) < MAX_STRAY:
+                self._stray.append(line)
+            return
+        try:
+            fields = json_text.fields(line)
+            if "error" in fields and bytes(fields["error"]) not in (b"null", b'""'):
+                self._fault(fault_from({name: json_text.plain(value) for name, value in fields.items()}, 0, {}), events)
+                return
+            if self._started and "message" not in fields and "done" in fields:
+                line = json_text.encode(fields | {"message": json_text.EMPTY_OBJECT})  # the last line of older servers
+            answer, unknown, _ = wire.ANSWER.admit(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, WireError) as error:
+            if not self._started:
+                self._stray.append(line)
+                return
+            self._fault(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502), events)
+            return
+        self._whole(answer, unknown, events)
+
+    def _whole(self, answer: wire.Answer, unknown: Unknown, events: list[Event]) -> None:
+        """A line, with all that may stand in it."""
+        if not self._started:
+            self._started = True
+            self._ids = Ids(self._crossing, seed(answer.created_at, self._crossing))
+            created, extra = read_created(answer.created_at, None, self._crossing)
+            events.append(Start("", answer.model or "", created, None, extra))
+        message = answer.message
+        if message.thinking:
+            self._words("thought", message.thinking, events)
+        if message.content:
+            self._words("text", message.content, events)
+        for i, image in enumerate(message.images or ()):
+            self._part(read_image(image, (*MESSAGE, "images", i)), events)
+        for i, call in enumerate(message.tool_calls or ()):
+            at: Path = (*MESSAGE, "tool_calls", i)
+            self._part(read_call(call, at, self._ids, unknown), events)
+        for at, fields in unknown.items():
+            self._note(at, fields)
+        if answer.logprobs and self._score(answer.logprobs, events):
+            answer.logprobs = wire.NONE
+        if answer.done:
+            self._finish(answer, events)
+        elif answer.logprobs:
+            self._note((), {"logprobs": answer.logprobs})
+
+    def _score(self, scores: Raw, events: list[Event]) -> bool:
+        """Log probabilities of the words of this line, if they are such and have a place."""
+        from ...codec import logprobs  # late: few streams have them
+
+        found = logprobs.read(scores, "tokens") if self._crossing.scored and self._kind == "text" else None
+        if found:
+            events.append(PartDelta(self._next - 1, "", None, (), tuple(found)))
+        return found is not None
+
+    def _words(self, kind: str, text: str, events: list[Event]) -> None:
+        if self._kind != kind:
+            self._end(events)
+            self._open(kind, Reasoning() if kind == "thought" else Text(""), events)
+        events.append(PartDelta(self._next - 1, text))
+
+    def _part(self, part: Part, events: list[Event]) -> None:
+        """A part that is complete at once."""
+        self._end(events)
+        empty = msgspec.structs.replace(part, arguments="") if isinstance(part, ToolCall) else part
+        self._open("whole", empty, events)
+        if isinstance(part, ToolCall) and part.arguments:
+            events.append(PartDelta(self._next - 1, part.arguments))
+        self._end(events)
+
+    def _open(self, kind: str, part: Part, events: list[Event]) -> None:
+        self._kind = kind
+        self._seen.append(part)
+        events.append(PartStart(self._next, part))
+        self._next += 1
+
+    def _end(self, events: list[Event]) -> None:
+        if self._kind:
+            events.append(PartEnd(self._next - 1))
+            self._kind = ""
+
+    def _finish(self, answer: wire.Answer, events: list[Event]) -> None:
+        self._over = True
+        self._end(events)
+        stop = read_stop(answer.done_reason, self._seen, self._crossing)
+        told: dict[str, Raw] | None = carried(answer, wire.ANSWER_EXTRAS)
+        if told:
+            self._note((), told)
+        events.append(Finish(stop, read_usage(answer), extra={wire.NAME: told} if told else None))
+
+    def _note(self, at: Path, fields: dict[str, Any]) -> None:
+        """Keep each field once: a stream repeats them in every line."""
+        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept}
+        if fresh:
+            self._kept.update([(at, name) for name in fresh])
+            self._crossing.keep(at, fresh)

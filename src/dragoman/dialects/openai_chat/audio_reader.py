@@ -1,0 +1,114 @@
+"""The sound of an answer (`message.audio`), read: its transcript is the answer's text to every other dialect.
+
+An audio answer has no `content`: its words stand in `audio.transcript`, its sound in `audio.data`. Streams bring both
+in pieces. Answers of Gemini may hold sound; those of Messages, Responses and Ollama cannot, and the sound is reported
+as lost. `audio_writer.py` writes the field.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Media, Opaque, Part, Path, Text, ToolCall
+from ...codec import json_text
+from ...context import Crossing
+from . import wire
+
+AUDIO = "audio"
+"""The field of a message or a delta, and the kind of an Opaque part that holds a delta's field for kin."""
+_HOLDS_SOUND = frozenset({"gemini", "code-assist"})
+"""Dialects whose answers may hold sound."""
+_BEGINNINGS = {
+    "UklGR": "audio/wav",
+    "SUQz": "audio/mpeg",
+    "T2dn": "audio/ogg",
+    "ZkxhQ": "audio/flac",
+    **dict.fromkeys([f"//{letter}" for letter in "stuvMNOPIJKLopqr"], "audio/mpeg"),
+}
+"""How the base64 text of sound files begins; an MP3 frame begins with the bytes FF FB, FF F3, FF F2 or FF FA. Anything
+else is raw: 24,000 samples a second, 16 bits, one channel."""
+_RAW = "audio/L16;rate=24000"
+
+
+def spoken_parts(audio: Raw, parts: list[Part], at: Path, crossing: Crossing, *, request: bool = False) -> list[Part]:
+    """The parts of a message with the words of its sound, before any calls, and the sound itself where the target holds
+    sound or nothing else says what the answer is. `at`: where the message stands. A message of a history has only its
+    words: nothing shows that an upstream takes the assistant's sound back."""
+    at = (*at, "audio")
+    fields = _members(audio)
+    words, data = fields.pop("transcript", None), fields.pop("data", None)
+    found: list[Part] = []
+    if isinstance(words, str) and words:
+        found.append(Text(words, at=(*at, "transcript")))
+    if isinstance(data, str) and data:
+        if not found or (crossing.target in _HOLDS_SOUND and not request):
+            found.append(Media("audio", mime_of(data), data, at=(*at, "data")))
+        else:
+            crossing.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
+    _report_rest(fields, at, crossing)
+    first = next((i for i, part in enumerate(parts) if type(part) is ToolCall), len(parts))
+    return [*parts[:first], *found, *parts[first:]]
+
+
+class StreamedSound:
+    """The sound of one streamed answer. OpenAI streams raw samples only, and each piece is base64 of its own."""
+
+    __slots__ = ("_mime",)
+
+    def __init__(self) -> None:
+        self._mime = ""
+
+    def read(self, audio: Raw, at: Path, crossing: Crossing) -> tuple[str, Media | Opaque | None]:
+        """The words in one piece of the sound, and the piece itself where the target holds sound. Kin get the field as
+        it is. `at`: where the delta stands."""
+        at = (*at, AUDIO)
+        fields = _members(audio)
+        if not becomes_words(crossing):
+            return "", Opaque(wire.NAME, AUDIO, audio, at=at) if fields else None
+        words, data = fields.pop("transcript", None), fields.pop("data", None)
+        sound: Media | None = None
+        if isinstance(data, str) and data:
+            self._mime = self._mime or mime_of(data)
+            if crossing.target in _HOLDS_SOUND:
+                sound = Media("audio", self._mime, data, at=(*at, "data"))
+            else:
+                crossing.lose("media.summarised", (*at, "data"), "the transcript is sent in place of the sound")
+        _report_rest(fields, at, crossing)
+        return words if isinstance(words, str) else "", sound
+
+
+def _members(audio: Raw) -> dict[str, Any]:
+    found = json_text.plain(audio)
+    return found if isinstance(found, dict) else {}
+
+
+def _report_rest(fields: dict[str, Any], at: Path, crossing: Crossing) -> None:
+    """Report the other fields of the sound, such as the id under which the upstream holds the sound."""
+    for name, value in fields.items():
+        if value not in (None, "", 0):
+            known = name in ("id", "expires_at")
+            crossing.lose("field.dropped", (*at, name), severity="info" if known else None)
+
+
+def mime_of(data: str) -> str:
+    """The media type that the beginning of a sound shows."""
+    return next((mime for head, mime in _BEGINNINGS.items() if data.startswith(head)), _RAW)
+
+
+def is_heard(audio: Raw, *, request: bool = False) -> bool:
+    """Whether a field holds words, or in an answer a sound. A history mostly names a sound by its id alone."""
+    fields = _members(audio)
+    return bool(fields.get("transcript") or (fields.get("data") and not request))
+
+
+def is_empty(audio: Raw) -> bool:
+    """Whether a field says nothing: hosts write it with empty members (recorded: `openai-chat-5dd1567b5f07`)."""
+    fields = json_text.plain(audio)
+    return isinstance(fields, dict) and not any(fields.values())
+
+
+def becomes_words(crossing: Crossing) -> bool:
+    """Whether the sound of an answer is to become text: kin have the same field."""
+    return crossing.target not in wire.KIN

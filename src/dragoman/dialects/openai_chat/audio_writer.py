@@ -1,0 +1,116 @@
+"""Owns the sound of an answer as Chat's clients get it: `message.audio`, and `delta.audio` in streams.
+
+Chat's answers require four fields there. `data` is the upstream's sound. `id` is made from the sound: no later request
+can name the sound by the id, and `expires_at` says so, since it is the time of the answer. `transcript` is empty:
+upstreams of other dialects send words as text, and words stand in `content`.
+
+The field names no media type: a client knows the format from its own request (`audio.format`).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import struct
+from typing import Any
+
+from ...canon.parts import Media
+from ...codec import json_text
+from ...codec.call_ids import hashed
+from ...context import Crossing
+from . import wire
+
+_RAW = re.compile(r"audio/(?:l16|pcm)\b", re.IGNORECASE)
+"""Raw samples, 16 bits each, in one channel. Gemini sends the low byte first, which is what Chat calls `pcm16`."""
+_RATE = re.compile(r"rate=(\d{1,6})")
+_USUAL_RATE = 24000
+_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/flac": "flac"}
+
+
+def is_sound(media: Media) -> bool:
+    """Whether the field can hold the media: the bytes of a sound."""
+    return media.kind == "audio" and bool(media.data)
+
+
+def write_sounds(sounds: list[Media], crossing: Crossing) -> dict[str, Any]:
+    """The field of a message with the sounds of an answer. Raw samples of several parts are one sound."""
+    first = sounds[0]
+    joined = [first.data]
+    for sound in sounds[1:]:
+        if sound.mime == first.mime and _RAW.match(sound.mime):
+            joined.append(sound.data)
+        else:
+            crossing.lose("media.dropped", sound.at, f"{sound.mime}: a message has one sound")
+    for sound in sounds:
+        report_rest(sound, crossing)
+    data = _whole(joined, first, crossing)
+    return {"id": sound_id(first), "data": data, "expires_at": crossing.created, "transcript": ""}
+
+
+def sound_id(sound: Media) -> str:
+    """The id of a sound: the same for the same sound."""
+    return hashed(f"{len(sound.data)}:{sound.data[:256]}", "audio_")
+
+
+def report_rest(sound: Media, crossing: Crossing) -> None:
+    """Report the fields of a sound for which the field has no place."""
+    if sound.seal is not None:
+        crossing.lose("seal.dropped", sound.at)
+    if sound.name:
+        crossing.lose("media.name.dropped", sound.at, sound.name)
+
+
+def report_format(sound: Media, crossing: Crossing) -> None:
+    """Report that the client gets a sound in another format than the one that the client asked for."""
+    asked = _asked_format(crossing)
+    sent = _format_of(sound)
+    if asked != sent or (sent == "pcm16" and _rate(sound) != _USUAL_RATE):
+        crossing.lose(
+            "media.retyped", sound.at, f"the sound is {sound.mime}, the client asked for {asked or 'nothing'}"
+        )
+
+
+def _whole(pieces: list[str], sound: Media, crossing: Crossing) -> str:
+    """The data of a sound. Raw samples become a WAV file for a client that asked for a file: the samples stay as they
+    are, and most players open the file whatever its name is."""
+    asked = _asked_format(crossing)
+    as_file = asked not in ("", "pcm16") and _format_of(sound) == "pcm16"
+    if asked != "wav" or not as_file:
+        report_format(sound, crossing)
+    if not as_file and len(pieces) == 1:
+        return pieces[0]
+    try:
+        samples = b"".join([base64.b64decode(piece, validate=True) for piece in pieces])
+    except binascii.Error:
+        return "".join(pieces)
+    return base64.b64encode(_wav_head(len(samples), _rate(sound)) + samples if as_file else samples).decode()
+
+
+def _wav_head(size: int, rate: int) -> bytes:
+    """The head of a WAV file with 16-bit samples in one channel."""
+    size = min(size, 0xFFFFFFFF - 36)
+    return struct.pack(
+        "<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + size, b"WAVE", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16, b"data", size
+    )
+
+
+def _rate(sound: Media) -> int:
+    found = _RATE.search(sound.mime)
+    return int(found[1]) if found else _USUAL_RATE
+
+
+def _format_of(sound: Media) -> str:
+    """Chat's word for the format of a sound."""
+    if _RAW.match(sound.mime):
+        return "pcm16"
+    return _FORMATS.get(sound.mime.partition(";")[0], sound.mime)
+
+
+def _asked_format(crossing: Crossing) -> str:
+    """The format that the client asked for; "" where the request is not known, or asks for no sound."""
+    extra = crossing.answers.extra if crossing.answers is not None else None
+    wished = (extra or {}).get(wire.NAME, {}).get("audio")
+    fields = json_text.plain(wished) if wished is not None else None
+    found = fields.get("format") if isinstance(fields, dict) else None
+    return found if isinstance(found, str) else ""

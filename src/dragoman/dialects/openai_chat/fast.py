@@ -1,0 +1,219 @@
+"""Plain Chat Completions answers, read and written without the way through parts (see `canon.response.Plain`)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from ...canon.request import Request
+from ...canon.response import Plain, PlainCall
+from ...codec import json_text, service_tiers
+from ...codec.answer_ids import CHAT, in_form
+from ...codec.call_ids import short_for_chat_client
+from ...codec.extras import NULL
+from ...fast.plain_answers import EMPTY_VALUES, NOT_PLAIN, CallId, Exact, Kinds, Word, as_spelled
+from . import wire
+from .reasoning_details import written_entry
+
+# Fields stand in the order in which they are sent: so decoding finds them soonest.
+
+
+class _Function(PlainCall, forbid_unknown_fields=True, gc=False):
+    pass
+
+
+class _Call(Exact, kw_only=True):
+    id: CallId
+    type: Literal["function"] = "function"
+    function: _Function
+
+
+class _Message(Exact):
+    role: Literal["assistant"] = "assistant"
+    content: Raw = NULL
+    tool_calls: list[_Call] | None = None
+    refusal: None = None
+    annotations: tuple[()] | None = None
+    audio: None = None
+    function_call: None = None
+    reasoning_content: None = None
+    reasoning: None = None
+
+
+class _Choice(Exact, kw_only=True):
+    index: int = 0
+    message: _Message
+    logprobs: None = None
+    finish_reason: Literal["stop", "tool_calls", "length"]
+
+
+class _PromptDetails(Exact):
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    audio_tokens: Literal[0] | None = None
+
+
+class _CompletionDetails(Exact):
+    reasoning_tokens: int | None = None
+    audio_tokens: Literal[0] | None = None
+    accepted_prediction_tokens: Literal[0] | None = None
+    rejected_prediction_tokens: Literal[0] | None = None
+
+
+class _Usage(Exact, kw_only=True):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    prompt_tokens_details: _PromptDetails | None = None
+    completion_tokens_details: _CompletionDetails | None = None
+
+
+class _Answer(Exact, kw_only=True):
+    id: Word
+    object: str | None = None
+    created: int | None = None
+    model: Word
+    choices: tuple[_Choice]
+    usage: _Usage
+    service_tier: str | None = None
+    system_fingerprint: Raw = NULL
+    prompt_filter_results: Raw = NULL
+    timings: Raw = NULL
+
+
+class _Cost(Struct, gc=False):
+    """Usage as it is written."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    prompt_tokens_details: _PromptDetails | UnsetType
+    completion_tokens_details: _CompletionDetails | UnsetType
+    total_tokens: int
+
+
+class _Called(Struct, gc=False):
+    """A call as it is written."""
+
+    id: str
+    type: str
+    function: PlainCall
+    extra_content: dict[str, Any] | UnsetType = UNSET
+
+
+class _Told(Struct, gc=False):
+    """A message, the choice it is, and the answer, as they are written."""
+
+    role: str
+    content: Raw | None
+    tool_calls: list[_Called] | UnsetType
+    refusal: None
+    reasoning_details: list[dict[str, Any]] | UnsetType = UNSET
+
+
+class _Chosen(Struct, gc=False):
+    index: int
+    message: _Told
+    logprobs: None
+    finish_reason: str
+
+
+class _Written(Struct, gc=False):
+    id: str
+    object: str
+    created: int
+    model: str
+    choices: tuple[_Chosen]
+    usage: _Cost
+    service_tier: str | UnsetType
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
+_NOTHING_ASKED, _NOTHING_TOLD = _PromptDetails(), _CompletionDetails()
+_KINDS = Kinds(((), wire.COMPLETION_EXTRAS))
+
+
+def read_plain(body: bytes) -> Plain | None:
+    try:
+        answer = _decode(body)
+    except NOT_PLAIN:
+        return None
+    choice, usage = answer.choices[0], answer.usage
+    message, stop = choice.message, choice.finish_reason
+    text, said = as_spelled(message.content), message.tool_calls
+    calls: dict[str, PlainCall] = {}
+    if text is None:
+        return None
+    if said:
+        calls = {call.id: call.function for call in said}
+        if stop != "tool_calls" or len(calls) < len(said):
+            return None
+    elif stop == "tool_calls" or not text:
+        return None
+    prompt, output = usage.prompt_tokens, usage.completion_tokens
+    asked = usage.prompt_tokens_details or _NOTHING_ASKED
+    thought = (usage.completion_tokens_details or _NOTHING_TOLD).reasoning_tokens
+    if usage.total_tokens != prompt + output or (thought is not None and thought > output):
+        return None
+    tier = service_tiers.read(answer.service_tier)
+    return Plain(
+        answer.id,
+        answer.model,
+        text,
+        calls,
+        stop,
+        prompt,
+        output,
+        asked.cached_tokens,
+        asked.cache_write_tokens,
+        thought,
+        answer.created,
+        tier,
+        False,
+        _KINDS[
+            not answer.service_tier or tier is not None,
+            answer.system_fingerprint in EMPTY_VALUES,
+            answer.prompt_filter_results in EMPTY_VALUES,
+            answer.timings in EMPTY_VALUES,
+        ],
+    )
+
+
+def _extra_content(packed: str) -> dict[str, Any]:
+    return {"google": {"thought_signature": packed}}
+
+
+def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+    told: list[_Called] | UnsetType = UNSET
+    calls = plain.calls
+    if calls:
+        if plain.thoughts is not None:
+            return None
+        told = []
+        slots = plain.slots or {}
+        for call_id, call in calls.items():
+            shown = short_for_chat_client(call_id)
+            if shown is None:
+                return None
+            packed = slots.get(call_id)
+            told.append(_Called(shown, "function", call, UNSET if packed is None else _extra_content(packed)))
+    read, written, thought = plain.cache_read, plain.cache_write, plain.reasoning
+    usage = _Cost(
+        plain.input,
+        plain.output,
+        UNSET if read is None and written is None else _PromptDetails(read, written),
+        UNSET if thought is None else _CompletionDetails(thought),
+        plain.input + plain.output,
+    )
+    listed = plain.listed
+    details = UNSET if listed is None else [written_entry(packed, i) for i, packed in enumerate(listed)]
+    choice = _Chosen(0, _Told("assistant", plain.text or None, told, None, details), None, plain.stop)
+    created = created if plain.created is None else plain.created
+    shown_id = in_form(plain.id, CHAT)
+    tier = UNSET if plain.tier is None else service_tiers.OPENAI.get(plain.tier)
+    if tier is None:
+        return None
+    return json_text.encode(
+        _Written(shown_id, "chat.completion", created, model or plain.model, (choice,), usage, tier)
+    )

@@ -1,0 +1,178 @@
+"""`reasoning_details` of a Chat message: the list in which seals travel to a Chat client and come back.
+
+OpenRouter and gateways like it write the list, and many Chat clients send it back with the message. Each seal of
+another upstream is one whole entry under our mark, in a stream too: clients join the pieces of an entry in different
+ways, and an entry that comes in one piece survives all of them. An entry without our mark belongs to the host that
+wrote it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Part, Path, Reasoning, Seal
+from ...codec import json_text
+from ...codec.packed_seals import BUNDLE, MARK, MARK_BYTES, foreign, pack
+from . import wire
+
+FIELD = "reasoning_details"
+TEXT, SUMMARY, ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
+_KINDS = frozenset({TEXT, SUMMARY, ENCRYPTED})
+_FORMAT = "unknown"
+_REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+class Detail(Struct):
+    """The fields of an entry that are looked at."""
+
+    type: str = ""
+    text: str | None = None
+    summary: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    id: str | None = None
+    index: int | None = None
+    format: str | None = None
+
+
+_list = msgspec.json.Decoder(list[Raw]).decode
+_detail = msgspec.json.Decoder(Detail).decode
+
+
+def listed(raw: Raw) -> list[Raw] | None:
+    """The entries of a list; None when it is none."""
+    try:
+        return _list(raw)
+    except _REFUSED:
+        return None
+
+
+def look(value: Raw) -> Detail | None:
+    """An entry of a known type, else None."""
+    try:
+        found = _detail(value)
+    except _REFUSED:
+        return None
+    return found if found.type in _KINDS else None
+
+
+def words(detail: Detail) -> str:
+    """The words of an entry."""
+    return (detail.summary if detail.type == SUMMARY else detail.text if detail.type == TEXT else "") or ""
+
+
+_SAYING = frozenset({"type", "text", "summary", "format", "index", "signature", "data"})
+
+
+def is_proof(detail: Detail) -> bool:
+    """Whether a host wants an entry back whole: it holds a signature or encrypted reasoning, or is in a format of the
+    host's own (MiniMax asks for its list, whose entries have words alone: its guide on tool use, 2026-03)."""
+    return bool(detail.signature or detail.data) or detail.format not in (None, "", _FORMAT)
+
+
+def says_more(value: Raw) -> bool:
+    """Whether an entry that proves nothing says more than its words."""
+    return not json_text.fields(value).keys() <= _SAYING
+
+
+def written_entry(packed: str, index: int) -> dict[str, Any]:
+    """The entry for a packed seal. The OpenAI SDK joins entries by `index`, so each entry of an answer has its own."""
+    return {"type": ENCRYPTED, "data": packed, "format": _FORMAT, "index": index}
+
+
+def is_chat_entry(entry: Any) -> bool:
+    """Whether a decoded entry is one that was written here, for a client of Chat."""
+    data = entry.get("data") if isinstance(entry, dict) and entry.get("type") == ENCRYPTED else None
+    return isinstance(data, str) and data.startswith(MARK) and "id" not in entry
+
+
+def is_carrier(part: Part) -> bool:
+    """Whether a part is nothing but a carrier of seals under our mark."""
+    return type(part) is Reasoning and not part.text and part.seal is not None and part.seal.dialect == BUNDLE
+
+
+def take_marked(message: wire.Message, at: Path) -> list[Part]:
+    """The thoughts with seals under our mark in the list of a message; the list keeps all other entries."""
+    raw = message.reasoning_details
+    if MARK_BYTES not in bytes(raw):
+        return []
+    entries = listed(raw)
+    if entries is None:
+        return []
+    found: list[Part] = []
+    others: list[Raw] = []
+    for i, value in enumerate(entries):
+        part = _read_marked(value, (*at, FIELD, i))
+        if part is None:
+            others.append(value)
+        else:
+            found.append(part)
+    if found:
+        message.reasoning_details = json_text.raw(others) if others else wire.NONE
+    return found
+
+
+def _read_marked(value: Raw, at: Path) -> Reasoning | None:
+    if MARK_BYTES not in bytes(value):
+        return None
+    entry = look(value)
+    seal = marked_seal(entry) if entry is not None else None
+    return Reasoning(words(entry), seal=seal, at=at) if entry is not None and seal is not None else None
+
+
+def marked_seal(entry: Detail) -> Seal | None:
+    """The seal under our mark in an entry."""
+    slot = entry.data or entry.signature
+    return foreign(slot) if slot else None
+
+
+def take_own(message: wire.Message, at: Path) -> list[Part]:
+    """The thoughts in the list of a host, where another dialect is to be written: each with its whole entry as seal, by
+    which the host knows it again. The fields that repeat their words are then empty. A list that is not understood, or
+    that differs from these fields, stays in the message."""
+    values = listed(message.reasoning_details)
+    entries = [look(value) for value in values or ()]
+    if not values or None in entries:
+        return []
+    known = [entry for entry in entries if entry is not None]
+    said = "".join(map(words, known))
+    thought = message.reasoning_content or message.reasoning or ""
+    if not any(map(is_proof, known)):
+        if said == thought and not any(map(says_more, values)):
+            message.reasoning_details = wire.NONE
+        return []
+    if said and thought and said != thought:
+        return []
+    message.reasoning_details = wire.NONE
+    if said:
+        message.reasoning_content = message.reasoning = None
+    return [
+        Reasoning(words(entry), seal=Seal(wire.NAME, json_text.text(value), entry.type), at=(*at, FIELD, i))
+        for i, (value, entry) in enumerate(zip(values, known, strict=True))
+    ]
+
+
+def is_entry(seal: Seal) -> bool:
+    """Whether a seal is a whole entry of a host's list."""
+    return seal.dialect == wire.NAME and seal.kind in _KINDS and json_text.is_object(seal.data)
+
+
+def put_back(entries: list[Any], part: Reasoning) -> None:
+    """Put a carrier that the client brought along into the list again; `index` is its old place."""
+    seal = part.seal
+    if seal is None:
+        return
+    place = part.at[-1] if part.at and isinstance(part.at[-1], int) else len(entries)
+    packed = seal.data if seal.data.startswith(MARK) else pack(seal)
+    entries.append(written_entry(packed, place))
+
+
+def among_others(entries: list[Any], others: Raw) -> list[Any]:
+    """Our entries at their old places among those of the host."""
+    whole: list[Any] = _list(others)
+    for entry in entries:
+        whole.insert(entry["index"] if isinstance(entry, dict) else len(whole), entry)
+    return whole

@@ -1,0 +1,153 @@
+"""Chat streams with `reasoning_details`, read: the deltas of one entry become one thought, sealed by the whole entry.
+
+The deltas of one entry have its type and index: their texts are joined, and their other fields are gathered. The whole
+entry is the seal of the thought, known when the thought ends. OpenRouter's reader reads its own list in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec import Raw
+
+from ...canon.events import Event, PartDelta
+from ...canon.parts import Part, Path, Reasoning, Seal
+from ...codec import json_text
+from ...context import Crossing
+from . import wire
+from .reasoning_details import (
+    ENCRYPTED,
+    FIELD,
+    SUMMARY,
+    Detail,
+    is_proof,
+    listed,
+    look,
+    marked_seal,
+    says_more,
+    words,
+)
+from .stream_reader import Answer, StreamReader
+
+_KIND = "detail"
+
+
+class GrowingDetail:
+    """An entry whose deltas are still coming."""
+
+    __slots__ = ("fields", "first", "pieces")
+
+    def __init__(self, first: Detail, value: Raw) -> None:
+        self.first = first
+        self.fields = json_text.fields(value)
+        self.pieces: list[str] = [words(first)]
+
+    def takes(self, told: Detail) -> bool:
+        """Whether a delta belongs to this entry."""
+        mine = self.first
+        if mine.type != told.type or mine.type == ENCRYPTED or mine.index != told.index:
+            return False
+        return mine.id is None or told.id is None or mine.id == told.id
+
+    def more(self, told: Detail, value: Raw) -> None:
+        self.pieces.append(words(told))
+        for name, field in json_text.fields(value).items():
+            if name not in ("text", "summary") and (name not in self.fields or bytes(field) != b"null"):
+                self.fields[name] = field
+
+    def whole(self) -> Raw:
+        """The entry, as a whole answer would have it."""
+        name = "summary" if self.first.type == SUMMARY else "text"
+        text = "".join(self.pieces)
+        if text or name in self.fields:
+            self.fields[name] = json_text.raw(text)
+        return json_text.raw(self.fields)
+
+
+class DetailStreamReader(StreamReader):
+    """Chunks in, events out."""
+
+    _reads_details: ClassVar[bool] = False
+    """Always; else only for another dialect than this one."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        super().__init__(crossing)
+        self._details: dict[int, GrowingDetail] = {}
+        self._reads = self._reads_details or crossing.target != wire.NAME
+
+    def _said(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+        if delta.reasoning_details and self._reads:
+            if delta.reasoning and not self._field:
+                self._field = "reasoning"
+            self._read_details(answer, delta, events)
+            delta.reasoning_details = wire.NONE
+        super()._said(answer, delta, events)
+
+    def _read_details(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+        values = listed(delta.reasoning_details)
+        at: Path = ("choices", answer.number, "delta")
+        if values is None:
+            self._odd_field(at, {FIELD: delta.reasoning_details})
+            return
+        spoken = ""
+        for value in values:
+            told = look(value)
+            if told is None:
+                self._odd_detail(answer, value, (*at, FIELD), events)
+                continue
+            spoken += words(told)
+            open_ = self._details.get(answer.number) if answer.kind == _KIND else None
+            if open_ is not None and open_.takes(told):
+                open_.more(told, value)
+            elif answer.waiting or (answer.call is not None and not answer.call.whole()):
+                part = self._whole_detail(value, (*at, FIELD))
+                if isinstance(part, Reasoning):
+                    answer.waiting.append(part)
+                continue
+            else:
+                self._end(answer, events)
+                self._details[answer.number] = GrowingDetail(told, value)
+                self._begin(answer, _KIND, Reasoning(at=(*at, FIELD)), events)
+            text = words(told)
+            if text:
+                events.append(PartDelta(answer.index, text))
+        if spoken:
+            thought = delta.reasoning_content or delta.reasoning
+            if thought and thought != spoken:
+                self._odd_field(at, {"reasoning": json_text.raw(thought)})
+            delta.reasoning = delta.reasoning_content = None
+
+    def _end(self, answer: Answer, events: list[Event]) -> None:
+        if answer.kind == _KIND:
+            seal = self._detail_seal(answer, self._details.pop(answer.number))
+            if seal is not None:
+                events.append(PartDelta(answer.index, "", seal))
+        super()._end(answer, events)
+
+    def _detail_seal(self, answer: Answer, detail: GrowingDetail) -> Seal | None:
+        """The seal of a thought: the whole entry, if it proves anything."""
+        whole = detail.whole()
+        found = look(whole)
+        if found is None or not is_proof(found):
+            if says_more(whole):
+                self._odd_field(("choices", answer.number, "delta"), {FIELD: whole})
+            return self._thought_origin()
+        return marked_seal(found) or Seal(wire.NAME, json_text.text(whole), found.type)
+
+    def _whole_detail(self, value: Raw, at: Path) -> Part | None:
+        """The thought of an entry that comes in one piece."""
+        found = look(value)
+        if found is None:
+            return None
+        seal = marked_seal(found) or self._thought_origin()
+        if is_proof(found) and marked_seal(found) is None:
+            seal = Seal(wire.NAME, json_text.text(value), found.type)
+        return Reasoning(words(found), seal=seal, at=at)
+
+    def _odd_detail(self, answer: Answer, value: Raw, at: Path, events: list[Event]) -> None:
+        """An entry of an unknown type."""
+        self._odd_field(at[:-1], {FIELD: value})
+
+    def _odd_field(self, at: Path, fields: dict[str, Raw]) -> None:
+        """A field that is not understood."""
+        self._note(at, fields)

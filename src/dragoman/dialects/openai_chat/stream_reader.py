@@ -1,0 +1,586 @@
+"""Chat Completions streams, read: chunks to events.
+
+Chat has no word for the end of a part: a text ends when something else begins, a call when its arguments are a whole
+JSON object and something else begins, everything at the finish. Calls whose pieces interleave are therefore held back
+until the one before them is whole.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, PartStart, Start
+from ...canon.parts import Citation, Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall
+from ...canon.response import Response, Usage
+from ...codec import json_text, service_tiers
+from ...codec.admit import Door, Unknown
+from ...codec.call_ids import hashed
+from ...codec.extras import Fields, carried
+from ...codec.failed_answers import told_whole
+from ...codec.faults import broken_off
+from ...codec.sse import Splitter
+from ...codec.surrogates.documents import decodable_frame
+from ...context import Crossing
+from ...errors import WireError
+from ...fast.repeated_frames import OBFUSCATED, FrameReader, Refrain, begun
+from . import wire
+from .audio_reader import StreamedSound
+from .faults import fault_from
+from .message import read_annotations, read_seal, text_value, thinking_text, thought_origin
+from .response import TIER_AT, read_response, read_stop, read_usage
+from .search_results import Search, take_search
+from .streamed_calls import Call, begins
+
+_CHUNK_EXTRAS = Fields("service_tier", "system_fingerprint", "prompt_filter_results", "timings", "x_groq")
+_beside_calls = attrgetter(
+    "content", "reasoning_content", "reasoning", "refusal", "annotations", "audio", "reasoning_details"
+)
+_CHOICE_EXTRAS = Fields("logprobs", "content_filter_results", "content_filter_offsets", "stop_reason")
+
+
+class Answer:
+    """What is open in one answer."""
+
+    __slots__ = (
+        *("before", "by_id", "by_index", "call", "calls", "index", "kind", "latest", "length", "number", "seen"),
+        *("sound", "waiting", "word"),
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.index = -1
+        self.kind = ""  # text, refusal, reasoning, call, or "" when no part is open
+        self.call: Call | None = None
+        self.calls = 0
+        self.latest: Call | None = None
+        self.by_index: dict[int, Call] = {}
+        self.by_id: dict[str, Call] = {}
+        self.waiting: list[Call | tuple[str, str] | Reasoning | Media | Opaque] = []
+        self.seen: list[Part] = []
+        self.word: str | None = None
+        self.sound: StreamedSound | None = None
+        self.length = 0  # characters of text so far: annotations count in the text of the whole answer
+        self.before = 0  # those in front of the open text
+
+
+_KEYS = (b'"content":', b'"arguments":', b'"reasoning_content":', b'"reasoning":')
+
+
+class StreamReader(FrameReader):
+    """Chunks in, events out."""
+
+    _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
+    _door: ClassVar[Door[Any]] = wire.CHUNK
+    _dialect: ClassVar[str] = wire.NAME
+    """The dialect of the stream. Readers of kin name Chat as the source while they read."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        super().__init__(Splitter(wire.NAME), Refrain(_KEYS, **OBFUSCATED), keeps_count=True)
+        self._crossing = crossing
+        self._answers: dict[int, Answer] = {}
+        self._first: Answer | None = None
+        self._next = 0
+        self._started = False
+        self._over = False
+        self._id = ""
+        self._usage: Usage | None = None
+        self._tier: str | None = None
+        self._kept: set[tuple[Path, str]] = set()
+        self._field = ""  # in which the host thinks
+        self._search: Search | None = None  # the search that the host ran
+        self._late: Search | None = None  # the search that is given out at the end of the answer
+        self._words_cited: list[str] = []  # the text in which its pages may be cited
+        self._skips_numbers = False  # the open text has annotations, or began before the search was known
+
+    def close(self) -> list[Event]:
+        events: list[Event] = []
+        self.settle()
+        for name, data in self._frames.close():
+            self._frame(name, data, events)
+        if not self._over:
+            if self._answers and all(answer.word for answer in self._answers.values()):
+                self._finish(events)
+            else:
+                self._over = True
+                events.extend(self._whole_answer() or [broken_off(self._frames.stray, self._fault)])
+        return events
+
+    def _whole_answer(self) -> list[Event]:
+        """An answer in place of the stream. Nothing of it that has no event reaches kin."""
+        if self._started:
+            return []
+        found = told_whole(self._frames.stray, self._read_response, self._crossing)
+        if found and self._crossing.target in wire.KIN:
+            self._crossing.settle(wire.NOISE)
+        return found
+
+    def _read_response(self, body: bytes, crossing: Crossing) -> Response:
+        return read_response(body, crossing)
+
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        if self._over:
+            return False
+        if data.startswith(b"[DONE]"):  # a host sends it with a space behind
+            self._finish(events)
+            return False
+        unknown: Unknown | None = None
+        try:
+            chunk = self._strict(data)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            try:
+                chunk, unknown, _ = self._door.admit(decodable_frame(data, self._crossing))
+            except WireError as error:
+                self._over = True
+                events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
+                return False
+        if chunk.error:
+            self._over = True
+            said = chunk.error
+            events.append(self._fault(said if isinstance(said, dict) else {"message": str(said)}))
+            return False
+        if unknown and not chunk.choices and (chunk.object == "error" or name == b"error"):
+            # Older vLLM, and proxies: the object that others wrap in `error`.
+            self._over = True
+            events.append(self._fault({key: json_text.plain(value) for key, value in unknown.get((), {}).items()}))
+            return False
+        if not self._started and (chunk.choices or chunk.id or chunk.usage is not None):
+            self._start(chunk, events)
+        elif chunk.timings is not None or chunk.x_groq is not None or chunk.usage is not None or not self._started:
+            # Azure's first chunk has the filter's verdict on the prompt only: the next one has the id and the model.
+            self._note((), _sent(chunk, _CHUNK_EXTRAS))
+        if chunk.usage is None and chunk.choices and chunk.choices[-1].usage is not None:
+            chunk.usage = chunk.choices[-1].usage
+            if unknown:
+                unknown[("usage",)] = unknown.pop(("choices", len(chunk.choices) - 1, "usage"), {})
+        if chunk.usage is not None:
+            self._usage = self._figures(chunk, unknown or {})
+        if unknown:
+            if () in unknown:
+                self._find_search(unknown[()], events)
+            for at, fields in unknown.items():
+                self._note(at, fields)
+        plain = False
+        if chunk.choices:
+            for choice in chunk.choices:
+                plain = self._choice(choice, events) and len(chunk.choices) == 1
+        return plain and chunk.usage is None and chunk.timings is None and chunk.x_groq is None and not unknown
+
+    def _start(self, chunk: Any, events: list[Event]) -> None:
+        self._started = True
+        self._id = chunk.id or ""
+        events.append(Start(self._id, chunk.model or "", chunk.created))
+        sent = _sent(chunk, _CHUNK_EXTRAS)
+        if self._crossing.target not in wire.KIN:
+            self._tier = service_tiers.read(chunk.service_tier)
+            if self._tier is not None:
+                self._kept.add(((), "service_tier"))
+        self._note((), sent)
+
+    def _find_search(self, fields: dict[str, Raw], events: list[Event]) -> None:
+        """A search that the chunk tells of, as hosts do in every chunk: its parts come before the first words."""
+        search = take_search(fields, self._crossing)
+        if search is None:
+            return
+        if self._search is None:
+            answer = self._answer(0)
+            if answer.kind or answer.waiting:
+                self._late = search  # its place is behind what has begun
+                self._skips_numbers = answer.kind == "text"
+            else:
+                self._tell_search(answer, search, events)
+        self._search = search
+
+    def _tell_search(self, answer: Answer, search: Search, events: list[Event]) -> None:
+        for part in search.parts(self._id):
+            self._begin(answer, "whole", part, events)
+            self._end(answer, events)
+
+    def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
+        return read_usage(chunk.usage, self._crossing, unknown)
+
+    def _fault(self, error: dict[str, Any]) -> Fault:
+        return fault_from(error, 0, {})
+
+    def _catch_up(self, said: list[str], last: bytes) -> None:
+        for answer in self._answers.values():
+            if answer.call is not None and answer.index == self.going_on:
+                answer.call.pieces.extend(said)
+            elif answer.kind == "text" and answer.index == self.going_on:
+                answer.length += sum(map(len, said))
+                if self._search is not None:
+                    self._words_cited += said
+
+    def _choice(self, choice: wire.ChunkChoice, events: list[Event]) -> bool:
+        """True when it was one more piece of the open part, and nothing else."""
+        answer = self._first
+        if answer is None or answer.number != choice.index:
+            answer = self._answer(choice.index)
+        if choice.finish_reason:
+            answer.word = choice.finish_reason
+        scores, choice.logprobs = choice.logprobs, None
+        noted = scores is not None or choice.content_filter_results is not None
+        if noted or choice.stop_reason is not None:
+            self._note(("choices", choice.index), _sent(choice, _CHOICE_EXTRAS))
+        delta = choice.delta
+        if choice.message is not None:
+            delta = self._repeated(choice)
+        if delta is None:
+            if scores:
+                self._score(answer, scores, events)
+            return False
+        kind, before = answer.kind, len(events)
+        calls = delta.tool_calls
+        going_on = False
+        if not calls or any(_beside_calls(delta)):
+            self._said(answer, delta, events)
+            going_on = answer.kind in ("text", "reasoning") and not delta.annotations
+        if calls:
+            for piece in calls:
+                # What nearly always comes: more arguments of the open call.
+                call, function = answer.call, piece.function
+                if (
+                    call is None
+                    or function is None
+                    or type(function.arguments) is not str
+                    or function.name
+                    or piece.id
+                    or piece.index != call.key
+                    or answer.waiting
+                    or (function.arguments[:1] == "{" and call.pieces)
+                ):
+                    self._piece(answer, piece, events)
+                    going_on = False
+                elif function.arguments:
+                    call.pieces.append(function.arguments)
+                    events.append(PartDelta(call.index, function.arguments))
+                    going_on = not piece.extra_content
+        if scores:
+            self._score(answer, scores, events)
+        more = len(events) == before + 1 if answer.kind == kind else begun(events, before)
+        plain = going_on and more and not answer.waiting
+        return plain and not (noted or choice.finish_reason or choice.stop_reason)
+
+    def _score(self, answer: Answer, scores: dict[str, Raw], events: list[Event]) -> None:
+        """Log probabilities of what was said in this chunk."""
+        from ...codec import logprobs  # late: few streams have them
+
+        name = "refusal" if answer.kind == "refusal" else "content"
+        found = logprobs.read(scores.get(name), "tokens") if self._crossing.scored else None
+        rest = {key: value for key, value in scores.items() if key != name or found is None}
+        if found and answer.kind in ("text", "refusal"):
+            events.append(PartDelta(answer.index, "", None, (), tuple(found)))
+        elif found:
+            rest = scores
+        if any(bytes(value) not in (b"null", b"[]") for value in rest.values()):
+            self._note(("choices", answer.number), {"logprobs": json_text.raw(rest)})
+
+    def _repeated(self, choice: wire.ChunkChoice) -> wire.Message | None:
+        """What a choice says that has a whole message: that, or its delta if it has one as well."""
+        if choice.delta is None:
+            return choice.message
+        self._crossing.lose("field.dropped", ("choices", choice.index, "message"), "it repeats the deltas", "info")
+        return choice.delta
+
+    def _answer(self, number: int) -> Answer:
+        answer = self._answers.get(number)
+        if answer is None:
+            answer = self._answers[number] = Answer(number)
+            self._first = self._first or answer
+        return answer
+
+    def _said(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+        """Everything in a delta but its calls."""
+        thought = delta.reasoning_content or delta.reasoning
+        if thought:
+            if not self._field:
+                self._field = "reasoning_content" if delta.reasoning_content else "reasoning"
+            self._words(answer, "reasoning", thought, events)
+        content = delta.content
+        if content:
+            if isinstance(content, str):
+                self._words(answer, "text", content, events)
+            else:
+                self._parts(answer, content, events)
+        if delta.refusal:
+            self._words(answer, "refusal", delta.refusal, events)
+        if delta.function_call is not None and (delta.function_call.name or delta.function_call.arguments):
+            self._piece(answer, wire.Call(function=delta.function_call, index=-1), events)
+        if delta.audio and self._crossing.target != self._dialect:
+            audio, delta.audio = delta.audio, wire.NONE
+            self._hear(answer, audio, events)
+        if delta.annotations or delta.audio or delta.reasoning_details:
+            self._note(("choices", answer.number, "delta"), carried(delta, ("audio", "reasoning_details")) or {})
+            self._cite(answer, delta, events)
+
+    def _hear(self, answer: Answer, audio: Raw, events: list[Event]) -> None:
+        """A piece of sound: words, and a part for targets that hold sound."""
+        answer.sound = answer.sound or StreamedSound()
+        words, piece = answer.sound.read(audio, ("choices", answer.number, "delta"), self._crossing)
+        if words:
+            self._words(answer, "text", words, events)
+        if piece is None:
+            return
+        if answer.waiting or (answer.call is not None and not answer.call.whole()):
+            answer.waiting.append(piece)
+            self._release(answer, events)
+        else:
+            self._end(answer, events)
+            self._one_piece(answer, piece, events)
+
+    def _one_piece(self, answer: Answer, part: Media | Opaque, events: list[Event]) -> None:
+        """A part that comes whole. It is not kept in `seen`: an answer may hold many pieces of sound."""
+        events += (PartStart(self._next, part, answer.number), PartEnd(self._next))
+        self._next += 1
+
+    def _words(self, answer: Answer, kind: str, text: str, events: list[Event]) -> None:
+        if self._search is not None and kind == "text" and not answer.number:
+            self._words_cited.append(text)
+        if answer.kind == kind:
+            self._more(answer, text, events)
+            return
+        if answer.waiting or (answer.call is not None and not answer.call.whole()):
+            answer.waiting.append((kind, text))
+            self._release(answer, events)
+            return
+        self._end(answer, events)
+        self._begin(answer, kind, self._blank(answer, kind), events)
+        self._more(answer, text, events)
+
+    def _more(self, answer: Answer, text: str, events: list[Event]) -> None:
+        if answer.kind == "text":
+            answer.length += len(text)
+        events.append(PartDelta(answer.index, text))
+
+    def _parts(self, answer: Answer, content: list[wire.ContentPart], events: list[Event]) -> None:
+        """Mistral's answers: content as a list, with thinking in it."""
+        at: Path = ("choices", answer.number, "delta", "content")
+        for part in content:
+            thought = part.thinking and thinking_text(part.thinking, at, self._crossing)
+            if thought:
+                self._field = "thinking"
+            for kind, text in (("text", part.text), ("refusal", part.refusal), ("reasoning", thought)):
+                if text:
+                    self._words(answer, kind, text, events)
+            if part.type not in ("text", "refusal", "thinking"):
+                kind = json_text.kind(part.strange) if part.strange else part.type
+                self._crossing.lose("part.dropped", at, kind)
+
+    def _piece(self, answer: Answer, piece: wire.Call, events: list[Event]) -> None:
+        function, custom = piece.function, piece.custom
+        if function is not None:
+            name, text = function.name or "", text_value(function.arguments)
+        elif custom is not None:
+            name, text = custom.name or "", custom.input or ""
+        else:
+            name = text = ""
+        if piece.index is not None:
+            call = answer.by_index.get(piece.index)
+        else:
+            call = answer.by_id.get(piece.id) if piece.id else answer.latest
+        at: Path = ("choices", answer.number, "delta", "tool_calls")
+        going = call is not None and (call.index < 0 or call is answer.call or bool(name or piece.id))
+        if call is not None and going and call.over(text):
+            if call.repeated(piece, name, text):
+                self._crossing.lose("event.dropped", at, "the same arguments once more")
+                return
+            if call.index < 0 and call.empty() and not name:
+                call.restart()
+            else:
+                name, call = name or call.part.name, None
+        if call is None or begins(piece, name, text, call):
+            call = self._new_call(answer, piece, name)
+            if not answer.waiting and (answer.call is None or answer.call.whole()):
+                self._end(answer, events)
+            answer.waiting.append(call)
+        elif call.index < 0 and name and name != call.part.name and (call.bare() or not call.part.name):
+            call.part = msgspec.structs.replace(call.part, name=call.part.name + name)
+        if text:
+            call.pieces.append(text)
+        if answer.call is call:
+            if text:
+                events.append(PartDelta(call.index, text))
+            if answer.waiting:
+                self._release(answer, events)
+        elif call.index < 0:
+            if text:
+                call.held.append(text)
+            self._release(answer, events)
+        elif text.strip():  # the call was whole and has ended: what follows a whole JSON object is not part of it
+            self._crossing.lose("event.dropped", at, "arguments behind a whole JSON object")
+
+    def _new_call(self, answer: Answer, piece: wire.Call, name: str) -> Call:
+        call_id = piece.id
+        at: Path = ("choices", answer.number, "delta", "tool_calls", answer.calls)
+        if not call_id:
+            call_id = hashed(f"{self._id}:{answer.number}:{answer.calls}:{name}")
+            self._crossing.lose("call.id.invented", at)
+        seal = read_seal(piece.extra_content) if piece.extra_content else None
+        custom = piece.custom is not None and (piece.type == "custom" or piece.function is None)
+        call = Call(ToolCall(call_id, name, "", custom, seal=seal, at=at), piece.index, bool(piece.id))
+        answer.calls += 1
+        answer.latest = call
+        if piece.index is not None:
+            answer.by_index[piece.index] = call
+        if piece.id:
+            answer.by_id[piece.id] = call
+        return call
+
+    def _release(self, answer: Answer, events: list[Event], *, all_of_them: bool = False) -> None:
+        """Begin what was held back, as far as the open call is whole and the next one has its name."""
+        while answer.waiting and (all_of_them or answer.call is None or answer.call.whole()):
+            held = answer.waiting[0]
+            if isinstance(held, Call) and not (self._ready(answer, held, events) or all_of_them):
+                return
+            del answer.waiting[0]
+            self._end(answer, events)
+            if isinstance(held, Call):
+                self._begin_call(answer, held, events)
+                for text in held.held:
+                    events.append(PartDelta(held.index, text))
+                held.held.clear()
+            elif isinstance(held, Media | Opaque):
+                self._one_piece(answer, held, events)
+            elif isinstance(held, Reasoning):
+                self._begin(answer, "whole", msgspec.structs.replace(held, text=""), events)
+                if held.text:
+                    events.append(PartDelta(answer.index, held.text))
+            else:
+                kind, text = held
+                self._begin(answer, kind, self._blank(answer, kind), events)
+                self._more(answer, text, events)
+                while answer.waiting and isinstance(answer.waiting[0], tuple) and answer.waiting[0][0] == kind:
+                    self._more(answer, answer.waiting.pop(0)[1], events)  # type: ignore[index]
+
+    def _ready(self, answer: Answer, call: Call, events: list[Event]) -> bool:
+        """Whether a call can begin: it has a name, and arguments that are its own."""
+        if not call.part.name or not call.pieces:
+            return False
+        if call.empty() and len(answer.waiting) == 1:
+            self._end(answer, events)
+            return False
+        return call.once(self._crossing)
+
+    def _begin(self, answer: Answer, kind: str, part: Part, events: list[Event]) -> None:
+        answer.kind = kind
+        answer.before = answer.length
+        answer.index = self._next
+        answer.seen.append(part)
+        self._next += 1
+        events.append(PartStart(answer.index, part, answer.number))
+
+    def _begin_call(self, answer: Answer, call: Call, events: list[Event]) -> None:
+        self._begin(answer, "call", call.part, events)
+        call.index = answer.index
+        answer.call = call
+
+    def _blank(self, answer: Answer, kind: str) -> Part:
+        """A text or a thought that begins."""
+        at: Path = ("choices", answer.number, "delta", _FIELDS[kind])
+        if kind == "reasoning":
+            return Reasoning(seal=self._thought_origin(), at=at)
+        return Text("", kind == "refusal", at=at)
+
+    def _thought_origin(self) -> Seal | None:
+        return thought_origin(self._field, self._crossing)
+
+    def _end(self, answer: Answer, events: list[Event]) -> None:
+        if answer.kind:
+            if answer.kind == "text" and not answer.number:
+                if self._words_cited and self._search is not None and not self._skips_numbers:
+                    cited = self._search.citations("".join(self._words_cited))
+                    if cited:
+                        events.append(PartDelta(answer.index, "", None, cited))
+                self._words_cited = []
+                self._skips_numbers = False
+            events.append(PartEnd(answer.index))
+            answer.kind = ""
+            answer.call = None
+
+    def _cite(self, answer: Answer, delta: wire.Message, events: list[Event]) -> None:
+        at: Path = ("choices", answer.number, "delta", "annotations")
+        unknown: Unknown = {}
+        citations = read_annotations(delta.annotations or [], at, self._crossing, unknown)
+        for place, fields in unknown.items():
+            self._note(place, fields)
+        if citations and answer.kind == "text":
+            self._skips_numbers = self._skips_numbers or not answer.number
+            if answer.before:
+                citations = tuple([self._placed(cited, answer, at) for cited in citations])
+            events.append(PartDelta(answer.index, "", None, citations))
+        elif citations:
+            self._crossing.lose("citation.dropped", at)
+
+    def _placed(self, cited: Citation, answer: Answer, at: Path) -> Citation:
+        """A citation with its place in the open text. One of an earlier text, which has ended, is left without."""
+        if cited.start is None or cited.end is None:
+            return cited
+        if cited.start < answer.before:
+            self._crossing.lose("citation.approximated", at, "the text of its place has ended")
+            return msgspec.structs.replace(cited, start=None, end=None)
+        return msgspec.structs.replace(cited, start=cited.start - answer.before, end=cited.end - answer.before)
+
+    def _finish(self, events: list[Event]) -> None:
+        self._over = True
+        answers = list(self._answers.values())
+        if not self._started or not answers:
+            events.append(Fault("upstream_bad", "the upstream's stream ended without an answer", 502))
+            return
+        if self._frames.stray and not all(answer.word for answer in answers):
+            events.append(broken_off(self._frames.stray, self._fault))
+            return
+        if any(not answer.word and _broken_off(answer) for answer in answers):
+            # A host ends texts without a reason (Snowflake, recorded), but half a call is no call.
+            events.append(Fault("upstream_bad", "the upstream's stream ended in the middle of a call", 502))
+            return
+        if any(isinstance(held, Call) and not held.part.name for answer in answers for held in answer.waiting):
+            events.append(Fault("upstream_bad", "the upstream's stream has a call without a name", 502))
+            return
+        if self._tier is not None and self._usage is not None:
+            self._usage = service_tiers.with_tier(self._usage, self._tier, TIER_AT)
+        elif self._tier is not None:
+            self._crossing.lose("tier.dropped", TIER_AT, self._tier)
+        for answer in answers:
+            self._release(answer, events, all_of_them=True)
+        for answer in answers:
+            self._end(answer, events)
+            if self._late is not None and not answer.number:
+                self._tell_search(answer, self._late, events)
+            stop = read_stop(answer.word, answer.seen, ("choices", answer.number), self._crossing)
+            last = answer is answers[-1]
+            events.append(Finish(stop, self._usage if last else None, answer.number, last))
+
+    def _note(self, at: Path, fields: dict[str, Any]) -> None:
+        """Keep each field once: a stream repeats them in every chunk. Some hosts send a field empty at first."""
+        fresh = {name: value for name, value in fields.items() if (at, name) not in self._kept and not _empty(value)}
+        if fresh:
+            self._kept.update([(at, name) for name in fresh])
+            self._put_aside(at, fresh)
+
+    def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:
+        """Fields that have no event: no writer of a stream puts them back, a kin's neither."""
+        if self._crossing.target not in wire.KIN or self._crossing.target == wire.NAME:
+            self._crossing.keep(at, fields)
+            return
+        for name, value in fields.items():
+            self._crossing.lose_field(at, name, value, wire.NOISE)
+
+
+_FIELDS = {"text": "content", "refusal": "refusal", "reasoning": "reasoning_content"}
+
+
+def _broken_off(answer: Answer) -> bool:
+    calls = [answer.call, *[held for held in answer.waiting if isinstance(held, Call)]]
+    return any(call is not None and not call.part.custom and not call.whole() for call in calls)
+
+
+def _empty(value: Raw) -> bool:
+    return bytes(value) in (b"null", b"{}", b"[]", b'""')
+
+
+def _sent(value: Any, names: tuple[str, ...]) -> dict[str, Raw]:
+    """The fields of `names` that were sent and are not null."""
+    return {name: json_text.raw(sent) for name in names if (sent := getattr(value, name)) is not None}

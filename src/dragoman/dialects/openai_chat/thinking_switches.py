@@ -1,0 +1,139 @@
+"""The switches by which clients of Chat hosts turn thinking on and off: fields that OpenAI does not have.
+
+`thinking: {type}` (DeepSeek, z.ai, Moonshot), `enable_thinking` and `thinking_budget` (DashScope),
+`chat_template_kwargs` (vLLM, llama.cpp) and `reasoning` (OpenRouter and gateways like it). For other dialects they are
+settings; a Chat host gets them as they are. Which switch a host is sent is a fact of its row (`Host.switch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.parts import Path
+from ...canon.request import Settings
+from ...codec import json_text
+from ...codec.admit import Unknown
+from ...codec.reasoning_effort import ORDER
+
+SWITCHES = frozenset({"thinking", "enable_thinking", "thinking_budget", "chat_template_kwargs", "reasoning"})
+_TYPES = {"enabled": True, "adaptive": True, "auto": True, "disabled": False}
+
+
+class _Found:
+    """What the switches of a request say."""
+
+    def __init__(self, asked: str | None) -> None:
+        self.asked = asked
+        """The effort that `reasoning_effort` asks for."""
+        self.on: bool | None = None
+        self.effort: str | None = None
+        self.budget: int | None = None
+        self.thoughts: bool | None = None
+        self.at: dict[str, Path] = {}
+
+    def switch(self, value: Any, at: Path) -> bool:
+        """Note a switch; False when the value is none, or says otherwise than another one."""
+        if not isinstance(value, bool) or self.on not in (None, value):
+            return False
+        self.on = value
+        self.at.setdefault("on", at)
+        return True
+
+    def kind(self, value: Any, at: Path) -> bool:
+        return self.switch(_TYPES.get(value) if isinstance(value, str) else None, at)
+
+    def tokens(self, value: Any, at: Path) -> bool:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0 or self.budget is not None:
+            return False
+        self.budget = value
+        self.at["budget"] = at
+        return True
+
+    def word(self, value: Any, at: Path) -> bool:
+        if value not in ORDER or self.asked not in (None, value):
+            return False
+        self.effort = value
+        self.at["effort"] = at
+        return True
+
+    def hidden(self, value: Any, at: Path) -> bool:
+        if not isinstance(value, bool):
+            return False
+        self.thoughts = not value
+        self.at["thoughts"] = at
+        return True
+
+
+def read_switches(settings: Settings, unknown: Unknown) -> Settings:
+    """The settings with what the switches say. Fields that are understood are taken out of `unknown`."""
+    top = unknown.get((), {})
+    found = _Found(settings.effort)
+    for name in [name for name in top if name in SWITCHES]:
+        left = _read(name, top[name], found)
+        if left is None or left:
+            del top[name]
+        if left:
+            unknown[(name,)] = {**unknown.get((name,), {}), **left}
+    if found.on is False:
+        # An effort beside a switch that turns thinking off is overruled: it is reported like a field that nobody reads.
+        if found.asked not in (None, "none"):
+            top["reasoning_effort"] = json_text.raw(found.asked)
+        if found.effort not in (None, "none"):
+            unknown.setdefault(("reasoning",), {})["effort"] = json_text.raw(found.effort)
+    if () in unknown and not top:
+        del unknown[()]
+    return _applied(settings, found)
+
+
+def _read(name: str, value: Raw, found: _Found) -> dict[str, Raw] | None:
+    """Note what a field says. None: all of it was understood; else the members that were not, or {} for the whole."""
+    if name == "enable_thinking":
+        return None if found.switch(json_text.plain(value), (name,)) else {}
+    if name == "thinking_budget":
+        return None if found.tokens(json_text.plain(value), (name,)) else {}
+    if not json_text.is_object(value):
+        return {}
+    members = json_text.fields(value)
+    of_fields: dict[str, dict[str, Callable[[Any, Path], bool]]] = {
+        "thinking": {"type": found.kind, "budget_tokens": found.tokens},
+        "chat_template_kwargs": {"enable_thinking": found.switch, "thinking": found.switch},
+        "reasoning": {
+            "enabled": found.switch,
+            "effort": found.word,
+            "max_tokens": found.tokens,
+            "exclude": found.hidden,
+        },
+    }
+    readers = of_fields[name]
+    left = {
+        key: member
+        for key, member in members.items()
+        if key not in readers or not readers[key](json_text.plain(member), (name, key))
+    }
+    return left or None if len(left) < len(members) else {}
+
+
+def _applied(settings: Settings, found: _Found) -> Settings:
+    changes: dict[str, Any] = {}
+    at = dict(settings.at)
+    if found.on is False:
+        changes["effort"] = "none"
+        at["effort"] = found.at["on"]
+    else:
+        if found.effort is not None and settings.effort is None:
+            changes["effort"] = found.effort
+            at["effort"] = found.at["effort"]
+        if found.budget is not None:
+            changes["budget"] = found.budget
+            at["budget"] = found.at["budget"]
+        elif found.on and found.effort is None and settings.effort is None:
+            changes["budget"] = -1
+            at["budget"] = found.at["on"]
+    if found.thoughts is not None:
+        changes["thoughts"] = found.thoughts
+        at["thoughts"] = found.at["thoughts"]
+    return msgspec.structs.replace(settings, at=at, **changes) if changes else settings

@@ -1,0 +1,143 @@
+"""Tool results of Chat Completions: one message a result, right after the calls; media, which none can hold, behind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ...canon.parts import Media, Part, Path, Text, ToolCall, ToolResult, plain_text
+from ...canon.turns import Turn
+from ...codec.call_ids import send as send_id
+from ...codec.extras import restore
+from ...context import Crossing
+from . import wire
+from .message import breakpoint_mark, write_content
+from .tools import IDS
+
+NO_RESULT = "Error: no result was recorded for this call."
+
+
+def write_plain_results(results: tuple[Part, ...], calls: Sequence[ToolCall], messages: list[Any]) -> list[Path] | None:
+    """One text for each call, in their order, and nothing hangs on it: what nearly all results are. Gives where those
+    stand that failed, which is said in words; None, with nothing written, for any others.
+
+    `calls` were written with the ids they have."""
+    if len(results) != len(calls):
+        return None
+    out: list[Any] = []
+    failed: list[Path] = []
+    for result, call in zip(results, calls, strict=True):
+        if type(result) is not ToolResult or result.call_id != call.id or len(result.parts) != 1:
+            return None
+        if result.structured or result.cache is not None or (result.extra is not None and wire.NAME in result.extra):
+            return None
+        only = result.parts[0]
+        if type(only) is not Text or only.cache is not None or only.extra is not None or only.seal is not None:
+            return None
+        if only.refusal or only.citations:
+            return None
+        text = only.text
+        if result.is_error:
+            failed.append(result.at)
+            text = _as_error(text)
+        out.append({"role": "tool", "tool_call_id": call.id, "content": text})
+    messages += out
+    return failed
+
+
+def write_results_messages(
+    turn: Turn, calls: Sequence[ToolCall] | None, messages: list[Any], crossing: Crossing
+) -> None:
+    """One message a result, one result a call (where `calls` are known: the host refuses anything else). Media, which a
+    tool message cannot hold, and results without a call go into one user message after the last of them."""
+    moved: list[Part] = []
+    open_ids = None if calls is None else Counter([call.id for call in calls])
+    answered: set[str] = set()
+    for result in turn.parts:
+        if not isinstance(result, ToolResult):
+            crossing.lose("part.dropped", result.at)
+            continue
+        if open_ids is not None:
+            if open_ids[result.call_id]:
+                open_ids[result.call_id] -= 1
+                answered.add(result.call_id)
+            elif result.call_id in answered:
+                crossing.lose("result.duplicate", result.at)
+                continue
+            else:
+                crossing.lose("result.orphaned", result.at)
+                moved.append(Text(_orphan_head(result)))
+                moved.extend(result.parts)
+                continue
+        messages.append(_write_result(result, moved, crossing))
+    if open_ids and calls:
+        answer_for([call for call in calls if open_ids[call.id]], messages, crossing)
+    if moved:
+        messages.append({"role": "user", "content": write_content(tuple(moved), crossing)})
+
+
+def _write_result(result: ToolResult, moved: list[Part], crossing: Crossing) -> dict[str, Any]:
+    content: Any = plain_text(result.parts)
+    call_id = send_id(result.call_id, IDS, crossing, result.at)
+    if content is None:
+        content = _result_content(result, call_id, moved, crossing)
+    if result.is_error:
+        crossing.lose("result.error.as_text", result.at)
+        content = _as_error(content)
+    if result.structured:
+        crossing.lose("result.structured.as_text", result.at)
+    if result.cache is not None:
+        mark = breakpoint_mark(result.cache, result.at, crossing)
+        content = content if mark is None else _with_mark(content, mark)
+    message = {"role": "tool", "tool_call_id": call_id, "content": content}
+    return message if result.extra is None else restore(message, result.extra, wire.NAME)
+
+
+def answer_for(calls: Sequence[ToolCall], messages: list[Any], crossing: Crossing) -> None:
+    """Results for calls that have none, which the host would refuse."""
+    for call in calls:
+        crossing.lose("result.invented", call.at, call.id)
+        call_id = send_id(call.id, IDS, crossing, call.at)
+        messages.append({"role": "tool", "tool_call_id": call_id, "content": NO_RESULT})
+
+
+def _orphan_head(result: ToolResult) -> str:
+    of = f" of {result.name}" if result.name else ""
+    call = f", call {result.call_id}" if result.call_id else ""
+    return f"[result{of}{call}{', failed' if result.is_error else ''}]"
+
+
+def _with_mark(content: Any, mark: dict[str, str]) -> Any:
+    """Content with a cache mark on its last part."""
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    last = {**parts[-1], "prompt_cache_breakpoint": mark}
+    return [*parts[:-1], last]
+
+
+def _result_content(result: ToolResult, call_id: str, moved: list[Part], crossing: Crossing) -> Any:
+    texts: list[Part] = []
+    for part in result.parts:
+        # What this dialect's client wrote itself stays: some hosts do take it.
+        if isinstance(part, Media) and not (crossing.source == wire.NAME and part.at):
+            texts.append(_move(part, call_id, moved, crossing))
+        else:
+            texts.append(part)
+    return write_content(tuple(texts), crossing)
+
+
+def _move(media: Media, call_id: str, moved: list[Part], crossing: Crossing) -> Text:
+    what = media.mime or media.kind
+    if crossing.binary == "summarise":
+        crossing.lose("media.summarised", media.at)
+        return Text(f"Binary content of type {what} was processed.")
+    crossing.lose("result.media.moved", media.at)
+    moved.append(Text(f"[returned by tool call {call_id}]"))
+    moved.append(media)
+    return Text(f"[tool call {call_id} returned {what}, attached below]")
+
+
+def _as_error(content: Any) -> Any:
+    if isinstance(content, str):
+        return content if content.startswith("Error") else f"Error: {content}"
+    return [{"type": "text", "text": "Error:"}, *content]

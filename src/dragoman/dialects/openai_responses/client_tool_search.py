@@ -1,0 +1,110 @@
+"""Tool search that the client runs: an item of its own here, a function `tool_search` to every other dialect.
+
+The model calls it to have tools loaded that are not declared yet; the client answers with their declarations, which are
+declared from then on. In an answer for the client a call of that function becomes the item again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Path, Text, ToolCall, ToolResult
+from ...canon.tools import HostedTool, Tool
+from ...codec import json_text
+from ...codec.call_ids import send as send_id
+from ...context import Crossing
+from . import wire
+from .tools import IDS
+
+NAME = "tool_search"
+CALL = "tool_search_call"
+OUTPUT = "tool_search_output"
+
+_CLIENT = "client"
+_KNOWN = frozenset({"type", "call_id", "execution", "arguments", "status", "tools"})
+_SCHEMA = '{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}'
+_DESCRIPTION = "Searches for tools that are not declared yet, and loads what it finds."
+
+
+def as_function(value: Any) -> Tool | None:
+    """The declaration as a function; None where the upstream is to search itself."""
+    if not isinstance(value, dict) or value.get("execution") != _CLIENT:
+        return None
+    description, schema = value.get("description"), value.get("parameters")
+    return Tool(
+        NAME,
+        description if isinstance(description, str) and description else _DESCRIPTION,
+        json_text.encode(schema).decode() if isinstance(schema, dict) else _SCHEMA,
+        schema_at=("parameters",),
+    )
+
+
+def read_search(item: wire.Item, at: Path, crossing: Crossing) -> ToolCall | ToolResult | None:
+    """The call or the output of a search that the client ran, for other dialects; None for anything else."""
+    fields = json_text.fields(item.strange)
+    kind = json_text.kind(item.strange)
+    if kind not in (CALL, OUTPUT) or _said(fields, "execution") != _CLIENT:
+        return None
+    call_id = _said(fields, "call_id")
+    if not isinstance(call_id, str) or not call_id:
+        return None
+    rest = {name: value for name, value in fields.items() if name not in _KNOWN}
+    if rest:
+        crossing.keep(at, rest)
+    if kind == CALL:
+        crossing.lose("tool.hosted.as_function", at, f"{kind} is sent as a call", "info")
+        return ToolCall(call_id, NAME, json_text.text(fields["arguments"]) if "arguments" in fields else "", at=at)
+    crossing.lose("part.as_text", at, kind)
+    return ToolResult(call_id, (Text(_listed(_said(fields, "tools")), at=at),), NAME, at=at)
+
+
+def _said(fields: dict[str, Raw], name: str) -> Any:
+    return json_text.plain(fields[name]) if name in fields else None
+
+
+def _listed(tools: Any) -> str:
+    """The names of what was found, in words: the declarations stand among the tools."""
+    names: list[str] = []
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict) and tool.get("type") == "namespace":
+            listed = tool.get("tools")
+            inner = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+            names += [f"{tool.get('name')}__{one.get('name')}" for one in inner]
+        elif isinstance(tool, dict):
+            names.append(str(tool.get("name") or tool.get("type")))
+    return f"These tools are available now: {', '.join(names)}." if names else "No tool was found."
+
+
+def is_search(call: ToolCall, crossing: Crossing) -> bool:
+    """Whether a call in an answer is the search of a client that declared one."""
+    return (
+        call.name == NAME
+        and crossing.answers is not None
+        and any(_is_declared(tool) for tool in crossing.answers.tools)
+    )
+
+
+def _is_declared(tool: Tool | HostedTool) -> bool:
+    return type(tool) is HostedTool and tool.kind == NAME and as_function(json_text.plain(tool.value)) is not None
+
+
+def search_item(call: ToolCall, name: str, text: str, crossing: Crossing) -> dict[str, Any]:
+    """The item for a client whose search is called."""
+    arguments: Any = {}
+    if json_text.is_object(text):
+        arguments = Raw(text)
+    elif text.strip():
+        crossing.lose("arguments.invalid", call.at)
+        arguments = {"__raw": text}
+    if call.seal is not None:
+        crossing.lose("seal.dropped", call.at)
+    return {
+        "id": name,
+        "type": CALL,
+        "call_id": send_id(call.id, IDS, crossing, call.at),
+        "execution": _CLIENT,
+        "arguments": arguments,
+        "status": "completed",
+    }

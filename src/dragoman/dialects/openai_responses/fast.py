@@ -1,0 +1,223 @@
+"""Plain Responses answers, read and written without the way through parts (see `canon.response.Plain`)."""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.request import Request
+from ...canon.response import Named, Plain, PlainCall
+from ...codec import service_tiers
+from ...codec.answer_ids import RESPONSES, in_form
+from ...codec.call_ids import hashed
+from ...fast.plain_answers import NO_TEXT, NOT_PLAIN, CallId, Exact, Word, as_spelled
+from . import wire
+from .client_tool_search import NAME as SEARCH
+from .client_tools import called_tool
+from .output_items import MADE_HERE
+from .response import completed, filled, names_around
+
+_CUT = {"reason": "max_output_tokens"}
+_MANY = 64
+"""Items of an answer. Who sends more is not worth remembering."""
+
+
+# Fields stand in the order in which they are sent: so decoding finds them soonest.
+
+
+class _Words(Exact, kw_only=True):
+    type: Literal["output_text"]
+    annotations: tuple[()] | None = None
+    logprobs: tuple[()] | None = None
+    text: Raw
+
+
+class _Message(Exact, tag_field="type", tag="message", kw_only=True):
+    id: str | None = None
+    status: Literal["completed"] | None = None
+    content: tuple[_Words]
+    role: Literal["assistant"]
+
+
+class _Call(Exact, tag_field="type", tag="function_call", kw_only=True):
+    id: str | None = None
+    status: Literal["completed"] | None = None
+    arguments: str
+    call_id: CallId
+    name: str
+
+
+class _Said(Struct, gc=False):
+    """A text as it is written, the message around it,"""
+
+    type: str
+    text: Raw
+    annotations: tuple[()]
+    logprobs: tuple[()]
+
+
+class _Told(Struct, gc=False):
+    id: str
+    type: str
+    status: str
+    role: str
+    content: tuple[_Said]
+
+
+class _Called(Struct, tag_field="type", tag="function_call", gc=False):
+    """a call,"""
+
+    call_id: str
+    name: str
+    arguments: str
+    id: str
+    status: str = "completed"
+
+
+class _InputDetails(Exact):
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+
+class _OutputDetails(Exact):
+    reasoning_tokens: int | None = None
+
+
+class _Usage(Exact, kw_only=True):
+    input_tokens: int
+    input_tokens_details: _InputDetails | None = None
+    output_tokens: int
+    output_tokens_details: _OutputDetails | None = None
+    total_tokens: int
+
+
+class _Sealed(Struct, gc=False):
+    """a thought that carries a seal,"""
+
+    id: str
+    type: str
+    summary: tuple[()]
+    encrypted_content: str
+
+
+class _Written(Struct, gc=False):
+    """and the answer, but for what fills it up."""
+
+    id: str
+    object: str
+    created_at: int
+    status: str
+    model: str
+    output: list[Any]
+    usage: _Usage
+
+
+_answer: Any = msgspec.defstruct(
+    "Answer",
+    [
+        ("output", list[_Message | _Call]),
+        ("usage", _Usage),
+        ("id", Word),
+        ("model", Word),
+        ("status", Literal["completed"]),
+        ("error", None, None),
+        ("incomplete_details", None, None),
+    ],
+    bases=(wire.Answer,),
+    kw_only=True,
+)
+_decode: Any = msgspec.json.Decoder(_answer).decode
+_NOTHING_ASKED, _NOTHING_TOLD = _InputDetails(), _OutputDetails()
+_PLACES = tuple([f"{place:03x}" for place in range(2 * _MANY + 1)])
+_OWN_IDS = tuple([(("output", i), ("id",)) for i in range(_MANY)])
+
+
+def read_plain(body: bytes) -> Plain | None:
+    try:
+        answer = _decode(body)
+    except NOT_PLAIN:
+        return None
+    text = NO_TEXT
+    calls: dict[str, PlainCall] = {}
+    items = answer.output
+    if len(items) > _MANY:
+        return None
+    for item in items:
+        if type(item) is _Call:
+            if item.call_id in calls:
+                return None
+            calls[item.call_id] = PlainCall(item.name, item.arguments)
+        elif not text and not calls:
+            spelled = as_spelled(item.content[0].text)
+            if not spelled:
+                return None
+            text = spelled
+        else:
+            return None
+    usage = answer.usage
+    prompt, output = usage.input_tokens, usage.output_tokens
+    if not (text or calls) or usage.total_tokens != prompt + output:
+        return None
+    asked = usage.input_tokens_details or _NOTHING_ASKED
+    tier = service_tiers.read(answer.service_tier)
+    if tier is not None:
+        answer.service_tier = wire.NONE
+    return Plain(
+        answer.id,
+        answer.model,
+        text,
+        calls,
+        "tool_calls" if calls else "stop",
+        prompt,
+        output,
+        asked.cached_tokens,
+        asked.cache_write_tokens,
+        (usage.output_tokens_details or _NOTHING_TOLD).reasoning_tokens,
+        int(answer.created_at) if answer.created_at is not None else None,
+        tier,
+        False,
+        _kept(answer),
+    )
+
+
+def _kept(answer: Any) -> Named:
+    own = compress(_OWN_IDS, [item.id for item in answer.output])
+    return (*own, ((), names_around(answer)))
+
+
+def write_plain(plain: Plain, model: str, created: int, answers: Request | None) -> bytes | None:
+    status = "incomplete" if plain.stop == "length" else "completed"
+    if plain.tier is not None and plain.tier != "standard":  # which every answer is filled up with
+        return None
+    shown = in_form(plain.id, RESPONSES)
+    stem = hashed(shown, "")
+    output: list[Any] = []
+    if plain.text:
+        said = _Said("output_text", plain.text, (), ())
+        output.append(_Told(f"msg_{stem}000", "message", status, "assistant", (said,)))
+    if plain.calls:
+        if plain.slots is not None or len(plain.calls) > _MANY:
+            return None
+        thoughts = plain.thoughts
+        for call_id, call in plain.calls.items():
+            name = call.name
+            if name == SEARCH or called_tool(name, answers) is not None:
+                return None
+            if thoughts is not None and call_id in thoughts:
+                output.append(_Sealed(f"{MADE_HERE}{stem}{_PLACES[len(output)]}", "reasoning", (), thoughts[call_id]))
+            output.append(_Called(call_id, name, call.arguments, f"fc_{stem}{_PLACES[len(output)]}"))
+    usage = _Usage(
+        input_tokens=plain.input,
+        input_tokens_details=_InputDetails(plain.cache_read or 0, plain.cache_write or 0),
+        output_tokens=plain.output,
+        output_tokens_details=_OutputDetails(plain.reasoning or 0),
+        total_tokens=plain.input + plain.output,
+    )
+    created = created if plain.created is None else plain.created
+    out = _Written(shown, "response", created, status, model or plain.model, output, usage)
+    if plain.stop == "length":
+        return filled({**msgspec.structs.asdict(out), "incomplete_details": _CUT}, answers)
+    return completed(out, answers)

@@ -1,0 +1,85 @@
+"""Images that a model made: an `image_generation_call` item here, a picture among the parts of an answer elsewhere.
+
+Every image with its bytes becomes such an item. An upstream takes the item by value, too: OpenAI's own client, which
+lets the server store nothing, sends items back with their `result` since "it is now supported from the API-side"
+(openai/codex pull 14558, 2026-03). Items that the client made itself have ids with the prefix of their type, which is
+what the server checks (openai/codex pull 28814, 2026-06). An item without a `result` must be stored at the server (else
+a 404: can1357/oh-my-pi pull 3226, 2026-06). `action`, which answers have, is a 400 (Yeachan-Heo/gajae-code issue 1688,
+2026-07): nothing beyond the four fields of the published schema is sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Media, Path
+from ...codec import json_text
+from ...codec.call_ids import hashed
+from ...codec.media import proper
+from ...context import Crossing
+
+KIND = "image_generation_call"
+EVENTS = ("in_progress", "generating", "completed")
+"""What a stream says of an image while it is made."""
+_KNOWN = frozenset({"type", "status", "result", "output_format"})
+_QUIET = frozenset({"id", "action", "background", "quality", "size"})
+"""How the image was asked for."""
+_FORMATS = frozenset({"image/png", "image/jpeg", "image/webp"})
+_BEGINNINGS = {"iVBOR": "png", "/9j/": "jpeg", "UklGR": "webp"}
+"""How the base64 text of an image begins."""
+
+
+def read_image(item: Raw, at: Path, crossing: Crossing) -> Media | None:
+    """The image in an item; None where the item only names one that its server holds."""
+    fields = json_text.fields(item)
+    data = json_text.plain(fields["result"]) if "result" in fields else None
+    if not isinstance(data, str) or not data:
+        return None
+    for name, value in fields.items():
+        if name not in _KNOWN and bytes(value) != b"null":
+            crossing.lose("field.dropped", (*at, name), severity="info" if name in _QUIET else None)
+    status = json_text.plain(fields["status"]) if "status" in fields else None
+    if status is not None and status != "completed":
+        crossing.lose("field.dropped", (*at, "status"), str(status))
+    said = json_text.plain(fields["output_format"]) if "output_format" in fields else None
+    return Media("image", f"image/{said if isinstance(said, str) and said else _format(data)}", data, at=at)
+
+
+def is_picture(media: Media) -> bool:
+    """Whether an item can hold it: the bytes of an image."""
+    return media.kind == "image" and bool(media.data)
+
+
+def fits_item(media: Media) -> bool:
+    """Whether an upstream's item can hold it: the bytes of an image in a format that its own tool makes."""
+    return is_picture(media) and proper(media.mime) in _FORMATS
+
+
+def sent_item(media: Media, crossing: Crossing) -> dict[str, Any]:
+    """The item for an upstream, under an id that is the same in every later request."""
+    _report_rest(media, crossing)
+    name = hashed(f"{len(media.data)}:{media.data[:256]}", "ig_")
+    return {"id": name, "type": KIND, "status": "completed", "result": media.data}
+
+
+def image_item(media: Media, name: str, crossing: Crossing) -> dict[str, Any]:
+    """The item for a client."""
+    _report_rest(media, crossing)
+    kind = media.mime.partition("/")[2] or _format(media.data)
+    return {"id": name, "type": KIND, "status": "completed", "output_format": kind, "result": media.data}
+
+
+def _report_rest(media: Media, crossing: Crossing) -> None:
+    """Report the fields of an image for which an item has no place."""
+    if media.seal is not None:
+        crossing.lose("seal.dropped", media.at)
+    if media.name:
+        crossing.lose("media.name.dropped", media.at, media.name)
+    if media.detail:
+        crossing.lose("media.detail.dropped", media.at, media.detail)
+
+
+def _format(data: str) -> str:
+    return next((kind for head, kind in _BEGINNINGS.items() if data.startswith(head)), "png")

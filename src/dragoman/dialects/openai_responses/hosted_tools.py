@@ -1,0 +1,83 @@
+"""The tools that upstreams of Responses run themselves, as far as other dialects have them too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...codec.hosted_tools import Option, Row, kinds, location, plain_options
+from .client_tool_search import as_function
+from .client_tools import ROWS, SHELL_ROW
+from .wire import NAME
+
+
+def _tool_names(value: Any) -> Any:
+    """`allowed_tools` is a list, or an object that may filter by more than names."""
+    return value.get("tool_names") if isinstance(value, dict) and value.keys() == {"tool_names"} else value
+
+
+HOSTED = (
+    Row(
+        NAME,
+        "web_search",
+        "web_search",
+        kinds(r"web_search(_preview)?(_\d{4}_\d\d_\d\d)?"),
+        options={
+            **plain_options(
+                {
+                    "allowed_domains": "filters/allowed_domains",
+                    "context_size": "search_context_size",
+                    "live": "external_web_access",
+                }
+            ),
+            **location("user_location"),
+        },
+        fixed={"type": "web_search"},
+        beside={"user_location": {"type": "approximate"}},
+        # Its own type word is none of those that a choice may have (openai 3.49 [T]).
+        force={"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}]},
+    ),
+    SHELL_ROW,
+    Row(
+        NAME,
+        "code_execution",
+        "code_interpreter",
+        kinds("code_interpreter"),
+        fixed={"type": "code_interpreter", "container": {"type": "auto"}},
+        force={"type": "code_interpreter"},
+    ),
+    Row(
+        NAME,
+        "mcp",
+        "mcp",
+        kinds("mcp"),
+        options={
+            **plain_options(
+                {
+                    "label": "server_label",
+                    "url": "server_url",
+                    "description": "server_description",
+                    "token": "authorization",
+                    "headers": "headers",
+                    "approval": "require_approval",
+                }
+            ),
+            "allowed_tools": Option(("allowed_tools",), _tool_names),
+            "deferred": Option(("defer_loading",)),
+        },
+        # Other dialects know no approval: there every call is made at once.
+        fixed={"type": "mcp", "require_approval": "never"},
+        implied={"approval": "always"},
+        wants=frozenset({"label", "url"}),
+    ),
+    Row(
+        NAME,
+        "tool_search",
+        "tool_search",
+        kinds("tool_search"),
+        fixed={"type": "tool_search"},
+        needs="tool_search",
+        function=as_function,
+        quiet=frozenset({"type", "execution", "description", "parameters"}),
+    ),
+    *ROWS,
+)

@@ -1,0 +1,274 @@
+"""What is told of the items of a Responses stream: where each stands, and the events of its parts.
+
+A text is begun by its first words and ended by its item's last word, or by the next text of the same message; an item
+without deltas is told whole.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from ...canon.events import Event, PartDelta, PartEnd, PartStart
+from ...canon.parts import Citation, Extra, Part, Path, Reasoning, Text, ToolCall, pointer
+from ...codec import json_text
+from ...codec.failed_answers import GAP
+from ...codec.surrogates.streams import spelled_whole
+from ...context import Crossing
+from ...errors import WireError
+from . import wire
+from .message import read_citation, read_part
+from .output_items import read_item
+from .tools import own_fields, with_fields
+
+DONE = {
+    "response.output_text.done": "text",
+    "response.refusal.done": "refusal",
+    "response.function_call_arguments.done": "arguments",
+    "response.custom_tool_call_input.done": "input",
+    "response.reasoning_summary_text.done": "text",
+    "response.reasoning_text.done": "text",
+}
+"""Events that say a whole text once more, and the field it stands in."""
+ANNOTATION = "response.output_text.annotation.added"
+PART_DONE = "response.content_part.done"
+_SUMMARY, _SUMMARY_DONE = "response.reasoning_summary_text.delta", "response.reasoning_summary_text.done"
+_NO_DELTA = "\0"
+
+
+def _shifted(cited: Citation, by: int) -> Citation:
+    """A citation in a text that goes on behind another."""
+    if cited.start is None or cited.end is None:
+        return cited
+    return replace(cited, start=cited.start + by, end=cited.end + by)
+
+
+class Item:
+    """An item whose events are still coming."""
+
+    __slots__ = (
+        "base",
+        "cited",
+        "content",
+        "count",
+        "delta",
+        "index",
+        "inner",
+        "item",
+        "part",
+        "pieces",
+        "place",
+        "queue",
+        "summary",
+        "told",
+    )
+
+    def __init__(self, place: int, item: wire.Item) -> None:
+        self.place = place
+        self.item = item
+        self.index = -1  # of the open part; -1 when none is open
+        self.inner = -1  # which text of the item the open part, or its last piece, belongs to
+        self.pieces: list[str] = []  # of the open part told so far
+        self.count = 0  # characters of these
+        self.base = 0  # of these, those before the inner text
+        self.cited = 0
+        self.told = 0  # parts begun
+        self.delta = _NO_DELTA  # what the events are called that go on with the inner text, and where they point to
+        self.content = 0
+        self.summary = 0
+        self.part = wire.NONE
+        self.queue: list[wire.StreamEvent] = []
+
+    def goes_on(self, event: wire.StreamEvent) -> bool:
+        """Whether an event is more of the inner text."""
+        return (
+            event.type == self.delta
+            and event.output_index == self.place
+            and event.content_index == self.content
+            and event.summary_index == self.summary
+            and bool(event.delta)
+        )
+
+
+class Teller:
+    """Tells parts, and counts them."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        self._crossing = crossing
+        self._own = crossing.target == wire.NAME
+        self._next = 0
+        self.seen: list[Part] = []
+        """All parts that were begun."""
+        self.id = ""
+        """Of the answer."""
+
+    def parts_of(self, item: Item, wire_item: wire.Item) -> list[Part]:
+        """The parts an item has so far. What it says of its state is left out: it is not the last word."""
+        parts: list[Part] = []
+        status, wire_item.status = wire_item.status, wire.NONE
+        read_item(wire_item, ("output", item.place), parts, self._crossing, {}, self.id)
+        wire_item.status = status
+        return parts
+
+    def delta(self, item: Item, event: wire.StreamEvent, events: list[Event]) -> None:
+        text = event.delta
+        if not text:
+            return
+        kind = event.type
+        inner = event.summary_index * 2 + 1 if kind == _SUMMARY else event.content_index * 2
+        if inner == item.inner and item.index >= 0:
+            self.say(item, text, events)
+            return
+        if item.item.type == "message":
+            self._open_text(item, inner, kind == "response.refusal.delta", events)
+        elif item.item.type == "reasoning":
+            if item.index < 0:
+                self.begin(item, self._blank_reasoning(item), events)
+            elif item.count:
+                self.say(item, "\n\n", events)
+        elif item.index < 0:
+            return  # a call without a name yet: told whole when it is done
+        item.inner = inner
+        item.base = item.count
+        item.delta, item.content, item.summary = kind, event.content_index, event.summary_index
+        self.say(item, text, events)
+
+    def _open_text(self, item: Item, inner: int, refusal: bool, events: list[Event]) -> None:
+        if item.index >= 0:
+            self._end_early(item, events)
+        at: Path = ("output", item.place, "content", inner // 2)
+        extra = self._message_extra(item) if not item.told else None
+        item.inner = inner
+        self.begin(item, Text("", refusal, extra=extra, at=at), events)
+
+    def _message_extra(self, item: Item) -> Extra | None:
+        """Fields of the message item, which hang on its first part."""
+        bare = wire.Item("message", "assistant", "", item.item.phase, item.item.id)
+        parts: list[Part] = []
+        read_item(bare, ("output", item.place), parts, self._crossing, {})
+        return parts[0].extra
+
+    def _blank_reasoning(self, item: Item) -> Reasoning:
+        handles = {"id": item.item.id} if self._own and item.item.id else {}
+        return Reasoning(extra=with_fields(None, handles), at=("output", item.place))
+
+    def _end_early(self, item: Item, events: list[Event]) -> None:
+        """A text ends because the next one of the same message begins."""
+        extra = None
+        if item.part:
+            at: Path = ("output", item.place, "content", item.inner // 2)
+            part, unknown, _ = wire.PART.admit(item.part, at)
+            extra = read_part(part, at, self._crossing, unknown).extra
+            item.part = wire.NONE
+            self._score(item.index, at, extra, events)
+        if item.told == 1 and self._own and item.item.status:
+            extra = with_fields(extra, {"item/status": Raw(b'"completed"')})
+        events.append(PartEnd(item.index, extra))
+        item.index = -1
+        item.delta = _NO_DELTA
+        item.count = item.base = item.cited = 0
+        item.pieces.clear()
+
+    def inside(self, item: Item, event: wire.StreamEvent, events: list[Event]) -> None:
+        """The `.done` of a text repeats it: told only where no delta did. Annotations are told as they come."""
+        kind = event.type
+        if kind == ANNOTATION:
+            if item.index >= 0 and event.annotation:
+                at: Path = ("output", item.place, "content", event.content_index, "annotations", item.cited)
+                item.cited += 1
+                cited = read_citation(wire.ANNOTATION.admit(event.annotation, at).value, at, self._crossing)
+                events.append(PartDelta(item.index, "", None, (cited,)))
+            return
+        if kind == PART_DONE:
+            item.part = event.part
+            return
+        text = getattr(event, DONE[kind]) or ""
+        inner = event.summary_index * 2 + 1 if kind == _SUMMARY_DONE else event.content_index * 2
+        known = item.count - item.base if inner == item.inner else 0
+        if len(text) > known and (not known or text.startswith("".join(item.pieces)[item.base :])):
+            event.type = kind[:-4] + "delta"
+            event.delta = text[known:]
+            self.delta(item, event, events)
+
+    def complete(self, item: Item, last: Part, events: list[Event]) -> None:
+        text = ""
+        citations: tuple[Citation, ...] = ()
+        if isinstance(last, Text):
+            text, citations = last.text, last.citations[item.cited :]
+        elif isinstance(last, Reasoning):
+            text = last.text
+        elif isinstance(last, ToolCall):
+            text = last.arguments
+        rest = self._untold(item, last, text)
+        if citations and rest.endswith(text) and len(rest) > len(text):
+            citations = tuple([_shifted(cited, item.count + len(rest) - len(text)) for cited in citations])
+        if rest or citations or last.seal is not None:
+            events.append(PartDelta(item.index, rest, last.seal, citations))
+        self._score(item.index, last.at, last.extra, events)
+        events.append(PartEnd(item.index, last.extra))
+
+    def _score(self, index: int, at: Path, extra: Extra | None, events: list[Event]) -> None:
+        """The log probabilities of a text, which its last word has."""
+        told = own_fields(extra).get("logprobs") if self._crossing.scored and not self._own else None
+        if told is None:
+            return
+        from ...codec import logprobs  # late: few streams have them
+
+        found = logprobs.read(told, "tokens")
+        if found:
+            logprobs.unkeep(self._crossing, [(*at, "logprobs")])
+            events.append(PartDelta(index, "", None, (), tuple(found)))
+
+    def _untold(self, item: Item, last: Part, text: str) -> str:
+        """What the last word says beyond the deltas. A host may space it otherwise; if it says something else, frames
+        are missing, and a call with a hole in it is no call. A text of which less than half came follows whole."""
+        told = "".join(item.pieces)
+        if text.startswith(told):
+            return text[item.count :]
+        for spelled in spelled_whole(told):
+            if text.startswith(spelled):
+                return text[len(spelled) :]
+        if not isinstance(last, ToolCall):
+            follows = len(text) > 2 * len(told)
+            said = "the deltas differ from the whole text" + (", which follows them" if follows else "")
+            self._crossing.lose("event.dropped", last.at, said, "warning")
+            return GAP + text if follows else ""
+        if last.custom or not json_text.is_whole(told):
+            raise WireError(wire.NAME, pointer(last.at), "arguments that go on as they began")
+        return ""
+
+    def begin(self, item: Item, part: Part, events: list[Event]) -> None:
+        item.index = self._next
+        item.told += 1
+        item.count = 0
+        item.pieces.clear()
+        self._next += 1
+        self.seen.append(part)
+        events.append(PartStart(item.index, part))
+
+    def say(self, item: Item, text: str, events: list[Event]) -> None:
+        item.count += len(text)
+        item.pieces.append(text)
+        events.append(PartDelta(item.index, text))
+
+    def tell(self, parts: list[Part], events: list[Event]) -> None:
+        """Parts that are whole already."""
+        for part in parts:
+            text = ""
+            citations: tuple[Citation, ...] = ()
+            empty: Part = part
+            if isinstance(part, Text):
+                text, citations = part.text, part.citations
+                empty = Text("", part.refusal, extra=part.extra, at=part.at)
+            elif isinstance(part, Reasoning):
+                text, empty = part.text, Reasoning("", extra=part.extra, at=part.at)
+            elif isinstance(part, ToolCall):
+                text = part.arguments
+                empty = ToolCall(part.id, part.name, "", part.custom, part.namespace, extra=part.extra, at=part.at)
+            self.seen.append(part)
+            events.append(PartStart(self._next, empty))
+            if text or citations or part.seal is not None:
+                events.append(PartDelta(self._next, text, part.seal, citations))
+            self._score(self._next, part.at, part.extra, events)
+            events.append(PartEnd(self._next))
+            self._next += 1

@@ -1,0 +1,58 @@
+"""Items of the assistant's side that are neither messages nor thoughts nor calls: images, compactions, hosted tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...canon.parts import Part, Path
+from ...codec import json_text
+from ...codec.hosted_calls import word
+from ...context import Crossing
+from . import wire
+from .compaction import KIND as COMPACTION
+from .compaction import read_compaction
+from .generated_images import KIND as IMAGE
+from .generated_images import read_image
+from .hosted_calls import read_hosted
+from .hosted_runs import LISTING
+
+_APPROVALS = frozenset({"mcp_approval_request", "mcp_approval_response"})
+
+
+def read_other(item: wire.Item, at: Path, crossing: Crossing) -> Sequence[Part]:
+    """The parts of an item: within this dialect the item whole; for another dialect what that dialect can use.
+
+    Two parts where one item holds the call of a hosted tool and its result. No part where nobody else can use the item.
+    """
+    value = item.strange or json_text.raw(item)
+    kind = json_text.kind(value) or ("item_reference" if item.role is None else "message")
+    if crossing.target != wire.NAME:
+        if kind == IMAGE:
+            image = read_image(value, at, crossing)
+            if image is not None:
+                return (image,)
+        elif kind == COMPACTION:
+            compacted = read_compaction(value, at, crossing)
+            return (compacted,) if compacted is not None else ()
+        elif kind == LISTING:
+            crossing.lose("hosted.dropped", at, f"{LISTING}: the tools of an MCP server", "info")
+            return ()
+        elif kind in _APPROVALS:
+            return _lose_approval(kind, json_text.plain(value), at, crossing)
+    return read_hosted(kind, value, at)
+
+
+def _lose_approval(kind: str, item: Any, at: Path, crossing: Crossing) -> tuple[()]:
+    """Report a question for the user's approval, or its answer. No other dialect lets an upstream ask before it calls
+    an MCP server's tool. In an answer the loss is an error: the upstream waits, and the client cannot approve."""
+    tool = f"the tool {word(item, 'name')} of the MCP server {word(item, 'server_label')}"
+    if kind != "mcp_approval_request":
+        decided = "approved" if item.get("approve") is True else "refused"
+        crossing.lose("hosted.dropped", at, f"{kind}: the user {decided} a call, which no other dialect can say")
+    elif at[:1] == ("input",):
+        crossing.lose("hosted.dropped", at, f"{kind}: {tool} needed the user's approval")
+    else:
+        why = "waits for an approval that no other dialect can give; declare the server with require_approval never"
+        crossing.lose("hosted.dropped", at, f"{kind}: {tool} {why}", "error")
+    return ()

@@ -1,0 +1,513 @@
+"""Items of the assistant's side, shared by requests and answers: messages, reasoning, calls, and all it runs itself.
+
+An assistant's turn is a run of items; its parts know by `at` which item they stood in, and the fields of a message item
+hang on its first part under `item/`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, held_elsewhere, plain_text
+from ...codec import json_text
+from ...codec.admit import Unknown
+from ...codec.caches import small_cache
+from ...codec.call_ids import hashed, minted
+from ...codec.call_ids import send as send_id
+from ...codec.extras import gather, restore
+from ...codec.failed_answers import decoded_once
+from ...codec.hosted_calls import made_elsewhere
+from ...codec.media import missing
+from ...codec.packed_seals import MARK, origin, pack
+from ...codec.surrogates.documents import sound_arguments
+from ...context import Crossing
+from . import wire
+from .client_tools import has_own_item, own_item, read_answer_call
+from .compaction import KIND as COMPACTION
+from .compaction import write_compaction
+from .generated_images import fits_item, image_item, is_picture, sent_item
+from .hosted_calls import SEARCH, sent
+from .message import read_content, write_output_text
+from .other_output_items import read_other
+from .tools import IDS, NAMES, own_fields, with_fields
+from .unknown_items import as_message
+
+MADE_HERE = "rs_" + MARK
+"""How the ids of reasoning items begin that no upstream of this dialect made: they are never sent to one."""
+
+_CONTENT: Path = ("content",)
+_COMPLETED = Raw(b'"completed"')
+_STRAY_IN_MESSAGE = (
+    "phase",
+    "call_id",
+    "name",
+    "namespace",
+    "arguments",
+    "input",
+    "output",
+    "summary",
+    "encrypted_content",
+    "action",
+)
+_STRAY_IN_CALL = ("caller", "role", "content", "phase", "output", "summary", "encrypted_content", "action")
+_STRAY_IN_REASONING = ("role", "phase", "call_id", "name", "namespace", "arguments", "input", "output", "action")
+
+
+def read_item(
+    item: wire.Item, at: Path, parts: list[Part], crossing: Crossing, unknown: Unknown, salt: str = ""
+) -> None:
+    """Append the parts of one item of the assistant's side.
+
+    `salt` tells one answer from another where a call has no id: their places are the same in all answers."""
+    kind = item.type
+    if kind == "function_call" or kind == "custom_tool_call":
+        parts.append(read_call(item, at, crossing, unknown, salt))
+    elif kind == "message" and item.role == "assistant":
+        _read_message(item, at, parts, crossing, unknown)
+    elif kind == "reasoning":
+        thought = _read_reasoning(item, at, crossing, unknown)
+        if thought is not None:
+            parts.append(thought)
+    elif (call := read_answer_call(item, at, crossing)) is not None:
+        parts.append(call)
+    elif (message := as_message(item, at, crossing)) is not None:
+        _read_message(message[0], at, parts, crossing, message[1])
+    else:
+        parts.extend(read_other(item, at, crossing))
+
+
+def stray_fields(item: wire.Item, names: tuple[str, ...]) -> dict[str, Raw]:
+    """Fields that belong to another kind of item: what is known of items in general is not known of this one."""
+    out: dict[str, Raw] = {}
+    for name in names:
+        value = getattr(item, name)
+        if value is not None and value != wire.NONE:
+            out[name] = value if isinstance(value, Raw) else json_text.raw(value)
+    return out
+
+
+def read_call(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, salt: str = "") -> ToolCall:
+    custom = item.type == "custom_tool_call"
+    text = item.input if custom else item.arguments
+    if isinstance(text, dict):  # some hosts send the object itself
+        text = json_text.encode(text).decode()
+    elif text and text[0] == '"' and not custom:
+        text = decoded_once(text, at, crossing)
+    if text and "\\u" in text and not custom:
+        text = sound_arguments(text, (*at, "arguments"), crossing)
+    if not (
+        unknown
+        or item.id
+        or item.status
+        or item.namespace
+        or item.caller
+        or item.async_
+        or item.role
+        or item.content
+        or item.phase
+        or item.output
+        or item.summary
+        or item.encrypted_content
+        or item.action
+        or (item.arguments if custom else item.input)
+    ):
+        return ToolCall(item.call_id or minted(at, crossing, salt), item.name or "", text or "", custom, at=at)
+    namespace = item.namespace or ""
+    if namespace and namespace == item.name:
+        # Tool search reports a tool outside of any namespace as if it stood in one of its own name.
+        namespace = ""
+    more = stray_fields(item, (*_STRAY_IN_CALL, "arguments" if custom else "input"))
+    if item.async_:
+        more["async"] = item.async_
+    extra = item_extra(item, at, crossing, unknown, more)
+    if item.namespace and not namespace:
+        extra = with_fields(extra, {"namespace": json_text.raw(item.namespace)})
+    call_id = item.call_id or minted(at, crossing, salt)
+    return ToolCall(call_id, item.name or "", text or "", custom, namespace, extra=extra, at=at)
+
+
+def item_extra(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown, more: dict[str, Raw]) -> Extra | None:
+    """`more`, what is unknown, and what a server writes on every item for its own book-keeping: an id and a status."""
+    if item.id:
+        more["id"] = item.id
+    quiet = item.status == _COMPLETED
+    if item.status and not quiet:
+        more["status"] = item.status
+    if crossing.target != wire.NAME and not unknown:
+        if more:
+            crossing.keep(at, more)
+        return None
+    extra = gather(crossing, at, unknown, more) if more or unknown else None
+    return with_fields(extra, {"status": _COMPLETED}) if quiet else extra
+
+
+def _read_message(item: wire.Item, at: Path, parts: list[Part], crossing: Crossing, unknown: Unknown) -> None:
+    found = read_content(item.content, at + _CONTENT, crossing, unknown)
+    extra = message_extra(item, at, crossing, unknown)
+    if extra is not None:
+        fields = {f"item/{name}": value for name, value in own_fields(extra).items()}
+        if not found:
+            if crossing.target != wire.NAME:
+                return
+            found = (Text("", at=at + _CONTENT),)
+        found = (_with_extra(found[0], with_fields(found[0].extra, fields)), *found[1:])
+    parts.extend(found)
+
+
+def message_extra(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown) -> Extra | None:
+    """Fields of a message item beside its role and content."""
+    if not (
+        unknown
+        or item.id
+        or item.status
+        or item.phase
+        or item.call_id
+        or item.name
+        or item.namespace
+        or item.arguments
+        or item.input
+        or item.output
+        or item.summary
+        or item.encrypted_content
+        or item.action
+    ):
+        return None
+    more = stray_fields(item, _STRAY_IN_MESSAGE)
+    if item.role != "assistant":
+        more.pop("name", None)  # the turn's own
+    return item_extra(item, at, crossing, unknown, more)
+
+
+def _with_extra(part: Part, extra: Extra | None) -> Part:
+    if isinstance(part, Text):
+        return Text(part.text, part.refusal, part.citations, cache=part.cache, extra=extra, at=part.at)
+    if isinstance(part, Media):
+        fields = (part.kind, part.mime, part.data, part.url, part.file, part.name, part.detail)
+        return Media(*fields, cache=part.cache, extra=extra, at=part.at)
+    if isinstance(part, Opaque):
+        return Opaque(part.dialect, part.kind, part.value, extra=extra, at=part.at)
+    return part
+
+
+def _read_reasoning(item: wire.Item, at: Path, crossing: Crossing, unknown: Unknown) -> Reasoning | None:
+    seal = None
+    if item.encrypted_content:
+        seal = origin(item.encrypted_content, wire.NAME)
+    text = reasoning_text(item)
+    more = stray_fields(item, _STRAY_IN_REASONING)
+    if isinstance(item.content, str):
+        more["content"] = json_text.raw(item.content)
+    extra = item_extra(item, at, crossing, unknown, more)
+    if crossing.target == wire.NAME:
+        return Reasoning(text, seal=seal, extra=with_fields(extra, _exact_texts(item)), at=at)
+    _lose_strangers(item, at, crossing)
+    return Reasoning(text, seal=seal, extra=extra, at=at) if text or seal is not None else None
+
+
+def item_id(raw: Raw) -> str:
+    name = json_text.plain(raw) if raw else ""
+    return name if isinstance(name, str) else ""
+
+
+def reasoning_text(item: wire.Item) -> str:
+    """All the thoughts an item shows, its summary first."""
+    pieces = [*(item.summary or ()), *(item.content if isinstance(item.content, list) else ())]
+    if len(pieces) == 1:
+        return pieces[0].text or ""
+    return "\n\n".join([piece.text for piece in pieces if piece.text])
+
+
+def _lose_strangers(item: wire.Item, at: Path, crossing: Crossing) -> None:
+    """Pieces of a kind nobody knows show no text."""
+    for name, pieces in (("summary", item.summary), ("content", item.content)):
+        for i, piece in enumerate(pieces if isinstance(pieces, list) else ()):
+            if piece.strange:
+                crossing.lose("part.dropped", at + (name, i), json_text.kind(piece.strange))
+
+
+def _exact_texts(item: wire.Item) -> dict[str, Raw]:
+    """The texts of a reasoning item as they were, unless they are the one summary that is written anyway."""
+    out: dict[str, Raw] = {}
+    if item.summary and (len(item.summary) > 1 or not item.summary[0].text):
+        out["summary"] = _exact(item.summary)
+    if isinstance(item.content, list):
+        out["content"] = _exact(item.content)
+        out["summary"] = _exact(item.summary or [])
+    return out
+
+
+def _exact(pieces: list[wire.ContentPart]) -> Raw:
+    return json_text.raw([piece.strange or piece for piece in pieces])
+
+
+def write_items(
+    parts: tuple[Part, ...], items: list[Any], crossing: Crossing, again: dict[str, str] | None = None
+) -> bool:
+    """Append an assistant's turn to `items` of a request; False when nothing is left of it.
+
+    `again` holds the ids to send in place of ids that an earlier step has used already.
+    When a reasoning item cannot go along, the ids of the items after it stay behind too: the server would miss it.
+    """
+    before = len(items)
+    own = crossing.source == wire.NAME
+    orphaned = False
+    message: dict[str, Any] | None = None
+    place: Path = ()
+    for part in parts:
+        if type(part) is ToolCall:
+            message = None
+            call = write_call(part, crossing, orphaned=orphaned)
+            if again and part.id in again:
+                crossing.lose("call.id.rewritten", part.at)
+                call["call_id"] = again[part.id]
+            items.append(call)
+        elif type(part) is Media and not own and fits_item(part):
+            message = None
+            if part.cache is not None:
+                crossing.lose("cache.dropped", part.at)
+            items.append(sent_item(part, crossing))
+        elif isinstance(part, Text | Media) or _is_content(part):
+            if not own and isinstance(part, Text) and not part.text:
+                _skip(part, crossing)
+                continue
+            if message is None or (own and part.at[:2] != place):
+                message, place = _open_message(part, orphaned), part.at[:2]
+                items.append(message)
+            _add_content(message, part, crossing)
+        elif isinstance(part, Reasoning):
+            message = None
+            written = _write_reasoning(part, crossing)
+            if written is None:
+                orphaned = True
+            else:
+                items.append(written)
+        elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+            message = None
+            if made_elsewhere(part) and part.kind != SEARCH:
+                crossing.lose("hosted.dropped", part.at, f"{part.kind}: no upstream of this dialect made it")
+            elif not held_elsewhere(part):
+                items.append(sent(part))
+        else:
+            crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+    return len(items) > before
+
+
+def _skip(text: Text, crossing: Crossing) -> None:
+    """An empty text says nothing, but what hangs on it does."""
+    if text.seal is not None:
+        crossing.lose("seal.dropped", text.at)
+    if text.citations:
+        crossing.lose("citation.dropped", text.at)
+
+
+def _is_content(part: Part) -> bool:
+    """A piece of a message, of a kind only this dialect knows."""
+    if type(part) is not Opaque or part.dialect != wire.NAME or part.at[2:3] != _CONTENT:
+        return False
+    return part.at[0] in ("input", "output")  # else it is an item, made of something in another dialect
+
+
+def _open_message(part: Part, orphaned: bool) -> dict[str, Any]:
+    message: dict[str, Any] = {"type": "message", "role": "assistant", "content": None}
+    if part.extra is not None:
+        for name, value in own_fields(part.extra).items():
+            if name.startswith("item/") and not (orphaned and name == "item/id"):
+                message[name[5:]] = value
+    return message
+
+
+def _add_content(message: dict[str, Any], part: Part, crossing: Crossing) -> None:
+    """One more piece of a message. One plain text without an id is a string: in that form the types ask for no id."""
+    content = message["content"]
+    if content is None and "id" not in message:
+        text = plain_text((part,))
+        if text is not None:
+            message["content"] = text
+            return
+    if content is None:
+        content = message["content"] = []
+    elif isinstance(content, str):
+        content = message["content"] = [{"type": "output_text", "text": content, "annotations": []}]
+    if isinstance(part, Text):
+        content.append(write_output_text(part, crossing, request=True))
+    elif isinstance(part, Media):
+        crossing.lose("media.dropped", part.at, part.mime or part.kind)
+        content.append({"type": "output_text", "text": missing(part), "annotations": []})
+    elif isinstance(part, Opaque):
+        content.append(part.value)
+
+
+def write_call(call: ToolCall, crossing: Crossing, *, orphaned: bool = False) -> dict[str, Any]:
+    """A call as an item; `orphaned` when the reasoning item before it was left out."""
+    text = call.arguments
+    call_id, name = call.id, call.name
+    if crossing.source != wire.NAME:
+        call_id = send_id(call_id, IDS, crossing, call.at)
+        name = NAMES.send(name, "", crossing, call.at)
+        if not call.custom and (not text or text == "null" or text.isspace()):
+            text = "{}"
+    out: dict[str, Any]
+    if call.custom:
+        out = {"type": "custom_tool_call", "call_id": call_id, "name": name, "input": text}
+    else:
+        out = {"type": "function_call", "call_id": call_id, "name": name, "arguments": text}
+    if call.namespace:
+        out["namespace"] = call.namespace
+    if call.seal is not None:
+        crossing.lose("seal.dropped", call.at)
+    if call.cache is not None:
+        crossing.lose("cache.dropped", call.at)
+    if call.extra is not None:
+        restore(out, call.extra, wire.NAME)
+        if orphaned:
+            out.pop("id", None)
+    return out
+
+
+def _write_reasoning(part: Reasoning, crossing: Crossing) -> dict[str, Any] | None:
+    """A reasoning item for the upstream that made it; None for thoughts of any other origin."""
+    own = own_fields(part.extra)
+    seal = part.seal
+    name: Any = own.get("id")
+    if name and item_id(name).startswith(MADE_HERE):
+        name = None
+        mine = False
+    else:
+        mine = seal is None and crossing.source == wire.NAME
+    if seal is not None and seal.dialect == wire.NAME:
+        if seal.kind == COMPACTION:
+            return write_compaction(seal)
+        mine = True
+    if not mine:
+        if seal is not None and seal.data:
+            crossing.lose("seal.dropped", part.at)
+        if part.text:
+            crossing.lose("reasoning.dropped", part.at)
+        return None
+    out: dict[str, Any] = {"type": "reasoning"}
+    if name:
+        out["id"] = name
+    out["summary"] = _summary(part, own)
+    if "content" in own:
+        out["content"] = json_text.plain(own["content"])
+    if seal is not None and seal.data:
+        out["encrypted_content"] = seal.data
+    return restore(out, part.extra, wire.NAME)
+
+
+def _summary(part: Reasoning, own: dict[str, Raw]) -> Any:
+    if "summary" in own:
+        return json_text.plain(own["summary"])
+    return [{"type": "summary_text", "text": part.text}] if part.text else []
+
+
+def answer_id(response_id: str, place: int, prefix: str) -> str:
+    """The id of an item that came without one: the same for the same place in the same answer."""
+    return f"{prefix}{_of_answer(response_id)}{place:03x}"
+
+
+@small_cache(256)
+def _of_answer(response_id: str) -> str:
+    return hashed(response_id, "")
+
+
+def answer_reasoning(part: Reasoning, name: Any) -> dict[str, Any]:
+    """A reasoning item for a client: thoughts in the summary, a foreign seal packed into the slot clients echo.
+
+    So is the seal of a compaction, which OpenAI would refuse as that of a thought.
+    """
+    own = own_fields(part.extra)
+    out: dict[str, Any] = {"id": own.get("id") or name, "type": "reasoning", "summary": _summary(part, own)}
+    if "content" in own:
+        out["content"] = json_text.plain(own["content"])
+    if part.seal is not None:
+        own_seal = part.seal.dialect == wire.NAME and part.seal.kind != COMPACTION
+        out["encrypted_content"] = part.seal.data if own_seal else pack(part.seal)
+    return restore(out, part.extra, wire.NAME)
+
+
+def answer_items(parts: tuple[Part, ...], response_id: str, crossing: Crossing, *, cut: bool) -> list[Any]:
+    """The `output` of an answer. `cut`: the answer was broken off, so its last item is incomplete."""
+    items: list[Any] = []
+    message: dict[str, Any] | None = None
+    place: Path = ()
+    for part in parts:
+        if type(part) is Media and is_picture(part):
+            message = None
+            items.append(image_item(part, answer_id(response_id, len(items), "ig_"), crossing))
+            continue
+        if isinstance(part, Text | Media) or _is_content(part):
+            if isinstance(part, Text) and not part.text and crossing.source != wire.NAME:
+                _skip(part, crossing)
+                continue
+            if message is None or (crossing.source == wire.NAME and part.at[:2] != place):
+                message = answer_message(part, answer_id(response_id, len(items), "msg_"))
+                place = part.at[:2]
+                items.append(message)
+            message["content"].append(answer_part(part, crossing))
+            continue
+        message = None
+        if isinstance(part, ToolCall) and has_own_item(part, crossing):
+            name_item = partial(answer_id, response_id, len(items))
+            items.append(own_item(part, part.arguments, name_item, crossing))
+        elif isinstance(part, ToolCall):
+            call = answer_call(part, answer_id(response_id, len(items), call_prefix(part)), crossing)
+            if cut and call.get("status") == "completed" and json_text.breaks_off(part.arguments):
+                call["status"] = "incomplete"
+            items.append(call)
+        elif isinstance(part, Reasoning):
+            if part.text or part.seal is not None or crossing.source == wire.NAME:
+                items.append(answer_reasoning(part, answer_id(response_id, len(items), MADE_HERE)))
+        elif isinstance(part, Opaque) and part.dialect == wire.NAME:
+            if not held_elsewhere(part):
+                items.append(part.value)
+        else:
+            crossing.lose("hosted.dropped", part.at, part.kind if isinstance(part, Opaque) else type(part).__name__)
+    if cut and items and isinstance(items[-1], dict) and items[-1].get("status") == "completed":
+        items[-1]["status"] = "incomplete"
+    return items
+
+
+def call_prefix(call: ToolCall) -> str:
+    return "ctc_" if call.custom else "fc_"
+
+
+def answer_message(part: Part, name: Any) -> dict[str, Any]:
+    """A message item of an answer, still empty."""
+    own = own_fields(part.extra)
+    message: dict[str, Any] = {
+        "id": own.get("item/id") or name,
+        "type": "message",
+        "status": own.get("item/status") or "completed",
+        "role": "assistant",
+        "content": [],
+    }
+    for field, value in own.items():
+        if field.startswith("item/"):
+            message.setdefault(field[5:], value)
+    return message
+
+
+def answer_part(part: Part, crossing: Crossing) -> Any:
+    """A piece of a message in an answer."""
+    if isinstance(part, Text):
+        written = write_output_text(part, crossing, request=False)
+        if not part.refusal and crossing.source != wire.NAME:
+            written.setdefault("logprobs", [])
+        return written
+    if isinstance(part, Media):
+        crossing.lose("media.dropped", part.at, part.mime or part.kind)
+        return {"type": "output_text", "text": missing(part), "annotations": [], "logprobs": []}
+    return part.value if isinstance(part, Opaque) else None
+
+
+def answer_call(call: ToolCall, name: str, crossing: Crossing) -> dict[str, Any]:
+    """A call item of an answer."""
+    own = own_fields(call.extra)
+    out = write_call(call, crossing)
+    out["id"] = own.get("id") or name
+    out.setdefault("status", "completed")
+    return out

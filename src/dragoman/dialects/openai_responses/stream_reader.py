@@ -1,0 +1,385 @@
+"""Responses streams, read: wire events to canon's.
+
+Items open and close by name here, so nothing has to be guessed: deltas are passed on as they come, and the item's last
+word (`output_item.done`) is compared with what was told so far; what is missing is told then. Items that overlap are
+told one after the other, in the order of `output_index`. Items of tools the upstream runs itself have no deltas worth
+telling: they come whole when they are done, and hold nobody up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Event, Fault, Finish, PartDelta, PartEnd, Start
+from ...canon.parts import Part, Path, ToolCall
+from ...codec import json_text
+from ...codec.admit import Unknown
+from ...codec.extras import NULL
+from ...codec.failed_answers import told_whole
+from ...codec.faults import broken_off, said_nothing
+from ...codec.sse import Splitter
+from ...codec.surrogates.documents import decodable_frame
+from ...context import Crossing
+from ...errors import WireError
+from ...fast.repeated_frames import OBFUSCATED, FrameReader, Refrain, begun
+from . import wire
+from .client_tools import PROGRESS
+from .faults import fault_from
+from .generated_images import EVENTS as IMAGE_EVENTS
+from .generated_images import KIND as IMAGE
+from .hosted_runs import STREAM_EVENTS
+from .item_events import ANNOTATION, DONE, PART_DONE, Item, Teller
+from .output_items import read_item
+from .response import answer_extra, read_figures, read_response, read_stop
+
+
+def _decoder(**fields: Any) -> Callable[[bytes], wire.StreamEvent]:
+    """Events of which one heavy value will be needed: it is decoded at once, and by the letter."""
+    shape = [(name, kind, wire.NONE) for name, kind in fields.items()]
+    made: Any = msgspec.defstruct("Event", shape, bases=(wire.StreamEvent,))
+    decode: Callable[[bytes], wire.StreamEvent] = msgspec.json.Decoder(made).decode
+    return decode
+
+
+_strict = msgspec.json.Decoder(wire.StreamEvent).decode
+_opening, _item, _whole = _decoder(response=wire.AnswerHead), _decoder(item=wire.Item), _decoder(response=wire.Answer)
+_DECODERS = {
+    b"response.created": _opening,
+    b"response.queued": _opening,
+    b"response.in_progress": _opening,
+    b"response.output_item.added": _item,
+    b"response.output_item.done": _item,
+    b"response.completed": _whole,
+    b"response.incomplete": _whole,
+}
+_RESPONSE = b',"response":'
+_IN_PROGRESS = re.compile(rb'{"type":"response\.in_progress","sequence_number":\d+').fullmatch
+_STREAMED = frozenset({"message", "reasoning", "function_call", "custom_tool_call"})
+_KINDS = {
+    "response.output_text.delta": "message",
+    "response.refusal.delta": "message",
+    "response.function_call_arguments.delta": "function_call",
+    "response.custom_tool_call_input.delta": "custom_tool_call",
+    "response.reasoning_summary_text.delta": "reasoning",
+    "response.reasoning_text.delta": "reasoning",
+}
+_SILENT = frozenset(
+    {
+        "response.created",
+        "response.queued",
+        "response.in_progress",
+        "response.content_part.added",
+        "response.reasoning_summary_part.added",
+        "response.reasoning_summary_part.done",
+        *[f"response.{IMAGE}.{state}" for state in IMAGE_EVENTS],
+        *STREAM_EVENTS,
+        *PROGRESS,
+        # How far a search is: its item comes whole.
+        "response.web_search_call.in_progress",
+        "response.web_search_call.searching",
+        "response.web_search_call.completed",
+    }
+)
+_ADDED, _ENDED = "response.output_item.added", "response.output_item.done"
+_TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_KNOWN = _TERMINAL | _SILENT | {*_KINDS, *DONE, _ADDED, _ENDED, ANNOTATION, PART_DONE, "error"}
+
+
+class StreamReader(FrameReader):
+    """Wire events in, canon's events out."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        refrain = Refrain((b'"delta":',), counter=b'"sequence_number":', **OBFUSCATED)
+        super().__init__(Splitter(wire.NAME), refrain, keeps_count=True)
+        self._crossing = crossing
+        self._teller = Teller(crossing)
+        self._active: Item | None = None
+        self._waiting: dict[int, Item] = {}
+        self._done: set[int] = set()
+        self._names: set[bytes] = set()  # the ids of items that are done
+        self._moved: dict[int, int] = {}  # numbers that stand for another item by now
+        self._later: list[Part] = []
+        self._odd = b""  # a whole answer in place of the events
+        self._echo = b""  # the response in the first event, until the second has come
+        self._started = False
+        self._over = False
+        self._noted: set[str] = set()
+
+    def close(self) -> list[Event]:
+        events: list[Event] = []
+        self.settle()
+        for name, data in self._frames.close():
+            self._frame(name, data, events)
+        if not self._over:
+            self._over = True
+            events.extend(self._instead())
+        return events
+
+    def _instead(self) -> list[Event]:
+        """What came in place of the rest of the stream."""
+        stray = self._frames.stray or self._odd
+        found = told_whole(stray, read_response, self._crossing) if not self._started else []
+        return found or [broken_off(stray, lambda error: fault_from(error, 0, {}))]
+
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        if self._over or data[:6] == b"[DONE]":
+            return False
+        if self._echo and self._echoed(data):
+            return False
+        try:
+            unknown: Unknown = {}
+            try:
+                decode = _DECODERS.get(name, _strict)
+                event = decode(data)
+                if decode is not _strict and event.type.encode() != name:
+                    event = _strict(data)  # it is not what it is called
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                event, unknown, _ = wire.EVENT.admit(decodable_frame(data, self._crossing))
+                if not (event.type or name or self._started):
+                    self._odd = data
+                    return False
+                self._note(event.type, unknown)
+            active = self._active
+            if active is not None and active.goes_on(event):
+                active.count += len(event.delta)
+                active.pieces.append(event.delta)
+                events.append(PartDelta(active.index, event.delta))
+                return not unknown
+            event.type = event.type or name.decode("utf-8", "replace")
+            if not self._started and not unknown:
+                self._echo = data.partition(_RESPONSE)[2]
+            before = len(events)
+            self._event(event, events)
+            active = self._active
+            if active is not None and active.goes_on(event) and not unknown:
+                return begun(events, before) or (len(events) == before + 1 and type(events[-1]) is PartDelta)
+        except WireError as error:
+            self._over = True
+            events.append(Fault("upstream_bad", f"the upstream sent a broken frame: {error}", 502))
+        return False
+
+    def _echoed(self, data: bytes) -> bool:
+        """Whether the second event says what the first did, once more."""
+        head, _, response = data.partition(_RESPONSE)
+        again = response == self._echo and _IN_PROGRESS(head) is not None
+        self._echo = b""
+        return again
+
+    def _catch_up(self, said: list[str], last: bytes) -> None:
+        if self._active is not None:
+            self._active.count += sum(map(len, said))
+            self._active.pieces += said
+
+    def _event(self, event: wire.StreamEvent, events: list[Event]) -> None:
+        """Any event but one more piece of the open text."""
+        if event.type == "error" or (not event.type and event.error and not said_nothing(event.error)):
+            self._fault(event, events)
+            return
+        if not self._started:
+            self._start(event, events)
+        if self._moved or event.type == _ADDED:
+            event.output_index = self._place(event)
+        if event.type not in _KINDS:
+            self._other(event, events)
+        elif self._active is not None and self._active.place == event.output_index:
+            self._teller.delta(self._active, event, events)
+        else:
+            self._elsewhere(event, events)
+
+    def _place(self, event: wire.StreamEvent) -> int:
+        """Where the item of an event stands. Hosts give one number to several: a new item under the number of one that
+        is done gets the next that is free."""
+        place = self._moved.get(event.output_index, event.output_index)
+        if event.type == _ADDED and place in self._done and event.item:
+            name = bytes(_admitted(event.item)[0].id)
+            if name and name not in self._names:
+                place = self._moved[event.output_index] = max(self._done) + 1
+        return place
+
+    def _start(self, event: wire.StreamEvent, events: list[Event]) -> None:
+        self._started = True
+        if not event.response:
+            events.append(Start())
+            return
+        answer: Any = event.response
+        if isinstance(answer, Raw):
+            answer = wire.answer_head(answer)
+        created = int(answer.created_at) if answer.created_at is not None else None
+        self._teller.id = answer.id or ""
+        events.append(Start(self._teller.id, answer.model or "", created))
+
+    def _other(self, event: wire.StreamEvent, events: list[Event]) -> None:
+        kind = event.type
+        place = event.output_index
+        if kind == _ADDED:
+            self._added(place, _admitted(event.item)[0] if event.item else wire.Item(), events)
+        elif kind == _ENDED or kind in DONE or kind in (PART_DONE, ANNOTATION):
+            active = self._active
+            if active is None or active.place != place:
+                self._elsewhere(event, events)
+            elif kind == _ENDED:
+                self._finish_item(active, event.item, events)
+                self._go_on(events)
+            else:
+                self._teller.inside(active, event, events)
+        elif kind in _TERMINAL:
+            self._terminal(event, events)
+        elif kind not in _SILENT:
+            self._crossing.lose("event.dropped", (), kind)
+
+    def _added(self, place: int, item: wire.Item, events: list[Event]) -> None:
+        if item.type not in _STREAMED or place in self._done:
+            return
+        opened = Item(place, item)
+        if self._active is None:
+            self._begin_item(opened, events)
+        else:
+            self._waiting[place] = opened
+
+    def _elsewhere(self, event: wire.StreamEvent, events: list[Event]) -> None:
+        """An event for an item that is not the one being told: it waits, is whole by itself, or was never announced."""
+        place = event.output_index
+        if place in self._done:
+            return
+        waiting = self._waiting.get(place)
+        if waiting is not None:
+            waiting.queue.append(event)
+            return
+        if event.type == _ENDED:
+            item, parts = self._read_item(place, event.item)
+            if item.type in _STREAMED and self._active is not None:
+                self._added(place, item, events)
+                self._waiting[place].queue.append(event)
+                return
+            self._done.add(place)
+            if self._active is not None:
+                self._later.extend(parts)
+            else:
+                self._teller.tell(parts, events)
+        elif event.type in _KINDS:
+            self._added(place, wire.Item(_KINDS[event.type], "assistant"), events)
+            if self._active is not None and self._active.place == place:
+                self._teller.delta(self._active, event, events)
+            else:
+                self._waiting[place].queue.append(event)
+
+    def _begin_item(self, item: Item, events: list[Event]) -> None:
+        self._active = item
+        wire_item = item.item
+        if wire_item.type in ("function_call", "custom_tool_call") and wire_item.name:
+            call = self._teller.parts_of(item, wire_item)[0]
+            if isinstance(call, ToolCall):
+                empty = ToolCall(call.id, call.name, "", call.custom, call.namespace, extra=call.extra, at=call.at)
+                self._teller.begin(item, empty, events)
+                if call.arguments:
+                    self._teller.say(item, call.arguments, events)
+        queue, item.queue = item.queue, []
+        for event in queue:
+            if self._active is not item:
+                break
+            if event.type in _KINDS:
+                self._teller.delta(item, event, events)
+            elif event.type == _ENDED:
+                self._finish_item(item, event.item, events)
+            else:
+                self._teller.inside(item, event, events)
+
+    def _finish_item(self, item: Item, raw: Raw | wire.Item, events: list[Event]) -> None:
+        """The item's last word: what it says beyond the deltas is told now."""
+        self._active = None
+        self._done.add(item.place)
+        parts = self._read_item(item.place, raw)[1] if raw else []
+        if item.index < 0:
+            self._teller.tell(parts[item.told :], events)
+            return
+        if len(parts) >= item.told:
+            last = parts[item.told - 1]
+            self._teller.complete(item, last, events)
+            self._teller.tell(parts[item.told :], events)
+        else:
+            events.append(PartEnd(item.index))
+
+    def _go_on(self, events: list[Event]) -> None:
+        """Nothing is open: tell what had to wait, in order."""
+        while self._active is None and (self._later or self._waiting):
+            later, self._later = self._later, []
+            self._teller.tell(later, events)
+            if self._waiting:
+                self._begin_item(self._waiting.pop(min(self._waiting)), events)
+
+    def _read_item(self, place: int, raw: Raw | wire.Item) -> tuple[wire.Item, list[Part]]:
+        parts: list[Part] = []
+        at: Path = ("output", place)
+        item, unknown = _admitted(raw, at)
+        if item.id:
+            self._names.add(bytes(item.id))
+        read_item(item, at, parts, self._crossing, unknown, self._teller.id)
+        return item, parts
+
+    def _terminal(self, event: wire.StreamEvent, events: list[Event]) -> None:
+        self._over = True
+        answer: Any = event.response
+        unknown: Unknown = {}
+        if not isinstance(answer, wire.Answer):
+            answer, unknown, _ = wire.ANSWER.admit(answer or Raw(b"{}"))
+        if event.type == "response.failed":
+            said = answer.error if answer.error and answer.error != NULL else event.error
+            error = json_text.plain(said) if said else None
+            events.append(fault_from(error if isinstance(error, dict) else {"message": "the response failed"}, 0, {}))
+            return
+        if event.type == "response.cancelled":
+            events.append(Fault("cancelled", "the response was cancelled", 499))
+            return
+        output = answer.output or []
+        while self._active is not None:
+            place = self._active.place
+            raw = json_text.raw(output[place]) if 0 <= place < len(output) else wire.NONE
+            self._finish_item(self._active, raw, events)
+            self._go_on(events)
+        for place, item in enumerate(output):
+            if place not in self._done:
+                parts: list[Part] = []
+                read_item(item, ("output", place), parts, self._crossing, unknown, self._teller.id)
+                self._teller.tell(parts, events)
+        self._drop_items(unknown)
+        stop = read_stop(answer, self._teller.seen, self._crossing)
+        usage = read_figures(answer, self._crossing, unknown)
+        events.append(Finish(stop, usage, extra=answer_extra(answer, self._crossing, unknown)))
+
+    def _drop_items(self, unknown: Unknown) -> None:
+        """Items were read when they were done; the terminal event repeats them."""
+        for path in [path for path in unknown if path[:1] == ("output",)]:
+            del unknown[path]
+
+    def _fault(self, event: wire.StreamEvent, events: list[Event]) -> None:
+        self._over = True
+        error: dict[str, object] = {}
+        if event.error and not said_nothing(event.error):
+            nested = json_text.plain(event.error)
+            error = nested if isinstance(nested, dict) else {"message": str(nested)}
+        for name in ("code", "message", "param"):
+            value = getattr(event, name)
+            if value:
+                error.setdefault(name, json_text.plain(value))
+        events.append(fault_from(error, 0, {}))
+
+    def _note(self, kind: str, unknown: Unknown) -> None:
+        """Fields of events that nobody knows are reported once for each kind of event. Those of an event that brings a
+        piece of an item stand in the item, too."""
+        if unknown and kind not in self._noted and kind in _KNOWN and kind not in PROGRESS:
+            self._noted.add(kind)
+            for path, fields in unknown.items():
+                self._crossing.keep(path, fields)
+
+
+def _admitted(item: Raw | wire.Item, at: Path = ()) -> tuple[wire.Item, Unknown]:
+    """An item that may have been decoded with its event."""
+    if isinstance(item, wire.Item):
+        return item, {}
+    value, unknown, _ = wire.ITEM.admit(item, at)
+    return value, unknown

@@ -1,0 +1,149 @@
+"""The tools that OpenRouter runs itself, as far as other dialects have them too: server tools, and plugins of old.
+
+The search for deferred tools is a field of the request, `deferred_tools`. The server tool `openrouter:tool_search`
+belongs to the Responses endpoint: Chat Completions refuses it with 400 (observed by a client in 2026), and the
+provider's Chat schema does not list it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Raw
+
+from ...canon.tools import HostedTool, Tool
+from ...codec import json_text
+from ...codec.hosted_tools import Row, kinds, location, plain_options
+from .wire import NAME
+
+PLUGINS = "plugins"
+DEFERRED_TOOLS = "deferred_tools"
+_PLUGIN = "plugin:"
+_SEARCH = {
+    "max_uses": "max_uses",
+    "max_results": "max_results",
+    "allowed_domains": "allowed_domains",
+    "blocked_domains": "excluded_domains",
+    "context_size": "search_context_size",
+}
+_FETCH = {
+    "max_uses": "max_uses",
+    "max_content_tokens": "max_content_tokens",
+    "allowed_domains": "allowed_domains",
+    "blocked_domains": "blocked_domains",
+}
+
+
+def _below(names: dict[str, str]) -> dict[str, str]:
+    return {name: f"parameters/{path}" for name, path in names.items()}
+
+
+HOSTED = (
+    Row(
+        NAME,
+        "web_search",
+        "openrouter:web_search",
+        kinds("openrouter:web_search"),
+        options={**plain_options(_below(_SEARCH)), **location("parameters/user_location")},
+        fixed={"type": "openrouter:web_search"},
+        force={"type": "openrouter:web_search"},
+        quiet=frozenset({"type"}),
+    ),
+    Row(
+        NAME,
+        "web_fetch",
+        "openrouter:web_fetch",
+        kinds("openrouter:web_fetch"),
+        options=plain_options(_below(_FETCH)),
+        fixed={"type": "openrouter:web_fetch"},
+        force={"type": "openrouter:web_fetch"},
+        quiet=frozenset({"type"}),
+    ),
+    Row(
+        NAME,
+        "tool_search",
+        DEFERRED_TOOLS,
+        kinds(DEFERRED_TOOLS),
+        options=plain_options({"max_results": "search/max_results"}),
+        # The only values of these members that OpenRouter has (SDK documentation of `DeferredToolsControl`, 2026).
+        fixed={"protocol": "v1", "profile": "portable", "search": {"type": "bm25"}, "validation": "runtime"},
+        quiet=frozenset({"type", "protocol", "profile", "validation"}),
+    ),
+    # Read, never written: the search of the Responses endpoint, the short form of OpenAI's word, and plugins.
+    Row(
+        NAME,
+        "tool_search",
+        "openrouter:tool_search",
+        kinds("openrouter:tool_search"),
+        options=plain_options({"max_results": "parameters/max_results"}),
+        quiet=frozenset({"type"}),
+    ),
+    Row(
+        NAME,
+        "web_search",
+        "web_search",
+        kinds(r"web_search(_preview)?(_\d{4}_\d\d_\d\d)?"),
+        options={**plain_options(_SEARCH), **location("user_location")},
+    ),
+    Row(
+        NAME,
+        "web_search",
+        _PLUGIN + "web",
+        kinds(_PLUGIN + "web"),
+        options={
+            **plain_options(
+                {
+                    "max_uses": "max_uses",
+                    "max_results": "max_results",
+                    "allowed_domains": "include_domains",
+                    "blocked_domains": "exclude_domains",
+                }
+            ),
+            **location("user_location"),
+        },
+        quiet=frozenset({"id", "type", "enabled"}),
+    ),
+    Row(
+        NAME,
+        "web_fetch",
+        _PLUGIN + "web-fetch",
+        kinds(_PLUGIN + "web-fetch"),
+        options=plain_options(_FETCH),
+        quiet=frozenset({"id"}),
+    ),
+)
+
+
+def take_plugins(plugins: Raw) -> tuple[list[HostedTool], Raw | None]:
+    """The plugins that search and fetch, as tools, and the field without them; None when nothing is left of it."""
+    found = json_text.plain(plugins)
+    taken: list[HostedTool] = []
+    left: list[Any] = []
+    for i, plugin in enumerate(found if isinstance(found, list) else ()):
+        if not isinstance(plugin, dict) or plugin.get("id") not in ("web", "web-fetch"):
+            left.append(plugin)
+        elif plugin.get("enabled") is not False:
+            taken.append(HostedTool(NAME, _PLUGIN + plugin["id"], json_text.raw(plugin), (PLUGINS, i)))
+    if not isinstance(found, list) or len(left) == len(found):
+        return [], plugins
+    return taken, json_text.raw(left) if left else None
+
+
+def take_deferred_search(control: Raw) -> tuple[list[HostedTool], Raw | None]:
+    """The field `deferred_tools` as a hosted tool; the field itself where the client runs the search ("custom")."""
+    value = json_text.plain(control)
+    search = value.get("search") if isinstance(value, dict) else None
+    if not isinstance(search, dict) or search.get("type") not in ("bm25", "regex"):
+        return [], control
+    return [HostedTool(NAME, DEFERRED_TOOLS, control, (DEFERRED_TOOLS,))], None
+
+
+def split_deferred_search(
+    tools: Sequence[Tool | HostedTool],
+) -> tuple[tuple[Tool | HostedTool, ...], HostedTool | None]:
+    """The tools without the search for deferred ones, and that search."""
+    for i, tool in enumerate(tools):
+        if type(tool) is HostedTool and tool.kind == DEFERRED_TOOLS:
+            return (*tools[:i], *tools[i + 1 :]), tool
+    return tuple(tools), None

@@ -1,0 +1,176 @@
+"""What hangs on parts: cache marks as OpenRouter spells them, media where it takes more than Chat does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...canon.parts import Extra, Media, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
+from ...canon.request import Request
+from ...canon.tools import Tool
+from ...canon.turns import Turn
+from ...codec import json_text
+from ...codec.media import data_url
+from ...context import Crossing
+from ..openai_chat.message import write_media
+from . import wire
+from .settings import cache_mark
+
+MARK = "cache_control"
+MOST_MARKS = 4
+"""Marks a request may have, the automatic one counted in: the limit of the Anthropic models behind it."""
+
+
+def mark_taken(extra: Extra | None) -> Extra | None:
+    """`extra` with the cache mark under this dialect's name: Chat's upstreams do not know it."""
+    if extra is None or MARK not in extra.get(wire.CHAT, {}):
+        return extra
+    rest = dict(extra[wire.CHAT])
+    mark = {MARK: rest.pop(MARK)}
+    left = {name: fields for name, fields in extra.items() if name != wire.CHAT}
+    return wire.with_own({**left, wire.CHAT: rest} if rest else left, mark)
+
+
+def report_mark(extra: Extra | None, at: Path, crossing: Crossing) -> None:
+    """What a cache mark says beyond its lifetime is lost elsewhere."""
+    mark = wire.own(extra).get(MARK)
+    if mark is not None and json_text.is_object(mark):
+        more = {name: value for name, value in json_text.fields(mark).items() if name not in ("type", "ttl")}
+        wire.report(crossing, (*at, MARK), more)
+
+
+def marks_taken(turn: Turn, crossing: Crossing) -> Turn:
+    """The turn with the cache marks of its parts under this dialect's name."""
+    return _each(turn, lambda part: _mark_taken(part, crossing))
+
+
+def _mark_taken(part: Part, crossing: Crossing) -> Part:
+    if isinstance(part, ToolResult):
+        inner = tuple([_mark_taken(one, crossing) for one in part.parts])
+        if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
+            part = msgspec.structs.replace(part, parts=inner)
+    extra = mark_taken(part.extra)
+    if extra is not part.extra:
+        report_mark(extra, part.at, crossing)
+    return part if extra is part.extra else msgspec.structs.replace(part, extra=extra)
+
+
+def marks_homed(turn: Turn) -> Turn:
+    """The turn of a document of this dialect, its own fields in Chat's name."""
+    return _each(turn, _homed)
+
+
+def _homed(part: Part) -> Part:
+    if isinstance(part, ToolResult):
+        inner = tuple([_homed(one) for one in part.parts])
+        if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
+            part = msgspec.structs.replace(part, parts=inner)
+    extra = wire.homed(part.extra)
+    return part if extra is part.extra else msgspec.structs.replace(part, extra=extra)
+
+
+def _each(turn: Turn, change: Any) -> Turn:
+    parts = tuple([change(part) for part in turn.parts])
+    if all(new is old for new, old in zip(parts, turn.parts, strict=True)):
+        return turn
+    return msgspec.structs.replace(turn, parts=parts)
+
+
+def fitted_turn(turn: Turn, crossing: Crossing) -> Turn:
+    """A turn from elsewhere with cache marks and media in the form this dialect has for them."""
+
+    def fit(part: Part) -> Part:
+        if isinstance(part, ToolResult):
+            return _fitted_result(part, crossing)
+        if isinstance(part, Media) and turn.role not in ("system", "developer"):
+            return _fitted_media(part, crossing, inside=False)
+        return part if isinstance(part, ToolCall) else _marked(part, crossing)
+
+    return _each(turn, fit)
+
+
+def capped(request: Request, crossing: Crossing) -> Request:
+    """A request from elsewhere with no more marks than are taken. The first ones go: a later mark covers all that
+    stands before it."""
+    tools = [tool for tool in request.tools if type(tool) is Tool and tool.cache is not None]
+    parts = [part for turn in request.turns for part in turn.parts if _has_mark(part)]
+    spare = len(tools) + len(parts) + (request.settings.cache is not None) - MOST_MARKS
+    if spare <= 0:
+        return request
+    marked: list[Any] = [*tools, *parts]
+    gone = {id(one): one for one in marked[:spare]}
+    for one in gone.values():
+        crossing.lose("cache.dropped", one.at, f"more than {MOST_MARKS} marks")
+    kept = tuple([_unmarked(tool) if id(tool) in gone else tool for tool in request.tools])
+    turns = [_each(turn, lambda part: _unmarked(part) if id(part) in gone else part) for turn in request.turns]
+    return msgspec.structs.replace(request, tools=kept, turns=tuple(turns))
+
+
+def _has_mark(part: Part) -> bool:
+    """Whether a part is written with a mark: a result's stands on its last text."""
+    if type(part) is ToolResult:
+        return part.cache is not None or any(inner.cache is not None for inner in part.parts)
+    return part.cache is not None and type(part) is not ToolCall and type(part) is not Reasoning
+
+
+def _unmarked(one: Any) -> Any:
+    changes: dict[str, Any] = {"cache": None}
+    if MARK in (one.extra or {}).get(wire.CHAT, {}):
+        left = {name: value for name, value in one.extra[wire.CHAT].items() if name != MARK}
+        changes["extra"] = {**one.extra, wire.CHAT: left} if left else None
+    if isinstance(one, ToolResult):
+        changes["parts"] = tuple([_unmarked(inner) if inner.cache is not None else inner for inner in one.parts])
+    return msgspec.structs.replace(one, **changes)
+
+
+def _marked(part: Part, crossing: Crossing) -> Part:
+    """The part with its cache mark in the extra, as Chat's writer puts it back."""
+    if part.cache is None:
+        return part
+    if MARK in (part.extra or {}).get(wire.CHAT, {}):
+        return msgspec.structs.replace(part, cache=None)
+    mark = json_text.raw(cache_mark(part.cache, part.at, crossing))
+    return msgspec.structs.replace(part, cache=None, extra=wire.with_chat(part.extra, {MARK: mark}))
+
+
+def _fitted_result(result: ToolResult, crossing: Crossing) -> ToolResult:
+    parts = list(result.parts)
+    changes: dict[str, Any] = {}
+    if result.cache is not None and parts:
+        changes["cache"] = None
+        if parts[-1].cache is None:
+            parts[-1] = msgspec.structs.replace(parts[-1], cache=result.cache)
+    for i, part in enumerate(parts):
+        if isinstance(part, Media) and crossing.binary != "summarise":
+            parts[i] = _fitted_media(part, crossing, inside=True)
+        elif isinstance(part, Text):
+            parts[i] = _marked(part, crossing)
+    if any(new is not old for new, old in zip(parts, result.parts, strict=True)):
+        changes["parts"] = tuple(parts)
+    return msgspec.structs.replace(result, **changes) if changes else result
+
+
+def _fitted_media(media: Media, crossing: Crossing, *, inside: bool) -> Part:
+    """Media that Chat's writer would not write here: in a result, a video, a document by its address. Written whole."""
+    written: dict[str, Any] | None = None
+    if media.kind == "video" and (media.url or media.data):
+        url = {"url": media.url or data_url(media.mime, media.data)}
+        written = {"type": "video_url", "video_url": url}
+        if media.name:
+            crossing.lose("media.name.dropped", media.at, media.name)
+    elif media.kind == "document" and media.url and not media.data:
+        if media.detail:
+            crossing.lose("media.detail.dropped", media.at, media.detail)
+        name = {"filename": media.name} if media.name else {}
+        written = {"type": "file", "file": {**name, "file_data": media.url}}
+    elif inside and not media.file:
+        written = write_media(media, crossing)
+    if written is None:
+        return _marked(media, crossing)
+    if media.seal is not None:
+        crossing.lose("seal.dropped", media.at)
+    if media.cache is not None:
+        written[MARK] = cache_mark(media.cache, media.at, crossing)
+    fields = (media.extra or {}).get(wire.CHAT, {})
+    return Opaque(wire.CHAT, str(written["type"]), json_text.raw({**fields, **written}), at=media.at)

@@ -1,0 +1,350 @@
+"""`reasoning_details`: what a model behind OpenRouter thought, with its proofs, to parts with seals and back.
+
+Each detail is one part, and its seal is the detail itself, whole: text, signature, format, id and index go back as
+they came, in their order, by whatever dialect the client speaks. A seal of another origin, shown to a client of this
+dialect, stands packed in the slot of a detail; one that hangs on a call is a detail with that call's id, which is how
+OpenRouter itself carries Gemini's signatures.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.parts import Media, Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, held_elsewhere
+from ...codec import json_text, packed_seals
+from ...codec.call_ids import hashed, short_for_chat_client
+from ...codec.custom_tools import wrap_input
+from ...codec.hosted_calls import made_elsewhere
+from ...codec.media import data_url, split_data_url
+from ...context import Crossing
+from ..openai_chat.message import marked_field
+from ..openai_chat.reasoning_details import ENCRYPTED, TEXT, Detail, listed, look, words
+from .hosted_calls import DETAIL, read_hosted
+from .wire import CHAT, NAME, own
+
+_FORMAT = "unknown"
+_OURS_ID = "dragoman-"
+_IMAGES = "images"
+_OURS = "dragoman."
+
+
+_REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+
+
+def shown_id(index: int) -> str:
+    """The id of a detail that shows the words of another's thought: without a signature it is no proof of anything."""
+    return f"{_OURS_ID}{index}"
+
+
+def unproved(detail: Detail) -> bool:
+    return detail.type == TEXT and not detail.signature and detail.id is not None and detail.id.startswith(_OURS_ID)
+
+
+def read_detail(value: Raw, at: Path) -> tuple[Part, str]:
+    """A thought, and the id of the call on which its seal belongs, if it is one that was packed for a call."""
+    found = look(value)
+    if found is None:
+        return Opaque(NAME, json_text.kind(value), value, at=at), ""
+    slot = found.data if found.type == ENCRYPTED else found.signature
+    foreign = packed_seals.foreign(slot) if slot else None
+    if foreign is not None and foreign.dialect != NAME:
+        return Reasoning(words(found), seal=foreign, at=at), (found.id or "") if found.type == ENCRYPTED else ""
+    seal = None if unproved(found) else Seal(NAME, json_text.text(value), found.type)
+    return Reasoning(words(found), seal=seal, at=at), ""
+
+
+def read_details(raw: Raw, at: Path) -> tuple[list[Part], dict[str, Seal]] | None:
+    """The parts of a message's details, and seals for its calls by id; None when it is no list."""
+    values = listed(raw)
+    if values is None:
+        return None
+    parts: list[Part] = []
+    for_calls: dict[str, Seal] = {}
+    for i, value in enumerate(values):
+        if look(value) is None:
+            parts += read_hosted(value, (*at, "reasoning_details", i))
+            continue
+        part, call_id = read_detail(value, (*at, "reasoning_details", i))
+        if call_id and part.seal is not None:
+            for_calls[call_id] = part.seal
+        else:
+            parts.append(part)
+    return parts, for_calls
+
+
+def said(parts: list[Part]) -> str:
+    """The words of all thoughts, as the field `reasoning` repeats them."""
+    return "".join([part.text for part in parts if isinstance(part, Reasoning)])
+
+
+def detail_id(call_id: str) -> str:
+    """The id of a detail with a call's seal: that of the call, as the client gets it."""
+    return short_for_chat_client(call_id) or hashed(call_id)
+
+
+def sealed_calls(parts: tuple[Part, ...], for_calls: dict[str, Seal]) -> tuple[Part, ...]:
+    """The parts with those seals on the calls they belong to; what belongs to none stays a thought of its own."""
+    if not for_calls:
+        return parts
+    left = dict(for_calls)
+    out = []
+    for part in parts:
+        if isinstance(part, ToolCall):
+            named = part.id if part.id in left else detail_id(part.id)
+            if named in left:
+                part = msgspec.structs.replace(part, seal=left.pop(named))
+        out.append(part)
+    return (*[Reasoning("", seal=seal) for seal in left.values()], *out)
+
+
+def own_thought(part: Reasoning) -> Reasoning:
+    """A thought that stood in the field `reasoning` alone: it goes back to this dialect only."""
+    if part.seal is not None and part.seal.dialect == CHAT:
+        part = msgspec.structs.replace(part, seal=None)
+    extra = part.extra or {}
+    mark = extra.get(CHAT, {})
+    rest = {name: value for name, value in extra.items() if name != CHAT}
+    return msgspec.structs.replace(part, extra={**rest, NAME: mark} if mark else part.extra)
+
+
+class Told(NamedTuple):
+    """A turn of the assistant in the fields this dialect has for it."""
+
+    parts: tuple[Part, ...]
+    """What Chat's writer writes."""
+    details: list[Any]
+    images: list[Any]
+    thought: str
+    """The words of the details."""
+    reasoning: str = ""
+    """In a request: thoughts of others, whose words can stand in the field `reasoning` alone."""
+
+
+def tell(parts: tuple[Part, ...], crossing: Crossing, *, request: bool, mine: bool) -> Told:
+    """Thoughts, seals and images taken out of a turn. In an answer all thoughts are shown; in a request the details of
+    this dialect go back, and of other thoughts the words."""
+    told = Told((), [], [], "")
+    rest: list[Part] = []
+    thoughts: list[str] = []
+    unproved_thoughts: list[Reasoning] = []
+    for part in parts:
+        if isinstance(part, Reasoning):
+            marked = _marked(part) if mine and part.seal is None else None
+            if marked is not None:
+                rest.append(marked)
+                continue
+            if not mine:
+                _report_more(part, crossing)
+            detail = _asked(part, len(told.details), crossing, mine) if request else _shown(part, len(told.details))
+            if detail is not None:
+                if rest:
+                    crossing.lose("order.approximated", part.at)
+                told.details.append(detail)
+                thoughts.append(part.text)
+            elif request and not mine and part.text:
+                if rest:
+                    crossing.lose("order.approximated", part.at)
+                unproved_thoughts.append(part)
+        elif isinstance(part, Opaque) and part.dialect == NAME:
+            if held_elsewhere(part):
+                continue
+            if request and made_elsewhere(part):
+                crossing.lose("hosted.dropped", part.at, f"{part.kind}: OpenRouter did not make it")
+                continue
+            if part.kind == DETAIL and rest and not mine:
+                crossing.lose("order.approximated", part.at)
+            (told.images if _IMAGES in part.at else told.details).append(part.value)
+        elif isinstance(part, ToolCall):
+            rest.append(_call(part, told.details, crossing, request))
+        elif isinstance(part, Media) and _beside(part, mine):
+            told.images.append(write_image(part, crossing))
+        else:
+            if isinstance(part, Text):
+                if request and part.seal is not None and _is_entry(part.seal):
+                    told.details.append(_named_entry(part.seal, len(told.details)))
+                    part = msgspec.structs.replace(part, seal=None)
+                part = _text(part, crossing, joined=not request and not mine)
+            rest.append(part)
+        if told.images and rest and rest[-1] is part and not mine:
+            crossing.lose("order.approximated", part.at)  # images stand behind all else
+    if unproved_thoughts and (told.details or not rest or _wants_proofs(crossing)):
+        # The field repeats the details where there are any, and a message of nothing else says nothing.
+        for part in unproved_thoughts:
+            crossing.lose("reasoning.dropped", part.at)
+        unproved_thoughts = []
+    said = "\n\n".join([part.text for part in unproved_thoughts])
+    return told._replace(parts=tuple(rest), thought="".join(thoughts), reasoning=said)
+
+
+def _wants_proofs(crossing: Crossing) -> bool:
+    """Whether the model may refuse a thought without its signature: Anthropic's do ("Invalid signature in thinking
+    block" through OpenRouter: linanwx/nagobot issue 21, 2026-03)."""
+    return any(word.startswith("anthropic") for word in crossing.profile.seal_formats)
+
+
+def _beside(media: Media, mine: bool) -> bool:
+    """Whether an image of the assistant's stands beside the text: where its own client put it, else always."""
+    if media.kind != "image" or not (media.data or media.url):
+        return False
+    return not mine or _IMAGES in media.at
+
+
+def _marked(part: Reasoning) -> Reasoning | None:
+    """A thought that stood in the field `reasoning` alone, as Chat's writer puts it back there."""
+    own_fields = own(part.extra)
+    if not own_fields:
+        return None
+    homed = msgspec.structs.replace(part, extra={CHAT: own_fields})
+    return homed if marked_field(homed) else None
+
+
+def _asked(part: Reasoning, index: int, crossing: Crossing, mine: bool) -> Any:
+    """The detail to send back, None when there is none to send."""
+    seal = part.seal
+    if seal is not None and seal.dialect == NAME and seal.data.startswith(packed_seals.MARK):
+        return made(part.text, seal, index)  # the client brings it along for somebody else
+    if seal is not None and seal.dialect == NAME and seal.data:
+        detail = look(Raw(seal.data)) if json_text.is_object(seal.data) else None
+        formats = crossing.profile.seal_formats
+        if detail is None:
+            crossing.lose("seal.dropped", part.at, "it is no detail")
+        elif (not mine or crossing.gated) and formats and detail.format and not detail.format.startswith(formats):
+            crossing.lose("seal.dropped", part.at, f"of format {detail.format}, which this model does not know")
+        else:
+            return Raw(seal.data)
+        if part.text and mine:
+            crossing.lose("reasoning.dropped", part.at)
+        return None
+    if part.text and mine:
+        crossing.lose("reasoning.dropped", part.at)
+    if seal is not None and seal.data:
+        crossing.lose("seal.dropped", part.at)
+    return None
+
+
+def _shown(part: Reasoning, index: int) -> Any:
+    seal = part.seal
+    if seal is not None and seal.dialect == NAME and json_text.is_object(seal.data):
+        return Raw(seal.data)
+    return made(part.text, seal, index)
+
+
+def made(text: str, seal: Seal | None, index: int, call_id: str = "") -> dict[str, Any] | None:
+    """A detail for a thought of another origin."""
+    out: dict[str, Any]
+    if seal is not None and seal.dialect == NAME:
+        seal = packed_seals.foreign(seal.data)  # it is under its mark already
+    if text:
+        out = {"type": TEXT, "text": text, "id": shown_id(index)}
+        if seal is not None:
+            out["signature"] = packed_seals.pack(seal)
+    elif seal is not None:
+        out = {"type": ENCRYPTED, "data": packed_seals.pack(seal)}
+    else:
+        return None
+    if call_id:
+        out["id"] = call_id
+    return {**out, "format": _FORMAT, "index": index}
+
+
+def _is_entry(seal: Seal) -> bool:
+    """Whether the seal of a call or a text is an entry of this dialect (`seals/same_account.py`)."""
+    return seal.dialect == NAME and json_text.is_object(seal.data)
+
+
+def _named_entry(seal: Seal, index: int, call_id: str = "") -> dict[str, Any]:
+    """Such an entry with its place in the list and the id of its call."""
+    named = {"id": call_id} if call_id else {}
+    return {**json_text.fields(seal.data), **named, "index": index}
+
+
+def _call(call: ToolCall, details: list[Any], crossing: Crossing, request: bool) -> ToolCall:
+    """The call as Chat's writer writes it: a function, its seal among the details."""
+    seal = call.seal
+    changes: dict[str, Any] = {}
+    if seal is not None:
+        changes["seal"] = None
+        if request and _is_entry(seal):
+            details.append(_named_entry(seal, len(details), call.id))
+        elif request:
+            crossing.lose("seal.dropped", call.at)
+        else:
+            details.append(made("", seal, len(details), detail_id(call.id)))
+    if call.custom:
+        crossing.lose("call.custom.wrapped", call.at)
+        changes |= {"custom": False, "arguments": wrap_input(call.arguments)}
+    return msgspec.structs.replace(call, **changes) if changes else call
+
+
+def _text(text: Text, crossing: Crossing, *, joined: bool) -> Text:
+    """A text without its seal. Where Chat's writer joins the texts to one, what hangs on them is lost."""
+    if joined and text.extra is not None:
+        for name, value in text.extra.get(CHAT, {}).items():
+            if bytes(value) != b"null" and not name.startswith(_OURS):
+                crossing.lose("field.dropped", (*text.at, *name.split("/")))
+    if text.seal is None:
+        return text
+    crossing.lose("seal.dropped", text.at)
+    return msgspec.structs.replace(text, seal=None)
+
+
+def _report_more(thought: Reasoning, crossing: Crossing) -> None:
+    """What a host of Chat said about a thought beside its words."""
+    fields = thought.extra.get(CHAT, {}) if thought.extra is not None else {}
+    for name, value in fields.items():
+        if name.startswith(_OURS) or bytes(value) == b"null":
+            continue
+        if name == "reasoning" and thought.at[-1:] == ("reasoning_content",):
+            if json_text.plain(value) != thought.text:
+                crossing.lose("field.dropped", (*thought.at[:-1], name))
+        elif name != "thinking" or not _only_words(value):
+            crossing.lose("field.dropped", (*thought.at, *name.split("/")))
+
+
+def _only_words(thinking: Raw) -> bool:
+    found = json_text.plain(thinking)
+    return isinstance(found, str) or all(isinstance(one, dict) and one.keys() <= {"type", "text"} for one in found)
+
+
+class _Url(Struct):
+    url: str
+
+
+class _Image(Struct, forbid_unknown_fields=True):
+    type: str
+    image_url: _Url
+
+
+_image = msgspec.json.Decoder(_Image).decode
+
+
+def read_images(raw: Raw, at: Path) -> list[Part] | None:
+    """Images that an answer holds beside its text; None when it is no list."""
+    values = listed(raw)
+    if values is None:
+        return None
+    return [read_image(value, (*at, _IMAGES, i)) for i, value in enumerate(values)]
+
+
+def read_image(value: Raw, at: Path) -> Part:
+    try:
+        url = _image(value).image_url.url
+    except _REFUSED:
+        return Opaque(NAME, json_text.kind(value), value, at=at)
+    inline = split_data_url(url)
+    if inline is not None:
+        return Media("image", inline[0], inline[1], at=at)
+    return Media("image", url=url, at=at)
+
+
+def write_image(image: Media, crossing: Crossing) -> dict[str, Any]:
+    if image.seal is not None:
+        crossing.lose("seal.dropped", image.at)
+    if image.name:
+        crossing.lose("media.name.dropped", image.at, image.name)
+    if image.detail:
+        crossing.lose("media.detail.dropped", image.at, image.detail)
+    return {"type": "image_url", "image_url": {"url": image.url or data_url(image.mime, image.data)}}

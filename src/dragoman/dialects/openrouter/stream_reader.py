@@ -1,0 +1,156 @@
+"""OpenRouter streams, read: Chat's chunks with `reasoning_details`, images and errors among them.
+
+The details are read as any Chat host's (`openai_chat/reasoning_details_stream.py`), with seals of other origins in
+them. Comments are no frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Event, Fault, Finish
+from ...canon.parts import Part, Path, Seal
+from ...canon.response import Response, Usage
+from ...codec import json_text, packed_seals
+from ...codec.admit import Unknown
+from ...codec.extras import Fields, carried
+from ...context import Crossing
+from ..openai_chat.reasoning_details import ENCRYPTED, listed, look
+from ..openai_chat.reasoning_details_stream import DetailStreamReader, GrowingDetail
+from ..openai_chat.stream_reader import Answer
+from ..openai_chat.wire import Message
+from . import wire
+from .faults import fault_from
+from .hosted_calls import read_hosted
+from .reasoning_details import read_detail, read_image, unproved
+from .response import cut_stop, read_response, take_quotes, was_cut
+
+
+class StreamReader(DetailStreamReader):
+    """Chunks in, events out."""
+
+    _strict = staticmethod(msgspec.json.Decoder(wire.Chunk).decode)
+    _door = wire.CHUNK
+    _dialect = wire.NAME
+    _reads_details = True
+
+    def __init__(self, crossing: Crossing) -> None:
+        super().__init__(crossing)
+        self._told: set[tuple[Any, ...]] = set()
+        self._natives: dict[int, str] = {}  # answer -> how the provider called its end
+
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        crossing = self._crossing
+        crossing.source = wire.CHAT
+        try:
+            return super()._frame(name, data, events)
+        finally:
+            crossing.source = wire.NAME
+
+    def close(self) -> list[Event]:
+        crossing = self._crossing
+        crossing.source = wire.CHAT
+        try:
+            return super().close()
+        finally:
+            crossing.source = wire.NAME
+
+    def _read_response(self, body: bytes, crossing: Crossing) -> Response:
+        crossing.source = wire.NAME
+        try:
+            return read_response(body, crossing)
+        finally:
+            crossing.source = wire.CHAT
+
+    def _start(self, chunk: Any, events: list[Event]) -> None:
+        super()._start(chunk, events)
+        if chunk.provider is not None:
+            self._report((), {"provider": json_text.raw(chunk.provider)})
+        self._report((), carried(chunk, _METADATA))
+
+    def _figures(self, chunk: Any, unknown: Unknown) -> Usage:
+        self._report((), carried(chunk, _METADATA))
+        told = carried(chunk.usage, wire.USAGE_EXTRAS)
+        self._report(("usage",), told)
+        usage = super()._figures(chunk, unknown)
+        return msgspec.structs.replace(usage, extra=wire.with_own(usage.extra, told)) if told else usage
+
+    def _fault(self, error: dict[str, Any]) -> Fault:
+        return fault_from(error, 0, {})
+
+    def _choice(self, choice: Any, events: list[Event]) -> bool:
+        if choice.native_finish_reason is not None:
+            self._natives[choice.index] = choice.native_finish_reason
+            self._report(
+                ("choices", choice.index), {"native_finish_reason": json_text.raw(choice.native_finish_reason)}
+            )
+        delta = choice.delta
+        if delta is None or not any(_own_fields(delta)):
+            return super()._choice(choice, events)
+        answer = self._answer(choice.index)
+        images = listed(delta.images) if delta.images else None
+        self._report(("choices", choice.index, "delta"), carried(delta, wire.MESSAGE_EXTRAS))
+        super()._choice(choice, events)
+        for value in images or ():
+            self._whole(answer, read_image(value, ("choices", choice.index, "delta", "images")), events)
+        return False
+
+    def _cite(self, answer: Answer, delta: Message, events: list[Event]) -> None:
+        if delta.annotations and self._crossing.target == wire.CHAT:
+            take_quotes(delta.annotations, ("choices", answer.number, "delta", "annotations"), self._crossing)
+        super()._cite(answer, delta, events)
+
+    def _thought_origin(self) -> Seal | None:
+        return None  # the details have the seals
+
+    def _detail_seal(self, answer: Answer, detail: GrowingDetail) -> Seal | None:
+        """The whole detail; or the seal of another origin that stands packed in it."""
+        whole = detail.whole()
+        found = look(whole)
+        slot = None if found is None else found.data if found.type == ENCRYPTED else found.signature
+        packed = packed_seals.foreign(slot) if slot else None
+        if packed is not None and packed.dialect != wire.NAME:
+            return packed
+        if found is not None and unproved(found):
+            return None
+        return Seal(wire.NAME, json_text.text(whole), detail.first.type)
+
+    def _whole_detail(self, value: Raw, at: Path) -> Part | None:
+        return read_detail(value, at)[0]
+
+    def _odd_detail(self, answer: Answer, value: Raw, at: Path, events: list[Event]) -> None:
+        for use in read_hosted(value, at):
+            self._whole(answer, use, events)
+
+    def _odd_field(self, at: Path, fields: dict[str, Raw]) -> None:
+        self._report(at, fields)
+
+    def _whole(self, answer: Answer, part: Any, events: list[Event]) -> None:
+        """A part that comes in one piece; an open call is whole by then, or it never will be."""
+        self._end(answer, events)
+        self._begin(answer, "whole", part, events)
+        self._end(answer, events)
+
+    def _put_aside(self, at: Path, fields: dict[str, Raw]) -> None:
+        wire.report(self._crossing, at, fields)
+
+    def _finish(self, events: list[Event]) -> None:
+        super()._finish(events)
+        for place, event in enumerate(events):
+            if isinstance(event, Finish):
+                word = self._answers[event.answer].word
+                if was_cut(word, self._natives.get(event.answer)):
+                    events[place] = msgspec.structs.replace(event, stop=cut_stop(event.stop))
+
+    def _report(self, at: Path, fields: dict[str, Raw] | None) -> None:
+        """Each of this dialect's own fields once: a stream repeats them in every chunk."""
+        fresh = {name: value for name, value in (fields or {}).items() if (at, name) not in self._told}
+        if fresh:
+            self._told.update([(at, name) for name in fresh])
+            wire.report(self._crossing, at, fresh)
+
+
+_own_fields = wire.MESSAGE_OWN.values
+_METADATA = Fields("openrouter_metadata")

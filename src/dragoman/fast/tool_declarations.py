@@ -1,0 +1,101 @@
+"""Tool declarations, read and written once: an agent sends the same ones with every turn of a conversation.
+
+They are most of a request's bytes, so the declarations that crossed cleanly (nothing lost, renamed or kept aside) are
+remembered: by their bytes when read, by their identity when written. Measured on a 6 KB agent request: a fifth of the
+whole translation. They count to the budget of `dragoman.codec.caches`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec import Raw
+
+from ..canon.tools import HostedTool, Tool
+from ..codec import json_text
+from ..codec.caches import Memory, largest
+from ..context import Crossing, Profile
+
+Tools = tuple[Tool | HostedTool, ...]
+
+MAX_BYTES = 256 * 1024
+_ENTRY_BYTES = 1000
+"""What an entry takes besides its text."""
+
+
+class Same:
+    """A key that is equal only to itself: the tools tuples that `read` remembered are the same objects every time."""
+
+    __slots__ = ("tools",)
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    def __hash__(self) -> int:
+        return id(self.tools)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.tools is self.tools
+
+
+class ToolMemo:
+    """Remembers one dialect's declarations. Make one for each dialect and keep it."""
+
+    __slots__ = ("_dialect", "_known_read", "_known_written", "_read", "_write")
+
+    def __init__(
+        self,
+        dialect: str,
+        read: Callable[[bytes, Crossing], Tools],
+        write: Callable[[Iterable[Tool | HostedTool], Crossing], list[Any]],
+    ) -> None:
+        self._dialect = dialect
+        self._read = read
+        self._write = write
+        # What did not cross cleanly is remembered as None, and done again every time.
+        self._known_read: Memory[bytes, tuple[Tools | None]] = Memory()
+        self._known_written: Memory[tuple[Same, str, Profile, bool], tuple[Raw | None]] = Memory()
+
+    def read(self, document: Raw, crossing: Crossing) -> Tools:
+        """The tools in a request's raw `tools` value; the same tuple for the same bytes."""
+        body = bytes(document)
+        if len(body) <= MAX_BYTES and largest():
+            known = self._known_read.get(body)
+            if known is None:
+                known = (self._clean_read(body),)
+                self._known_read.put(body, known, 3 * len(body) + _ENTRY_BYTES)
+            tools = known[0]
+            if tools is not None:
+                return tools
+        return self._read(body, crossing)
+
+    def write(self, tools: Tools, crossing: Crossing) -> Any:
+        """The `tools` value to write: a list, or the remembered JSON of one."""
+        if largest():
+            key = (Same(tools), crossing.source, crossing.profile, crossing.gated)
+            known = self._known_written.get(key)
+            if known is None:
+                known = (self._clean_written(tools, crossing.source, crossing.profile, crossing.gated),)
+                size = len(known[0]) if known[0] is not None else _written_size(tools)
+                self._known_written.put(key, known, size + _ENTRY_BYTES)
+            written = known[0]
+            if written is not None:
+                return written
+        return self._write(tools, crossing)
+
+    def _clean_read(self, document: bytes) -> Tools | None:
+        crossing = Crossing(self._dialect, "")
+        tools = self._read(document, crossing)
+        return None if crossing.kept or crossing.spelled or len(crossing.losses) else tools
+
+    def _clean_written(self, tools: Tools, source: str, profile: Profile, gated: bool) -> Raw | None:
+        crossing = Crossing(source, self._dialect, profile=profile, gated=gated)
+        written = self._write(tools, crossing)
+        noted = len(crossing.losses) or crossing.renamed or crossing.custom or crossing.absent
+        return None if noted else json_text.raw(written)
+
+
+def _written_size(tools: Tools) -> int:
+    """About how many bytes the tools themselves hold: an entry keeps them alive."""
+    return sum([len(tool.schema or "") + len(tool.description) for tool in tools if type(tool) is Tool])

@@ -1,0 +1,93 @@
+"""The calls by which a Code Assist client sets up its session.
+
+With an upstream that is Code Assist they go there: its accounts and projects are what they ask for. Without one the
+gateway answers so that the client can begin: a tier, a project, no experiments, and a quota that is never used up,
+since whatever limits there are belong to the upstreams.
+
+What Gemini CLI 0.61 asks and needs: loadCodeAssist (a tier and a project, else it onboards), onboardUser (an operation,
+polled until done), fetchAdminControls, listExperiments, retrieveUserQuota (a bucket for each model that may be used),
+recordCodeAssistMetrics after every answer, and the user's settings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from ...canon.events import Fault
+from ...codec import json_text
+from ...facts import profiles
+from ...transport.http_client import Headers
+from ...transport.redaction import without_secrets
+from ..exchange.refusal import Refused
+from ..exchange.side_requests import ask
+from ..http.server import Incoming
+from ..services import Desk
+from .paths import Call
+
+PROJECT = "dragoman"
+_JSON: Headers = [("content-type", "application/json")]
+_TIER = {
+    "id": "standard-tier",
+    "name": "dragoman",
+    "description": "served by a dragoman gateway",
+    "userDefinedCloudaicompanionProject": False,
+    "isDefault": True,
+    "hasOnboardedPreviously": True,
+}
+_RESET = "2100-01-01T00:00:00Z"
+
+Answer = tuple[int, Headers, bytes]
+
+
+async def session(desk: Desk, call: Call, request: Incoming) -> Answer:
+    """The answer to a call that is neither a question to a model nor a count."""
+    upstream = next((one for one in desk.config.upstreams.values() if one.dialect == "code-assist"), None)
+    if upstream is not None:
+        segments = unquote(request.path).split("/")[1:]
+        if any(segment in ("", ".", "..") for segment in segments):
+            raise Refused(Fault("not_found", f"there is nothing at {request.path}: an address has no . or ..", 404))
+        query = without_secrets(request.query)  # the client's key is for this gateway
+        path = "/" + "/".join([quote(segment, safe=":@") for segment in segments]) + (f"?{query}" if query else "")
+        told = await ask(desk, upstream, request.method, path, request.headers, call.dialect, request.body)
+        if isinstance(told, Fault):
+            raise Refused(told)
+        return told.status, _JSON, told.body
+    return 200, _JSON, json_text.encode(_answer(desk, call.rest, _asked(request.body)))
+
+
+def _asked(body: bytes) -> dict[str, Any]:
+    try:
+        found = json_text.decode(body) if body else {}
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Refused(Fault("invalid_request", f"the body is not JSON: {error}", 400)) from None
+    return found if isinstance(found, dict) else {}
+
+
+def _answer(desk: Desk, verb: str, asked: dict[str, Any]) -> dict[str, Any]:
+    project = str(asked.get("cloudaicompanionProject") or asked.get("project") or PROJECT)
+    if verb == "loadCodeAssist":
+        return {"currentTier": _TIER, "allowedTiers": [_TIER], "cloudaicompanionProject": project}
+    if verb == "onboardUser" or verb.startswith("operations/"):
+        done = {"cloudaicompanionProject": {"id": project, "name": project, "projectNumber": "0"}}
+        name = verb if verb.startswith("operations/") else f"operations/onboard-{project}"
+        return {"name": name, "done": True, "response": done}
+    if verb == "retrieveUserQuota":
+        named = [name for name, _ in desk.routes.known()]
+        usual = [name for name in profiles.names("code-assist") if desk.routes.find(name, desk.draw)[1]]
+        buckets = [
+            {"modelId": name, "tokenType": "REQUESTS", "remainingFraction": 1, "resetTime": _RESET}
+            for name in dict.fromkeys([*usual, *named])
+        ]
+        return {"buckets": buckets}
+    if verb == "fetchAdminControls":
+        return {"adminControlsApplicable": False}
+    if verb == "listExperiments":
+        return {"experimentIds": [], "flags": []}
+    if verb in ("getCodeAssistGlobalUserSetting", "setCodeAssistGlobalUserSetting"):
+        return {"cloudaicompanionProject": project, "freeTierDataCollectionOptin": False}
+    if verb.startswith("record"):
+        return {}
+    raise Refused(Fault("not_found", f"Code Assist has no {verb!r} here", 404))

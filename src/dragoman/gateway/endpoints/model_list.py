@@ -1,0 +1,144 @@
+"""Which models there are: those that the configuration names, and those that the upstreams list.
+
+Upstreams are asked all at once, for a short time, and not again for a while. Code Assist has no list to ask for, and a
+provider's own host may fail to answer: there the names of `profiles.json` are listed. Of any other host that does not
+answer nothing is known, and no model is listed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ...codec import json_text
+from ...facts import profiles
+from ...transport.upstream import own_host
+from ..config import REHEARSAL, Upstream
+from ..exchange import upstream_address
+from ..exchange.side_requests import Told, ask
+from ..services import Desk
+from .model_list_shapes import Model
+
+SECONDS = 4.0
+FRESH = 300.0
+STALE = 30.0
+"""Seconds for which a list is good, and for which one that could not be had is not asked for again."""
+MOST = 256
+_PLACES = {
+    "anthropic": "/v1/models?limit=1000",
+    "gemini": "/v1beta/models?pageSize=1000",
+    "ollama": "/api/tags",
+    "openai-chat": "/v1/models",
+    "openai-responses": "/v1/models",
+    "openrouter": "/api/v1/models",
+}
+_LISTS = ("data", "models", "publisherModels")
+_CONTEXT = ("context_length", "inputTokenLimit", "max_input_tokens", "context_window", "max_model_len")
+_OUTPUT = ("outputTokenLimit", "max_tokens", "max_completion_tokens", "max_output_tokens")
+_REHEARSED = ("rehearsal/rules", "rehearsal/script")
+
+
+class Listing:
+    """Remembers the lists of upstreams."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], tuple[float, tuple[Model, ...]]] = {}
+
+    def forget(self) -> None:
+        self._kept.clear()
+
+    async def all(self, desk: Desk, headers: Mapping[str, str], client: str) -> list[Model]:
+        """Every model that can be named. `headers` are the client's, whose key some upstreams are asked with."""
+        asked = [(name, upstream) for name, upstream in desk.config.upstreams.items() if upstream.list_models]
+        answers = await asyncio.gather(*[self._of(desk, name, one, headers, client) for name, one in asked])
+        found = {model.name: model for answer in answers for model in answer}
+        for name, upstream in desk.routes.known():
+            found.setdefault(name, Model(name, upstream))
+        if "*" in desk.config.upstreams[REHEARSAL].models:
+            found.update({name: Model(name, REHEARSAL) for name in _REHEARSED})
+        return list(found.values())
+
+    async def one(self, desk: Desk, name: str, headers: Mapping[str, str], client: str) -> Model | None:
+        """One model, with what its upstream says about it; None when nobody serves it."""
+        _, choices = desk.routes.find(name, desk.draw) if name else (None, [])
+        if not choices:
+            return None
+        upstream = choices[0].name
+        asks = choices[0].upstream.list_models
+        for model in await self._of(desk, upstream, choices[0].upstream, headers, client) if asks else ():
+            if model.name in (name, choices[0].model, f"{upstream}/{choices[0].model}"):
+                return msgspec.structs.replace(model, name=name)
+        return Model(name, upstream)
+
+    async def _of(
+        self, desk: Desk, name: str, upstream: Upstream, headers: Mapping[str, str], client: str
+    ) -> tuple[Model, ...]:
+        own = upstream_address.client_key(headers) if upstream_address.auth(upstream) == "client" else ""
+        place = (name, hashlib.sha256(own.encode()).hexdigest() if own else "")
+        until, known = self._kept.get(place, (0.0, ()))
+        if until > desk.now():
+            return known
+        path = _PLACES.get(upstream.dialect)
+        if path is None:
+            return _from_profiles(desk, name, upstream)
+        if upstream.dialect == "gemini" and upstream.project:
+            path = "/v1beta1/publishers/google/models?pageSize=1000"
+        told = await ask(desk, upstream, "GET", path, headers, client, seconds=SECONDS)
+        good = isinstance(told, Told) and told.status == 200
+        found = _read(desk, name, upstream, told.body) if isinstance(told, Told) and good else ()
+        if not good and own_host(upstream):
+            found = _from_profiles(desk, name, upstream)
+        if len(self._kept) >= MOST:
+            self._kept.clear()
+        self._kept[place] = (desk.now() + (FRESH if good else STALE), found)
+        return found
+
+
+def _from_profiles(desk: Desk, name: str, upstream: Upstream) -> tuple[Model, ...]:
+    """The models that are known by name in the upstream's dialect."""
+    return tuple(
+        [
+            Model(_public_name(desk, name, own), name, own, output=profiles.lookup(upstream.dialect, own).most_tokens)
+            for own in profiles.names(upstream.dialect)
+        ]
+    )
+
+
+def _public_name(desk: Desk, name: str, own: str) -> str:
+    """What clients call the model `own` of the upstream `name`."""
+    _, choices = desk.routes.find(own, desk.draw)
+    straight = bool(choices) and (choices[0].name, choices[0].model) == (name, own)
+    return own if straight else f"{name}/{own}"
+
+
+def _read(desk: Desk, name: str, upstream: Upstream, body: bytes) -> tuple[Model, ...]:
+    try:
+        told = json_text.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return ()
+    lists = [told[key] for key in _LISTS if isinstance(told.get(key), list)] if isinstance(told, dict) else []
+    rows: list[Any] = lists[0] if lists else []
+    found = [_model(desk, name, upstream, row) for row in rows if isinstance(row, dict)]
+    return tuple([model for model in found if model is not None])
+
+
+def _model(desk: Desk, name: str, upstream: Upstream, row: dict[str, Any]) -> Model | None:
+    own = row.get("id") or row.get("model") or row.get("name")
+    methods = row.get("supportedGenerationMethods")
+    if not isinstance(own, str) or (isinstance(methods, list) and "generateContent" not in methods):
+        return None
+    own = own.rpartition("models/")[2] if upstream.dialect == "gemini" else own
+    title = next((row[key] for key in ("display_name", "displayName", "name") if isinstance(row.get(key), str)), own)
+    return Model(
+        _public_name(desk, name, own),
+        name,
+        title,
+        next((row[key] for key in _CONTEXT if isinstance(row.get(key), int)), None),
+        next((row[key] for key in _OUTPUT if isinstance(row.get(key), int)), None),
+        "openai-chat" if upstream.dialect == "openai-responses" else upstream.dialect,
+        row,
+    )

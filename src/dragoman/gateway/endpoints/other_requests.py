@@ -1,0 +1,144 @@
+"""Everything a client may ask that is no exchange with a model: lists, counts, kept responses, session calls."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qs
+
+import msgspec
+
+from ... import __version__
+from ...canon.events import Fault
+from ...codec import json_text
+from ...transport.http_client import Headers
+from ..exchange.child_tasks import done
+from ..exchange.previous_responses import asked as refers
+from ..exchange.previous_responses import recall
+from ..exchange.refusal import Refused, fault_reply
+from ..exchange.stored_responses import ClientStored, Stored
+from ..http.server import Incoming
+from ..identity import apart
+from ..services import Desk
+from . import code_assist_session, model_list_shapes, page, responses
+from .model_list import Listing
+from .paths import PLACES, Call, Verb, methods, nearest
+from .token_counts import count
+
+Answer = tuple[int, Headers, bytes]
+_JSON: Headers = [("content-type", "application/json")]
+_GOOGLES = ("gemini", "code-assist")
+
+
+def nothing(request: Incoming) -> Answer:
+    """The answer to a client that has lost its way: in its dialect, with the places that there are."""
+    dialect = nearest(request.path, request.headers)
+    others = [method for method in methods(request.path, request.headers) if method != request.method]
+    served = ", ".join(PLACES[dialect])
+    if others and dialect not in _GOOGLES:  # Google's hosts say 404 to a wrong method, too
+        why = f"{request.path} takes {' and '.join(others)}, not {request.method}"
+        _, headers, body = fault_reply(dialect, Fault("invalid_request", why, 405, "method_not_supported"))
+        return 405, [*headers, ("allow", ", ".join(others))], body
+    why = f"there is nothing at {request.method} {request.path}; in {dialect} this gateway serves: {served}"
+    return fault_reply(dialect, Fault("not_found", why, 404, "unknown_url"))
+
+
+def home() -> bytes:
+    """What this is, for people and for clients that only look whether somebody is there."""
+    lines = [f"dragoman {__version__} is running: a gateway between clients and models of these dialects.", ""]
+    for dialect in sorted(PLACES):
+        lines += [f"{dialect}:", *[f"  {place}" for place in PLACES[dialect]]]
+    lines += ["", "What went through lately: GET /dragoman/exchanges; for a browser: /dragoman", ""]
+    return "\n".join(lines).encode()
+
+
+class Looks:
+    """Answers such questions."""
+
+    def __init__(self, stored: Stored) -> None:
+        self._stored = stored
+        self.listing = Listing()
+        self._verbs: dict[Verb, Callable[[Desk, Call, Incoming], Awaitable[Answer]]] = {
+            "models": self._models,
+            "running": self._models,
+            "model": self._model,
+            "show": self._model,
+            "count": self._count,
+            "assist": code_assist_session.session,
+            "responses": self._responses,
+            "conversations": self._conversations,
+            "compact": self._compact,
+        }
+
+    async def answer(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+        """Raises Refused with the fault to send."""
+        known = self._verbs.get(call.verb)
+        if known is not None:
+            return await known(desk, call, request)
+        if call.verb == "version":
+            return _told({"version": __version__})
+        shown = call.rest == "page" or "text/html" in request.headers.get("accept", "")
+        if call.verb == "page" or (call.verb == "home" and shown):
+            return await done(desk.children, request.body, partial(page.answer, call.rest, request, desk.config))
+        if call.verb == "home":
+            return 200, [("content-type", "text/plain; charset=utf-8")], home()
+        return self._socket(request)
+
+    def _socket(self, request: Incoming) -> Answer:
+        """`GET /v1/responses` is how a web socket is opened; told at once that there is none, clients use HTTP."""
+        if "upgrade" not in request.headers:
+            return nothing(request)
+        fault = Fault("invalid_request", "responses are served over HTTP here, not over a web socket", 426)
+        _, headers, body = fault_reply("openai-responses", fault)
+        return 426, [*headers, ("upgrade", "HTTP/1.1"), ("connection", "upgrade")], body
+
+    async def _models(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+        found = await self.listing.all(desk, request.headers, call.dialect) if call.verb == "models" else []
+        out = model_list_shapes.listed(call.dialect, found, call.rest)
+        if "client_version" in parse_qs(request.query):
+            # Codex asks for a catalogue of another shape, which tells how to prompt each model. It has that of its own
+            # models built in; an empty one leaves it with that, a list without the field is an error to it.
+            out["models"] = []
+        return _told(out)
+
+    async def _model(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+        name = call.model
+        if call.verb == "show":
+            try:
+                asked = json_text.decode(request.body)
+            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+                asked = {}
+            name = str(asked.get("model") or asked.get("name") or "") if isinstance(asked, dict) else ""
+        found = await self.listing.one(desk, name, request.headers, call.dialect)
+        if found is None:
+            raise Refused(Fault("not_found", f"there is no model {name!r}", 404, "model_not_found"))
+        return _told(
+            model_list_shapes.shown(found)
+            if call.verb == "show"
+            else model_list_shapes.entry(call.dialect, found, call.rest)
+        )
+
+    async def _count(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+        earlier = None
+        if call.dialect == "openai-responses":
+            stored = ClientStored(self._stored, request.owner)
+            earlier = await recall(stored, request.body, refers(request.body), desk.children, apart=apart(desk.config))
+        return await count(desk, call, request.headers, request.body, desk.vault.of(request.owner), earlier)
+
+    async def _responses(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+        return await responses.responses(desk, self._seen(request), call, request)
+
+    async def _conversations(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+        return await responses.conversations(desk, self._seen(request), call, request, int(desk.now()))
+
+    async def _compact(self, desk: Desk, call: Call, request: Incoming) -> Answer:
+        return await responses.compact(desk, ClientStored(self._stored, request.owner), request)
+
+    def _seen(self, request: Incoming) -> ClientStored:
+        """What the client may look at. To go on from an entry takes the identity that it is kept for."""
+        return ClientStored(self._stored, request.owner, every=request.admin)
+
+
+def _told(value: Any) -> Answer:
+    return 200, _JSON, json_text.encode(value)

@@ -1,0 +1,219 @@
+"""The Responses endpoints beside `create`: what is kept under an id, conversations, and what only an upstream can do.
+
+What is kept here is answered here, over whatever upstream it was made. What is not may be kept by an upstream that
+speaks the dialect itself: then it is asked, and its answer goes to the client as it is. Where clients have identities
+of their own, an upstream is not asked for an id that is not kept for the client: under the gateway's key it would show
+everybody's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Fault
+from ...codec import json_text
+from ...transport.http_client import Headers
+from ..config import Config, Upstream
+from ..exchange.forwarded_headers import homeward
+from ..exchange.previous_responses import asked, chain, recall, with_answer, with_id
+from ..exchange.refusal import Refused
+from ..exchange.side_requests import ask
+from ..exchange.stored_responses import ClientStored, Conversation, Kept
+from ..exchange.upstream_address import auth
+from ..http.server import Incoming
+from ..identity import apart
+from ..services import Desk
+from .paths import Call
+
+_NATIVE = "openai-responses"
+_JSON: Headers = [("content-type", "application/json")]
+_RESPONSE = frozenset({("GET", ""), ("DELETE", ""), ("POST", "cancel"), ("GET", "input_items")})
+"""What clients may do with a response."""
+PAGE = 20
+LARGEST_PAGE = 100
+COMPACTING = 600.0
+"""Seconds for a compaction, which is an answer of a model."""
+
+Answer = tuple[int, Headers, bytes]
+
+
+async def responses(desk: Desk, stored: ClientStored, call: Call, request: Incoming) -> Answer:
+    """`/v1/responses/ID`, with GET, DELETE, `cancel` and `input_items`."""
+    name, _, rest = call.rest.partition("/")
+    kept = await stored.get(name)
+    what = (request.method, rest)
+    if not name:
+        raise Refused(Fault("not_found", "a response is named by its id: /v1/responses/ID", 404))
+    if what not in _RESPONSE:
+        raise Refused(Fault("not_found", f"there is nothing at {request.method} {request.path}", 404))
+    if not isinstance(kept, Kept):
+        missing = f"no response {name!r} is kept"
+        return await _elsewhere(desk, request, _askable(desk.config, request), missing, f"/v1/responses/{_path(call)}")
+    holder = desk.config.upstreams.get(kept.upstream)
+    if holder is not None and holder.dialect == _NATIVE:  # it may have gone on there, in the background
+        if what == ("DELETE", ""):
+            await stored.drop(kept)
+        found = await _elsewhere(desk, request, holder, "", f"/v1/responses/{_path(call)}")
+        if what == ("GET", "") and found[0] == 200:
+            await stored.put(with_answer(kept, found[2]))
+        return found
+    if what == ("GET", ""):
+        if parse_qs(request.query).get("stream") == ["true"]:
+            raise Refused(Fault("invalid_request", "only a response in the background can be streamed again", 400))
+        return 200, _JSON, kept.response
+    if what == ("DELETE", ""):
+        await stored.drop(kept)
+        return _answer({"id": name, "object": "response", "deleted": True})
+    if what == ("POST", "cancel"):
+        why = f"the response {name!r} was not asked for in the background: there is nothing to cancel"
+        raise Refused(Fault("invalid_request", why, 400))
+    before, _ = await chain(stored, kept.previous) if kept.previous else ((), "")
+    items = [*(before or ()), *kept.input]
+    return _answer(_page([with_id(item, f"{name}_{i}") for i, item in enumerate(items)], request.query))
+
+
+async def compact(desk: Desk, stored: ClientStored, request: Incoming) -> Answer:
+    """`/v1/responses/compact`: sealed by whoever compacts, so only an upstream of the dialect can."""
+    fields = _fields(request.body)
+    model = json_text.plain(fields["model"]) if "model" in fields else ""
+    _, choices = desk.routes.find(model, desk.draw) if isinstance(model, str) and model else (None, [])
+    for choice in choices:
+        if choice.upstream.dialect == _NATIVE:
+            earlier = await recall(stored, request.body, asked(request.body), desk.children, apart=apart(desk.config))
+            body = _fields(earlier.body_for(choice)) if earlier is not None else fields
+            request.body = json_text.encode({**body, "model": choice.model})
+            return await _elsewhere(desk, request, choice.upstream, "", "/v1/responses/compact", COMPACTING)
+    why = f"the upstream of {model!r} does not compact conversations; only those that speak {_NATIVE} do"
+    raise Refused(Fault("not_found", why, 404, "unsupported_value", "model"))
+
+
+async def conversations(desk: Desk, stored: ClientStored, call: Call, request: Incoming, now: int) -> Answer:
+    """`/v1/conversations`, one of them, and its items."""
+    name, _, rest = call.rest.partition("/")
+    method = request.method
+    if not name:
+        if method != "POST":
+            raise Refused(Fault("not_found", "a conversation is named by its id: /v1/conversations/ID", 404))
+        fields = _fields(request.body) if request.body else {}
+        name = f"conv_{os.urandom(16).hex()}"
+        metadata = fields.get("metadata", json_text.raw({})).copy()
+        talk = Conversation(name, stored.owner, now, metadata, _new(name, fields, "items"))
+        await stored.put(talk)
+        return _answer(_shown(talk))
+    part, _, item = rest.partition("/")
+    if part not in ("", "items") or "/" in item:
+        raise Refused(Fault("not_found", f"there is nothing at {request.path}", 404))
+    found = await stored.get(name)
+    if not isinstance(found, Conversation):
+        missing, place = f"no conversation {name!r} is kept", f"/v1/conversations/{_path(call)}"
+        return await _elsewhere(desk, request, _askable(desk.config, request), missing, place)
+    if part:
+        return await _items(stored, found, request, item)
+    if method == "DELETE":
+        await stored.drop(found)
+        return _answer({"id": name, "object": "conversation.deleted", "deleted": True})
+    if method == "POST":
+        fields = _fields(request.body)
+        found = msgspec.structs.replace(found, metadata=fields.get("metadata", found.metadata).copy())
+        await stored.put(found)
+    return _answer(_shown(found))
+
+
+async def _items(stored: ClientStored, talk: Conversation, request: Incoming, name: str) -> Answer:
+    if not name and request.method == "POST":
+        more = _new(talk.id, _fields(request.body), "items")
+        await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *more)))
+        return _answer(_page(list(more), f"order=asc&limit={LARGEST_PAGE}"))
+    if not name:
+        return _answer(_page(list(talk.items), request.query))
+    found = next((item for item in talk.items if _id(item) == name), None)
+    if found is None:
+        raise Refused(Fault("not_found", f"there is no item {name!r} in {talk.id}", 404))
+    if request.method == "DELETE":
+        talk = msgspec.structs.replace(talk, items=tuple([item for item in talk.items if _id(item) != name]))
+        await stored.put(talk)
+        return _answer(_shown(talk))
+    return 200, _JSON, bytes(found)
+
+
+def _new(name: str, fields: Mapping[str, Raw], key: str) -> tuple[Raw, ...]:
+    """The items that a request brings, each with an id."""
+    known = asked(json_text.encode({"input": fields.get(key)}))
+    if known.unreadable or not all(json_text.is_object(item) for item in known.items):
+        raise Refused(Fault("invalid_request", f"{key} is not a list of items", 400, param=key))
+    return tuple([with_id(item, f"x_{os.urandom(16).hex()}").copy() for item in known.items])
+
+
+def _id(item: Raw) -> Any:
+    return json_text.plain(json_text.fields(item)["id"])
+
+
+def _shown(talk: Conversation) -> dict[str, Any]:
+    return {"id": talk.id, "object": "conversation", "created_at": talk.created, "metadata": talk.metadata}
+
+
+def _page(items: list[Raw], query: str) -> dict[str, Any]:
+    """A page of items as the query wants it: newest first unless it says otherwise."""
+    wanted = {name: values[-1] for name, values in parse_qs(query).items()}
+    if wanted.get("order", "desc") == "desc":
+        items = items[::-1]
+    names = [_id(item) for item in items]
+    start = names.index(wanted["after"]) + 1 if wanted.get("after") in names else 0
+    limit = wanted.get("limit", "")
+    size = min(max(int(limit), 1), LARGEST_PAGE) if limit.isascii() and limit.isdigit() else PAGE
+    page = items[start : start + size]
+    return {
+        "object": "list",
+        "data": page,
+        "first_id": _id(page[0]) if page else None,
+        "last_id": _id(page[-1]) if page else None,
+        "has_more": start + size < len(items),
+    }
+
+
+def _fields(body: bytes) -> dict[str, Raw]:
+    try:
+        return json_text.fields(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Refused(Fault("invalid_request", f"the body is not a JSON object: {error}", 400)) from None
+
+
+def _answer(value: Any) -> Answer:
+    return 200, _JSON, json_text.encode(value)
+
+
+def _askable(config: Config, request: Incoming) -> Upstream | None:
+    """The upstream that is asked for an id which is not kept for the client; None where that may be somebody else's."""
+    native = [upstream for upstream in config.upstreams.values() if upstream.dialect == _NATIVE]
+    if apart(config) and not request.admin:
+        native = [upstream for upstream in native if auth(upstream) == "client"]
+    return native[0] if native else None
+
+
+def _path(call: Call) -> str:
+    """What the address names behind `responses/` or `conversations/`, for an upstream's address."""
+    names = call.rest.split("/")
+    if any(name in ("", ".", "..") for name in names):
+        raise Refused(Fault("not_found", "an id is neither empty nor . or ..", 404))
+    return "/".join([quote(name, safe="") for name in names])
+
+
+async def _elsewhere(
+    desk: Desk, request: Incoming, upstream: Upstream | None, missing: str, path: str, seconds: float = 30.0
+) -> Answer:
+    """The answer of an upstream that speaks the dialect; when there is none, that the thing is missing."""
+    if upstream is None:
+        raise Refused(Fault("not_found", f"{missing}; what was asked with store false is not", 404))
+    place = f"{path}?{request.query}" if request.query else path
+    told = await ask(desk, upstream, request.method, place, request.headers, _NATIVE, request.body, seconds)
+    if isinstance(told, Fault):
+        raise Refused(told)
+    called, own = request.headers.get("x-request-id", ""), [("content-type", "application/json")]
+    headers = desk.redactor.headers(homeward(_NATIVE, _NATIVE, told.headers, called, own))
+    return told.status, [(name, value) for name, value in headers if value], told.body

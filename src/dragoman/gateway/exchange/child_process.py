@@ -1,0 +1,337 @@
+"""Work that takes long, in a process of its own: the event loop goes on, and `/healthz` answers meanwhile.
+
+A thread would not do. It shares the interpreter's lock, and one decoding of 37 MB holds that lock to its end. A forked
+child has everything that the gateway knows without a copy, costs a few milliseconds, and is gone with its result. So
+nothing runs, and nothing is paid, before the first large document comes.
+
+A child may take so much memory and no more (on Linux, which bounds it). A document that needs more is refused. When
+whoever waits for the result leaves, the child is ended at once. There are as many children as cores at most; further
+work waits for its turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import io
+import os
+import pickle
+import signal
+import traceback
+import warnings
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ...errors import DragomanError
+from ...seals.vault import Vault
+from ...transport.body_joining import LARGE as LARGE_BODY
+from ...transport.body_joining import join_pieces
+from .refusal import Refused
+
+T = TypeVar("T")
+
+LARGE = 2 * 1024 * 1024
+"""Longer documents are translated in a child: one of 2 MB takes about 80 milliseconds."""
+SMALL = 48 * 1024
+"""Shorter ones are not, whatever is in them."""
+DENSE = 12_000
+"""Objects and arrays in a document: each may become a part, which takes up to 6 microseconds and 600 bytes."""
+STRINGS = 120_000
+"""Quotation marks in a document."""
+NICE = 5
+"""Children give way to the event loop where cores are scarce."""
+_READ = 1024 * 1024
+_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT)
+
+
+def takes_long(document: bytes) -> bool:
+    """Whether translating a document would hold up the event loop, as far as a glance tells."""
+    size = len(document)
+    if size <= SMALL:
+        return False
+    if size > LARGE:
+        return True
+    return document.count(b"{") + document.count(b"[") > DENSE or document.count(b'"') > STRINGS
+
+
+class OutOfMemory(Exception):
+    """The work needs more memory than it may take."""
+
+
+class ChildDied(Exception):
+    """The child ended without a result."""
+
+
+class ChildFailed(Exception):
+    """A mistake of ours in the child. The text is its traceback."""
+
+
+class ChildProcesses:
+    """Runs work in children, a few at a time."""
+
+    def __init__(self, memory: int, most: int = 0) -> None:
+        """`memory`: bytes that one child may take. `most`: children at a time; 0: as many as there are cores."""
+        self.memory = memory
+        self._turns = asyncio.Semaphore(most or len(_cores()))
+        self._alive: set[int] = set()
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """The result of `work`, done in a child. The result must be one that can be pickled.
+
+        What `work` raises is raised here, if it is a DragomanError, Refused or RecursionError. Else OutOfMemory,
+        ChildDied or ChildFailed is raised.
+        """
+        async with self._turns:
+            pieces = await self._written(work)
+        try:
+            kind, value = await _read_outcome(pieces)
+        except (pickle.UnpicklingError, EOFError):
+            raise ChildDied from None  # in the middle of what it had to write
+        if kind == "result":
+            result: T = value
+            return result
+        if kind == "memory":
+            raise OutOfMemory
+        if kind == "nested":
+            raise RecursionError("the document is nested too deeply")
+        if kind == "error":
+            raise _rebuilt(*value)
+        raise ChildFailed(value)
+
+    async def _written(self, work: Callable[[], Any]) -> list[bytes]:
+        """The pieces that the child writes until it ends."""
+        loop = asyncio.get_running_loop()
+        reading, writing = os.pipe()
+        try:
+            with warnings.catch_warnings():  # of threads that a child might wait for: it never does
+                warnings.simplefilter("ignore", DeprecationWarning)
+                pid = os.fork()
+        except OSError:
+            os.close(reading)
+            os.close(writing)
+            raise ChildDied from None
+        if not pid:
+            _work(work, writing, self.memory)
+        os.close(writing)
+        os.set_blocking(reading, False)
+        self._alive.add(pid)
+        pieces: list[bytes] = []
+        over = loop.create_future()
+
+        def readable() -> None:
+            try:
+                piece = os.read(reading, _READ)
+            except BlockingIOError:
+                return
+            if piece:
+                pieces.append(piece)
+            elif not over.done():
+                over.set_result(None)
+
+        loop.add_reader(reading, readable)
+        try:
+            await over
+        except asyncio.CancelledError:
+            _kill(pid)
+            self._reap(pid, loop)
+            raise
+        finally:
+            loop.remove_reader(reading)
+            os.close(reading)
+        if pieces:
+            self._reap(pid, loop)
+            return pieces
+        status = await self._status(pid)
+        # Out of memory, C extensions do not always find their way back to an exception.
+        raise OutOfMemory if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _CRASHES else ChildDied
+
+    async def _status(self, pid: int) -> int:
+        """How a child has ended."""
+        status = 0
+        with suppress(ChildProcessError):
+            while (found := os.waitpid(pid, os.WNOHANG))[0] == 0:
+                await asyncio.sleep(0.002)
+            status = found[1]
+        self._alive.discard(pid)
+        return status
+
+    def _reap(self, pid: int, loop: asyncio.AbstractEventLoop) -> None:
+        """Take note that a child has ended; it may need a moment to give its memory back."""
+        with suppress(ChildProcessError):
+            if os.waitpid(pid, os.WNOHANG)[0] == 0:
+                loop.call_later(0.02, self._reap, pid, loop)
+                return
+        self._alive.discard(pid)
+
+    def close(self) -> None:
+        """End all children."""
+        for pid in tuple(self._alive):
+            _kill(pid)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+        self._alive.clear()
+
+
+def _cores() -> set[int]:
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+# How an outcome goes from the child to the gateway: its pickle, and then each large body as it is, so that the event
+# loop need not stand still for a copy. The length of each stands before it.
+
+_LENGTH = 8
+
+
+class _Pickler(pickle.Pickler):
+    """Leaves large bodies out."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, 5)
+        self.bodies: list[bytes] = []
+
+    def persistent_id(self, value: Any) -> int | None:
+        if type(value) is not bytes or len(value) <= LARGE_BODY:
+            return None
+        self.bodies.append(value)
+        return len(self.bodies) - 1
+
+
+class _Unpickler(pickle.Unpickler):
+    """Puts them in again."""
+
+    def __init__(self, data: bytes, bodies: list[bytes]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._bodies = bodies
+
+    def persistent_load(self, place: int) -> bytes:
+        if place >= len(self._bodies):
+            raise EOFError
+        return self._bodies[place]
+
+
+def _outcome_pieces(value: Any) -> list[bytes]:
+    """An outcome as it is written."""
+    file = io.BytesIO()
+    pickler = _Pickler(file)
+    pickler.dump(value)
+    return [piece for data in (file.getvalue(), *pickler.bodies) for piece in (len(data).to_bytes(_LENGTH), data)]
+
+
+async def _read_outcome(pieces: list[bytes]) -> Any:
+    """The outcome in what was written. Raises EOFError where that is not whole."""
+    left = deque(pieces)
+    pieces.clear()
+    found: list[bytes] = []
+    while left:
+        size = int.from_bytes(b"".join(_cut(left, _LENGTH)))
+        found.append(await join_pieces(_cut(left, size)))
+    gc.disable()  # it would look through what is being made, again and again
+    try:
+        return _Unpickler(found[0], found[1:]).load()
+    finally:
+        gc.enable()
+
+
+def _cut(pieces: deque[bytes], size: int) -> list[bytes]:
+    """The first so many bytes, which are taken off."""
+    found: list[bytes] = []
+    while size:
+        if not pieces:
+            raise EOFError
+        piece = pieces.popleft()
+        if len(piece) > size:
+            pieces.appendleft(piece[size:])
+            piece = piece[:size]
+        found.append(piece)
+        size -= len(piece)
+    return found
+
+
+# In the child.
+
+_NO_MEMORY = _outcome_pieces(("memory", None))
+
+
+def _work(work: Callable[[], Any], writing: int, memory: int) -> None:
+    """Do the work, write what came of it, and end. Nothing of the gateway is touched: no loop, no connection."""
+    status = 1
+    try:
+        gc.disable()
+        os.nice(NICE)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        # A connection that the gateway closes must not stay open because a child has it too.
+        os.closerange(3, writing)
+        os.closerange(writing + 1, 65_536)
+        _bound(memory)
+        with open(writing, "wb", buffering=0) as out:
+            for piece in _outcome(work):
+                left = memoryview(piece)
+                while left:
+                    left = left[out.write(left) :]
+        status = 0
+    except MemoryError:
+        os.write(writing, b"".join(_NO_MEMORY))  # made before: there may be no room for anything now
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _outcome(work: Callable[[], Any]) -> list[bytes]:
+    try:
+        return _outcome_pieces(("result", work()))
+    except MemoryError:
+        return _NO_MEMORY
+    except RecursionError:
+        return _outcome_pieces(("nested", None))
+    except (DragomanError, Refused) as error:
+        return _outcome_pieces(("error", (type(error), error.args, error.__dict__)))
+    except Exception:  # noqa: BLE001 told to whoever waits, with its traceback
+        return _outcome_pieces(("failed", traceback.format_exc()))
+
+
+def _rebuilt(kind: type[Exception], args: tuple[Any, ...], fields: dict[str, Any]) -> Exception:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
+
+
+def _bound(memory: int) -> None:
+    """Take so many bytes more than are taken now, and no more."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return  # no Linux: the bound on the size of documents has to do
+    import resource
+
+    most = pages * resource.getpagesize() + memory
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard == resource.RLIM_INFINITY or most < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+class NotedVault:
+    """A vault in the child: it knows what the gateway's knows, and notes what is put, for the gateway to put."""
+
+    def __init__(self, inner: Vault) -> None:
+        self._inner = inner
+        self.put_here: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self.put_here.get(key) or self._inner.get(key)
+
+    def put(self, key: str, value: str) -> None:
+        self.put_here[key] = value
+
+    def filled(self) -> NotedVault:
+        return self

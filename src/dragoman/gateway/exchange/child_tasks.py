@@ -1,0 +1,140 @@
+"""The long pieces of an exchange's work, each as a function whose result is small enough to come back from a child.
+
+A request of many megabytes comes back as the bytes to send and what the way back needs of it: the ids of its calls, the
+texts that its vault's keys are made of, its tools and settings. Not its results and media, which are most of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from ...canon.events import Fault
+from ...canon.losses import Loss
+from ...canon.parts import Text, ToolCall
+from ...canon.turns import Role, Turn
+from ...dialects import get
+from ...fast.envelope import leading
+from ...seals.conversation_digest import Conversation, History
+from ...translate.result import Translation
+from .child_process import ChildDied, ChildProcesses, OutOfMemory, takes_long
+from .refusal import Refused
+
+T = TypeVar("T")
+
+MAX_LOSSES = 2000
+"""Losses of one translation that come back one by one; those beyond are counted by their codes."""
+
+
+async def in_child(children: ChildProcesses, work: Callable[[], T]) -> T:
+    """The result of work that would hold up everybody else. Raises Refused where it could not be done."""
+    try:
+        return await children.run(work)
+    except (OutOfMemory, ChildDied) as error:
+        raise _refused(error, children.memory) from None
+
+
+async def done(children: ChildProcesses, document: bytes, work: Callable[[], T]) -> T:
+    """The result of work on a document: in a child, if that would hold up everybody else."""
+    return await in_child(children, work) if takes_long(document) else work()
+
+
+def _refused(error: OutOfMemory | ChildDied, memory: int) -> Refused:
+    """The fault for work that could not be done."""
+    if isinstance(error, OutOfMemory):
+        why = f"translating this takes more than {memory} bytes of memory. "
+        why += "Send less at once, or raise bounds.translation_memory."
+        return Refused(Fault("too_large", why, 413))
+    why = "the process that translates large documents ended without a result. Ask again."
+    return Refused(Fault("overloaded", why, 503, retry_after=1.0))
+
+
+class Light(NamedTuple):
+    """A translated request on its way back from the child: few objects, however many turns it has."""
+
+    asked: Translation
+    """With the turns of the system's that the request begins with, and without its history."""
+    turns: int
+    ids: list[str]
+    """Of all calls in it."""
+    texts: bytes
+    """What the digest of the conversation is made of, packed; b"" where no seals will have to be kept."""
+
+
+def lightened(asked: Translation) -> Light:
+    """A translated request with what the way back needs, and nothing else."""
+    asked._losses = fewer(asked.losses)
+    request, history, asked.history = asked.request, asked.history, None
+    if request is None:
+        return Light(asked, 0, [], b"")
+    turns = request.turns
+    # Only answers of Responses repeat the tools.
+    tools = request.tools if asked.source == "openai-responses" else ()
+    asked.request = msgspec.structs.replace(request, turns=leading(turns), tools=tools)
+    ids = [part.id for turn in turns for part in turn.parts if type(part) is ToolCall]
+    packed = b""
+    if history is not None and get(asked.target).sealed:
+        packed = _pack([_packed(turn) for turn in history.turns])
+    return Light(asked, len(turns), ids, packed)
+
+
+def restored(light: Light) -> Translation:
+    """The same in the gateway: as many turns as there were, and the calls in one of them."""
+    asked, count, ids, texts = light
+    request = asked.request
+    if request is not None:
+        calls = Turn("assistant", tuple([ToolCall(call_id, "", "{}") for call_id in ids]))
+        empty = Turn("user", ())
+        turns = [*request.turns, calls, *[empty] * (count - len(request.turns) - 1)][:count]
+        asked.request = msgspec.structs.replace(request, turns=tuple(turns))
+        asked.history = _PackedHistory(texts) if texts else None
+    return asked
+
+
+class _PackedHistory(History):
+    """The history of a large request, unpacked only where an answer has seals to keep."""
+
+    __slots__ = ("_texts",)
+
+    def __init__(self, texts: bytes) -> None:
+        super().__init__(())
+        self._texts = texts
+
+    def conversation(self) -> Conversation:
+        found = Conversation()
+        for role, parts in _unpack(self._texts):
+            made = [Text(one[0]) if len(one) == 1 else ToolCall("", one[0], one[1]) for one in parts]
+            found.add(Turn(role, tuple(made)))
+        return found
+
+
+def _packed(turn: Turn) -> tuple[Role, list[tuple[str, ...]]]:
+    """Texts and calls of a turn, as far as they are in the digest."""
+    parts: list[tuple[str, ...]] = []
+    if turn.role in ("assistant", "user"):
+        for part in turn.parts:
+            if type(part) is ToolCall:
+                parts.append((part.name, part.arguments))
+            elif type(part) is Text and not part.refusal:
+                parts.append((part.text,))
+    return turn.role, parts
+
+
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(list[tuple[Role, list[tuple[str, ...]]]]).decode
+
+
+def fewer(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
+    """Losses, of which those beyond MAX_LOSSES are counted by their codes."""
+    if len(losses) <= MAX_LOSSES:
+        return losses
+    more = Counter([loss.code for loss in losses[MAX_LOSSES:]])
+    first = {loss.code: loss for loss in reversed(losses[MAX_LOSSES:])}
+    counted = [
+        Loss(code, first[code].effect, first[code].severity, "", f"and {count} more like it")
+        for code, count in more.items()
+    ]
+    return (*losses[:MAX_LOSSES], *counted)

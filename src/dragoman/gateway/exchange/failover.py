@@ -1,0 +1,59 @@
+"""The places of one exchange that has several: the order in which they are asked, and whose failures count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from time import monotonic
+
+from ...canon.events import Fault
+from .breaker import Breaker, Breakers, request_digest
+from .fault_table import FaultRow
+from .recent_exchanges import Try
+from .routes import Choice
+from .upstream_address import client_key
+from .upstream_key_faults import serves_nothing
+
+
+class Failover:
+    """Places that stand in for each other. A route with one place needs none: its failures count for nothing."""
+
+    def __init__(self, choices: list[Choice], breakers: Breakers, headers: Mapping[str, str], body: bytes) -> None:
+        """`headers` and `body` are those of the client's request."""
+        self._choices, self._breakers, self._headers, self._body = choices, breakers, headers, body
+        self._failed: list[tuple[Choice, Fault]] = []
+
+    @cached_property
+    def _client(self) -> str:
+        """The client: a digest of its key, so that no key is kept. Clients without one are one client."""
+        return request_digest(client_key(self._headers).encode("utf-8", "replace")).hex()
+
+    def ordered(self, tries: list[Try]) -> list[Choice]:
+        """The places in the order in which they are asked: those that rest come last. `tries` notes those."""
+        now, asked, resting = monotonic(), [], []
+        for choice in self._choices:
+            breaker = self._breakers[choice.name]
+            if breaker.unwell and not breaker.admits(choice.upstream, self._client, now):
+                resting.append(choice)
+                tries.append(Try(choice.name, choice.model, "resting", 0, _resting(choice.name, breaker, now)))
+            else:
+                asked.append(choice)
+        return asked + resting
+
+    def failed(self, choice: Choice, fault: Fault, row: FaultRow) -> None:
+        """A place has not served the request."""
+        if row.breaker == "counted":
+            self._failed.append((choice, fault))
+        elif row.breaker == "rests" and serves_nothing(fault):
+            self._breakers[choice.name].key_refused(choice.upstream, fault, monotonic())
+
+    def served(self) -> None:
+        """A place has served the request: so the failures before were those of the upstreams."""
+        for choice, fault in self._failed:
+            breaker = self._breakers[choice.name]
+            breaker.failed(choice.upstream, self._client, request_digest(self._body), fault, monotonic())
+
+
+def _resting(name: str, breaker: Breaker, now: float) -> str:
+    # Its last fault may tell of another client's request: administrators find it at /readyz.
+    return f"{name} rests for {breaker.wait(now):.0f} seconds and is asked last; /readyz tells administrators why"

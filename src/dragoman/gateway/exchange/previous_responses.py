@@ -1,0 +1,440 @@
+"""Conversations that go on: what a Responses request refers to is found again, and what is answered is kept.
+
+A request that names an earlier response or a conversation gets its turns from the store, whatever upstream serves it.
+An answer is kept before its last byte leaves, so that the next request finds it at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ...canon.events import Fault
+from ...codec import json_text
+from ...codec.surrogates.documents import fields_tolerant, without_surrogates
+from ..config import REHEARSAL
+from ..http.reply_wrapper import Wrapped
+from ..http.server import Reply
+from .child_process import LARGE, ChildProcesses
+from .child_tasks import done
+from .item_references import ids, item_fields, reference
+from .recent_exchanges import Exchange
+from .refusal import Refused
+from .routes import Choice
+from .stored_responses import ClientStored, Conversation, Kept
+from .upstream_address import auth
+
+_END = re.compile(rb"(?:\A|\n)event: response\.(?:completed|incomplete)\n(.*?)\n\n", re.DOTALL)
+_NATIVE = "openai-responses"
+_NAMED = b'"response":{"id":"'
+_ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
+_FORGOTTEN = "what was asked with store false is not, and what is old is forgotten"
+
+
+class Asked(NamedTuple):
+    """What a request says about what is kept."""
+
+    items: tuple[Raw, ...]
+    """Its own input."""
+    previous: str
+    """The response that it goes on from."""
+    talk: str
+    """The conversation that it belongs to."""
+    store: bool
+    unreadable: str = ""
+    """The field whose value is of no known kind, or BODY where the whole request is no JSON object."""
+
+
+class _Body(Struct):
+    """Values as they are written: a value of a wrong kind must not hide the others."""
+
+    input: Raw = Raw()
+    previous_response_id: Raw = Raw()
+    conversation: Raw = Raw()
+    store: Raw = Raw()
+
+
+BODY = "body"
+_NONE = (b"", b"null")
+_body = msgspec.json.Decoder(_Body).decode
+_items = msgspec.json.Decoder(list[Raw]).decode
+_string_or_null = msgspec.json.Decoder(str | None).decode
+
+
+class _Named(Struct):
+    id: str
+
+
+_conversation = msgspec.json.Decoder(str | _Named | None).decode
+
+
+def asked(body: bytes) -> Asked:
+    """What a request refers to, as far as that can be read."""
+    known = _asked(body)
+    mended = without_surrogates(body) if known.unreadable == BODY else None
+    return known if mended is None else _asked(mended)
+
+
+def _asked(body: bytes) -> Asked:
+    field = BODY
+    previous, talk, store = "", "", False
+    items: list[Raw] = []
+    try:
+        found = _body(body)
+        said = memoryview(found.input)  # a copy may be large
+        field = "input"
+        if bytes(said[:1]) == b'"':
+            items = [json_text.raw({"type": "message", "role": "user", "content": found.input})]
+        else:
+            items = _items(said) if said not in _NONE else []
+        field = "previous_response_id"
+        if bytes(found.previous_response_id) not in _NONE:
+            previous = _string_or_null(found.previous_response_id) or ""
+        field = "conversation"
+        if bytes(found.conversation) not in _NONE:
+            named = _conversation(found.conversation)
+            talk = named.id if isinstance(named, _Named) else named or ""
+        store = bytes(found.store) != b"false"
+        field = ""
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        pass  # the field says so
+    return Asked(tuple(items), previous, talk, store, field)
+
+
+class Earlier:
+    """The turns before a request's own. It is the library's resolver: what it does not know, it refuses."""
+
+    def __init__(
+        self,
+        body: bytes,
+        known: Asked,
+        named: dict[str, tuple[Raw, ...]],
+        holder: str,
+        *,
+        apart: bool,
+        holders: dict[str, str] | None = None,
+    ) -> None:
+        """`holder` is the upstream that gave the response which the request goes on from, if that response is kept for
+        this client. `apart`: clients have identities of their own, so ids are not asked for on trust. `holders` are the
+        upstreams that gave this client the items which the request refers to by their ids."""
+        self._body = body
+        self._known = known
+        self._named = named
+        self._holder = holder
+        self._apart = apart
+        self._holders = holders or {}
+
+    def __call__(self, name: str, /) -> Sequence[Mapping[str, Any]]:
+        return [json_text.plain(item) for item in self._items(name)]
+
+    def _items(self, name: str) -> tuple[Raw, ...]:
+        found = self._named.get(name)
+        if found is not None:
+            return found
+        why = f"{name!r} is not kept here: {_FORGOTTEN}"
+        if name == self._known.talk:
+            raise Refused(Fault("not_found", why, 404, "conversation_not_found", "conversation"))
+        raise Refused(Fault("invalid_request", why, 400, "previous_response_not_found", "previous_response_id"))
+
+    def body_for(self, choice: Choice) -> bytes:
+        """The request as it goes to a place: with the earlier turns in it where nobody else puts them in.
+
+        An upstream that speaks the dialect itself and gave the last answer has the turns before it. One that is asked
+        for what was never kept here may have them too; where clients have identities of their own, such an id goes
+        only to an upstream that sees the client's own key: with the gateway's key it could be anybody's.
+        """
+        native = choice.upstream.dialect == _NATIVE
+        if not native:
+            return self.whole() if choice.upstream.dialect == REHEARSAL else self._body
+        shared = self._apart and not (choice.route.client_key or auth(choice.upstream) == "client")
+        if shared and self._known.unreadable:
+            raise Refused(_unreadable(self._known.unreadable))
+        own = {self._known.previous, *self._named} if self._holder else self._named.keys()
+        names = self._names()
+        kept = all(name in own for name in names)
+        if not shared and not (names and kept):
+            return self._body
+        goes_on = kept and choice.name == self._holder
+        body = _unambiguous(self._body, self._known) if goes_on else self.whole()
+        return self._with_own_items(body, choice.name) if shared else body
+
+    def _with_own_items(self, body: bytes, upstream: str) -> bytes:
+        """The body with items that stand in it, or that the upstream gave to this client. Every field is written once:
+        of a field that stands there twice the upstream might read the other value."""
+        fields = fields_tolerant(body)
+        said = bytes(fields.get("input", b""))
+        if not said.startswith(b"["):
+            return json_text.encode(fields)
+        out: list[Any] = []
+        for item in _items(said):
+            found = item_fields(item)
+            name = reference(found) if found is not None else ""
+            holder = self._holders.get(name, "") if name else upstream
+            if not holder:
+                why = f"the item {name!r} is not kept here: {_FORGOTTEN}"
+                raise Refused(Fault("invalid_request", why, 400, "item_not_found", "input"))
+            if holder == upstream:
+                out.append(item if found is None else found)
+            elif _alone(item):  # a thought without its seal is left out, as in the turns before
+                why = f"the item {name!r} was given by another upstream, {holder!r}. Send the item itself."
+                raise Refused(Fault("invalid_request", why, 400, "item_not_found", "input"))
+        return json_text.encode({**fields, "input": out})
+
+    def _names(self) -> list[str]:
+        return [name for name in (self._known.talk, self._known.previous) if name]
+
+    def whole(self) -> bytes:
+        """The request with the earlier turns in it."""
+        if self._known.unreadable:
+            raise Refused(_unreadable(self._known.unreadable))
+        fields = fields_tolerant(self._body)
+        fields.pop("previous_response_id", None)
+        fields.pop("conversation", None)
+        before = [item for name in self._names() for item in self._items(name) if _alone(item)]
+        fields["input"] = json_text.raw([*before, *self._known.items])
+        return json_text.encode(fields)
+
+
+def _unambiguous(body: bytes, known: Asked) -> bytes:
+    """The body with each reference written once, as it was read here: of a field that stands there twice an upstream
+    might take the other one, which nobody has looked at."""
+    if not known.talk and not ambiguous(body):
+        return body
+    fields = fields_tolerant(body)
+    if known.talk:
+        fields["conversation"] = json_text.raw(known.talk)
+    return json_text.encode(fields)
+
+
+def ambiguous(body: bytes) -> bool:
+    """Whether a reference may stand in a body twice, or with escaped letters in its name."""
+    count = body.count
+    return count(b'"previous_response_id"') > 1 or count(b'"conversation"') > 1 or may_escape_letters(body)
+
+
+def may_escape_letters(body: bytes) -> bool:
+    """Whether letters of ASCII are written as escapes somewhere, as in `previous\\u005fresponse_id`."""
+    return b"\\u00" in body and _ESCAPED_ASCII.search(body) is not None
+
+
+def _unread(body: bytes) -> bool:
+    """Whether a body that refers to nothing, as it is read here, may refer to something for an upstream."""
+    doubtful = ambiguous(body)
+    if not doubtful and not any(name in body for name in (b'"previous_response_id"', b'"conversation"')):
+        return False
+    fields = fields_tolerant(body)
+    found = [bytes(fields[name]) for name in ("previous_response_id", "conversation") if name in fields]
+    return bool(found) and (doubtful or found != [b"null"] * len(found))
+
+
+def _alone(item: Raw) -> bool:
+    """Whether an item means anything to an upstream that did not write it: a thought without its seal does not."""
+    return json_text.kind(item) != "reasoning" or "encrypted_content" in json_text.fields(item)
+
+
+def _unreadable(field: str) -> Fault:
+    if field == BODY:
+        return Fault("invalid_request", "the request body is not a JSON object", 400, "invalid_json")
+    kinds = {"input": "a string or a list of items", "conversation": "a string or an object with an id"}
+    why = f"{field} is not {kinds.get(field, 'a string')}. Mend it, or leave it out."
+    return Fault("invalid_request", why, 400, "invalid_type", field)
+
+
+def may_name_items(body: bytes) -> bool:
+    """Whether a body may have items with ids, as far as a glance tells."""
+    return b'"id"' in body or may_escape_letters(body)
+
+
+async def recall(
+    stored: ClientStored, body: bytes, known: Asked, children: ChildProcesses, *, apart: bool
+) -> Earlier | None:
+    """What a request refers to; None for most, which refer to nothing. `apart`: clients have identities."""
+    if not known.talk and not known.previous:
+        if not apart:
+            return None
+        if len(body) > LARGE:
+            await asyncio.sleep(0)  # the body has just been read: others have their turn
+        if not await done(children, body, partial(_is_doubtful, body, known)):
+            return None
+    named: dict[str, tuple[Raw, ...]] = {}
+    holder = ""
+    talk = await stored.get(known.talk) if known.talk else None
+    if isinstance(talk, Conversation):
+        named[talk.id] = talk.items
+    if known.previous:
+        items, holder = await chain(stored, known.previous)
+        if items is not None:
+            named[known.previous] = items
+    holders: dict[str, str] = {}
+    if apart:
+        for item in (*known.items, *[one for some in named.values() for one in some]):
+            found = item_fields(item)
+            name = reference(found) if found is not None else ""
+            if name:
+                holders[name] = await stored.holder(name)
+    return Earlier(body, known, named, holder, apart=apart, holders=holders)
+
+
+def _is_doubtful(body: bytes, known: Asked) -> bool:
+    """Whether a body that goes on from nothing, as it is read here, may refer to something at an upstream."""
+    return bool(known.unreadable) or may_name_items(body) or _unread(body)
+
+
+async def chain(stored: ClientStored, name: str) -> tuple[tuple[Raw, ...] | None, str]:
+    """All items up to a response, its own included, and who answered; None when one of them is forgotten."""
+    pieces: list[tuple[Raw, ...]] = []
+    seen: set[str] = set()
+    holder = ""
+    while name and name not in seen:  # an upstream may give one name twice
+        seen.add(name)
+        found = await stored.get(name)
+        if not isinstance(found, Kept):
+            return None, holder
+        holder = holder or found.upstream
+        pieces.append(found.input + output(found.response))
+        name = found.previous
+    return tuple([item for piece in reversed(pieces) for item in piece]), holder
+
+
+class _Output(Struct):
+    id: str = ""
+    output: list[Raw] = []
+
+
+def with_answer(kept: Kept, response: bytes) -> Kept:
+    """A kept response as its upstream gives it now: one in the background has its output later."""
+    try:
+        found = msgspec.json.decode(response, type=_Output)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return kept
+    if found.id != kept.id:
+        return kept
+    return msgspec.structs.replace(kept, response=response, item_ids=ids(found.output))
+
+
+def output(response: bytes) -> tuple[Raw, ...]:
+    """The items of an answer."""
+    return tuple(msgspec.json.decode(response, type=_Output).output)
+
+
+class Keeping(Wrapped):
+    """A reply that is kept: its end waits until the store has it (`finish`).
+
+    Other dialects' ids may be invented or repeated, so the response gets a random id.
+    """
+
+    __slots__ = ("_end", "_exchange", "_final", "_frame", "_fresh", "_held", "_known", "_old", "_stored", "_whole")
+
+    def __init__(self, inner: Reply, exchange: Exchange, known: Asked, stored: ClientStored) -> None:
+        super().__init__(inner)
+        self._stored = stored
+        self._known = known
+        self._exchange = exchange
+        self._fresh = f"resp_{os.urandom(16).hex()}"
+        self._old = b""
+        self._final = b""  # the response, once it is there
+        self._frame = bytearray()  # of a stream, what has gone out since the last frame ended
+        self._held: list[bytes] = []
+        self._whole: list[tuple[str, str]] | None = None
+        self._end = False
+
+    @property
+    def _name(self) -> str:
+        """The response's name; "" where it keeps the one it has."""
+        return self._fresh if self._exchange.upstream_dialect != _NATIVE else ""
+
+    def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
+        if status != 200:
+            super().send(status, headers, body)
+            return
+        self.status = status
+        if self._name:
+            body = json_text.encode({**json_text.fields(body), "id": self._name})
+        self._whole, self._final = list(headers), body
+
+    def write(self, data: bytes) -> None:
+        if self._name and _NAMED in data:
+            data = self._renamed(data)
+        if not self._final:
+            seen = max(0, len(self._frame) - 1)
+            self._frame += data.replace(b"\r\n", b"\n")
+            end = self._frame.rfind(b"\n\n", seen)
+            if end >= 0:  # a frame is whole: only then is there something to look for, however many pieces it came in
+                self._final = _last(bytes(self._frame))
+                del self._frame[: end + 2]
+            if not self._final:
+                super().write(data)
+                return
+        self._held.append(data)
+
+    def _renamed(self, data: bytes) -> bytes:
+        """Frames of ours: each comes whole, and the response in it begins with its id."""
+        if not self._old:
+            self._old = data.partition(_NAMED)[2].partition(b'"')[0]
+        return data.replace(_NAMED + self._old + b'"', _NAMED + self._name.encode() + b'"')
+
+    def end(self) -> None:
+        self._open, self._end = False, True
+        if not self._final:
+            self.inner.end()
+
+    async def finish(self) -> None:
+        """Keep the answer, and let go what was held back."""
+        if self._final:
+            await keep(self._stored, self._known, self._final, self._exchange.upstream)
+        if self._whole is not None:
+            self.inner.send(200, self._whole, self._final)
+        elif self._final:
+            self.inner.write(b"".join(self._held))
+            if self._end:
+                self.inner.end()
+
+
+def _last(frames: bytes) -> bytes:
+    """The response in the event that ends a stream, when all of that event is there."""
+    found = _END.search(frames)
+    if found is None:
+        return b""
+    data = b"\n".join([line[5:].strip() for line in found[1].split(b"\n") if line.startswith(b"data:")])
+    try:
+        return bytes(json_text.fields(data).get("response", b""))
+    except msgspec.DecodeError:
+        return b""
+
+
+async def keep(stored: ClientStored, known: Asked, response: bytes, upstream: str) -> None:
+    try:
+        name = msgspec.json.decode(response, type=_Output).id
+    except msgspec.DecodeError:
+        return  # an upstream of the same dialect said something else; the client has it as it is
+    if not name:
+        return
+    if known.talk:
+        talk = await stored.get(known.talk)
+        if isinstance(talk, Conversation):
+            more = known.items + output(response)
+            added = [with_id(item, f"{name}_{i}").copy() for i, item in enumerate(more)]
+            await stored.put(msgspec.structs.replace(talk, items=(*talk.items, *added)))
+    if sum(map(len, known.items)) > LARGE:
+        await asyncio.sleep(0)  # others have their turn before
+    # Copies: an item that was read is a view of the whole request.
+    items = tuple([item.copy() for item in known.items])
+    await stored.put(Kept(name, stored.owner, response, items, known.previous, upstream, ids(output(response))))
+
+
+def with_id(item: Raw, name: str) -> Raw:
+    """An item under an id of its own, or as it is when it has one."""
+    fields = json_text.fields(item)
+    if fields.get("id") and bytes(fields["id"]) != b"null":
+        return item
+    kind = json_text.plain(fields["type"]) if "type" in fields else "message"
+    starts = {"message": "msg", "function_call": "fc", "function_call_output": "fco", "reasoning": "rs"}
+    start = starts.get(kind, "item") if isinstance(kind, str) else "item"
+    return json_text.raw({"id": f"{start}_{name.partition('_')[2] or name}", **fields})

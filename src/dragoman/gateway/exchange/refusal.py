@@ -1,0 +1,120 @@
+"""How an exchange ends that is not served: the fault for the client, in its dialect, and when to ask again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from ...canon.events import Fault
+from ...canon.losses import Loss
+from ...dialects import get
+from ...errors import LossError, RepairError, WireError
+from ..config import REHEARSAL, Config
+from .fault_table import STATUSES
+
+
+class Refused(Exception):
+    """The exchange ends with a fault for the client."""
+
+    def __init__(self, fault: Fault, body: bytes = b"", status: int = 0) -> None:
+        """`body` and `status`: an upstream of the client's dialect said it so."""
+        self.fault = fault
+        self.body = body
+        self.status = status
+        super().__init__(fault.message)
+
+    def reply(self, dialect: str) -> tuple[int, list[tuple[str, str]], bytes]:
+        """Status, headers and body for the client."""
+        status, told, body = fault_reply(dialect, self.fault)
+        return (self.status, told, self.body) if self.body else (status, told, body)
+
+
+def nested() -> Fault:
+    """The fault for a request whose JSON no decoder or writer here can walk through."""
+    return Fault("invalid_request", "the request is nested too deeply", 400)
+
+
+def not_json(body: bytes) -> Fault | None:
+    """The fault for a request body that is no JSON, with the byte where it breaks; None for any JSON."""
+    if not body.strip():
+        return Fault("invalid_request", "The request body is empty. Send a JSON object.", 400, "invalid_json")
+    try:
+        _skimmed(body)
+    except msgspec.DecodeError as error:
+        found = _AT_BYTE.search(str(error))
+        at, why = (found[1], str(error)[: found.start()].strip()) if found else (len(body), str(error))
+        return Fault("invalid_request", f"The request body is not JSON (byte {at}: {why}).", 400, "invalid_json")
+    except UnicodeDecodeError as error:
+        why = f"The request body is not JSON (byte {error.start}: it is not UTF-8)."
+        return Fault("invalid_request", why, 400, "invalid_json")
+    except RecursionError:
+        return nested()
+    return None
+
+
+_AT_BYTE = re.compile(r"\(byte (\d+)\)")
+_skimmed = msgspec.json.Decoder(Raw).decode
+
+
+def untranslated(error: WireError | LossError | RepairError) -> Fault:
+    """The fault for a request that cannot be translated: what is wrong, and where."""
+    if isinstance(error, WireError):
+        return Fault("invalid_request", str(error), 400, param=named(error.path))
+    if isinstance(error, LossError):
+        why = f"{error}. Leave these fields out, or raise the route's tolerance."
+        return Fault("invalid_request", why, 400, error.losses[0].code, named(error.losses[0].path))
+    why = f"{error}. Mend the history, or set the route's repair to 'report'."
+    return Fault("invalid_request", why, 400, error.repairs[0].name, named(error.repairs[0].path))
+
+
+def named(path: str) -> str:
+    """A place as faults name one: `messages[0].content` for the pointer `/messages/0/content`."""
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+    return "".join([f"[{step}]" if step.isdigit() else f".{step}" for step in steps]).lstrip(".")
+
+
+_THREAD = {"anthropic": {"details": Raw(b'{"error_code":"thread_not_found"}')}}
+
+
+def unheld(losses: Iterable[Loss]) -> Fault | None:
+    """The fault for a Messages request that goes on with a thread which no server here holds: the SDKs know it, and
+    send the whole conversation."""
+    for loss in losses:
+        if loss.code == "state.dropped" and loss.path == "/thread":
+            why = "the thread is not held here: send the whole conversation"
+            return Fault("not_found", why, 404, "thread_not_found", "thread", extra=_THREAD)
+    return None
+
+
+def looped() -> Fault:
+    why = "the request comes from this gateway itself: an upstream's base_url leads back to it. Change that base_url."
+    return Fault("invalid_request", why, 400, "loop")
+
+
+def no_model(model: str, config: Config) -> Fault:
+    known = ", ".join([name for name in config.upstreams if name != REHEARSAL]) or REHEARSAL
+    if not model:
+        return Fault("invalid_request", "the request names no model. Set `model`.", 400, "model_required", "model")
+    why = f"no upstream serves the model {model!r}; say upstream/model (upstreams: {known}) or add a route"
+    return Fault("not_found", why, 404, "model_not_found", "model")
+
+
+def failed(error: Exception) -> str:
+    """The message for a mistake of the gateway itself."""
+    return f"the gateway failed: {type(error).__name__}. What happened is on its standard error."
+
+
+def fault_reply(dialect: str, fault: Fault) -> tuple[int, list[tuple[str, str]], bytes]:
+    """A fault in the client's dialect."""
+    body, status, told = get(dialect).write_fault(fault)
+    if fault.code in STATUSES:
+        status = STATUSES[fault.code].get(dialect, status)
+    return status, [("content-type", "application/json"), *told.items()], body
+
+
+def unknown_path(path: str) -> dict[str, Any]:
+    return {"error": {"message": f"there is nothing at {path}", "type": "not_found"}}

@@ -1,0 +1,635 @@
+"""One exchange: a client's request to an upstream, the upstream's answer to the client.
+
+Tries the places that the route gives, one after the other, as long as no byte has reached the client. Translation is
+the library's; here is what happens in between: waiting, retrying, giving up, and saying so in the client's dialect.
+
+Nearly every exchange goes straight through `run`, `_ask` and `_once`: the first place answers the first time. What
+happens when it does not is in `_again` (the same place) and at the end of `run` (the next one). After which faults
+that is done, `fault_table.py` says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...canon.events import Fault
+from ...canon.losses import Loss
+from ...canon.request import Sighted
+from ...codec import json_text
+from ...codec.packed_seals import MARK_BYTES
+from ...dialects import get
+from ...errors import ConfigError, FaultError, LossError, RepairError, TransportError, WireError
+from ...seals.vault import keep
+from ...translate.error_answers import is_answer
+from ...translate.request import Head, cross_request, look, seen
+from ...translate.result import Translation
+from ...translate.stream_passthrough import PassThrough
+from ...transport.client_interface import Answer, Post, too_long
+from ...transport.response_heads import NONE
+from ...transport.retry import wait
+from ..config import REHEARSAL, Route
+from ..endpoints.paths import Call
+from ..http.answer_framing import media_type
+from ..http.recording_reply import Taped
+from ..http.server import Gone, Incoming, Reply
+from ..services import Desk
+from . import child_tasks, fault_messages, forwarded_headers, rehearsal_upstream, stream_or_whole, upstream_address
+from .child_process import LARGE, SMALL, NotedVault, takes_long
+from .failover import Failover
+from .fault_table import TABLE
+from .recent_exchanges import Exchange, Tape, Try, compact, compact_repairs
+from .refusal import (
+    Refused,
+    failed,
+    fault_reply,
+    looped,
+    nested,
+    no_model,
+    not_json,
+    unheld,
+    unknown_path,
+    untranslated,
+)
+from .routes import Choice
+from .seal_refusals import refuses_seals
+from .seal_vault import ClientVault
+from .secrets import print_failure
+from .side_requests import Told
+from .side_requests import ask as aside
+from .stream_reply import Pouring, Translator
+from .upstream_faults import UpstreamFaults
+from .upstream_key_faults import key_missing
+from .upstream_plan import HOPS, INSTANCE, Sending
+
+if TYPE_CHECKING:
+    from .previous_responses import Earlier
+
+_STREAMED = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")]
+
+__all__ = ["Refused", "Relay", "fault_reply", "unknown_path"]
+
+
+class Relay:
+    """Carries one exchange."""
+
+    __slots__ = (
+        "_began",
+        "_bounds",
+        "_call",
+        "_desk",
+        "_earlier",
+        "_end",
+        "_exchange",
+        "_faults",
+        "_head",
+        "_heading",
+        "_long",
+        "_pouring",
+        "_reply",
+        "_request",
+        "_sighted",
+        "_vault",
+        "_waited",
+    )
+
+    def __init__(
+        self,
+        desk: Desk,
+        call: Call,
+        request: Incoming,
+        reply: Reply,
+        exchange: Exchange,
+        earlier: Earlier | None = None,
+    ) -> None:
+        """`earlier` has the turns that the request refers to and does not bring."""
+        self._desk = desk
+        self._earlier = earlier
+        self._call = call
+        self._request = request
+        self._reply = reply
+        self._exchange = exchange
+        self._faults = UpstreamFaults(desk, call.dialect, request.headers, exchange)
+        self._vault: ClientVault | NotedVault = desk.vault.of(
+            request.owner
+        )  # the client's own: nobody else finds what it received
+        self._bounds = bounds = desk.config.bounds
+        self._began = began = monotonic()
+        self._end = began + bounds.total
+        self._heading = NONE  # of the last answer
+        self._pouring: Pouring | None = None
+        self._head: Head | None = None
+        self._long = False  # the request is translated in a child
+        self._sighted: Sighted | None = None  # what was seen before of a request that goes on
+        self._waited = 0.0  # seconds in all
+
+    async def run(self) -> None:
+        """Serve the request. Raises Refused with the fault to send, as long as nothing has been sent."""
+        if takes_long(self._request.body) and not self._goes_on():
+            self._long = True
+            self._head = await child_tasks.in_child(self._desk.children, partial(look, self._request.body))
+            if self._head is None:
+                broken = await child_tasks.in_child(self._desk.children, partial(not_json, self._request.body))
+                if broken is not None:
+                    raise Refused(broken)
+        choices = self._choices()
+        if self._exchange.stream:
+            self._pouring = Pouring(self._call, self._reply, self._bounds, self.headers, self._faults.redacted_frames)
+        told: Fault | None = None  # the first fault after which the client may ask again, or the first of all
+        passing = False  # the client may ask again after it
+        failover: Failover | None = None
+        try:
+            if len(choices) > 1:
+                failover = Failover(choices, self._desk.breakers, self._request.headers, self._request.body)
+                choices = failover.ordered(self._exchange.tries)
+            for choice in choices:
+                fault = await self._ask(choice)
+                if fault is None:
+                    if failover is not None and not self._exchange.error:
+                        failover.served()
+                    return
+                row = TABLE[self._faults.origin, fault.kind]
+                if failover is not None:
+                    failover.failed(choice, fault, row)
+                if told is None or (row.retried and not passing):
+                    told = fault if row.told_as == fault.kind else msgspec.structs.replace(fault, kind=row.told_as)
+                    passing = row.retried
+                if self._reply.started or not row.next_place:
+                    break
+        except Gone:
+            raise
+        except Refused as refused:
+            if not self._reply.started:
+                raise
+            told = refused.fault
+        except Exception as error:  # noqa: BLE001 a mistake of ours: the client is told, and who runs the gateway
+            print_failure(error, self._desk.redactor)
+            told = Fault("server", failed(error), 500, "gateway_failed")
+        finally:
+            if self._pouring is not None:
+                self._pouring.stop()
+        if told is not None and not self._reply.ended:
+            self._give_up(told)
+
+    def _give_up(self, fault: Fault) -> None:
+        """Nobody served the request: the client is told, by an event of its stream if that has begun."""
+        if self._pouring is None or not self._reply.started:
+            raise (
+                Refused(*self._faults.verbatim)
+                if self._faults.verbatim and self._faults.verbatim[0] is fault
+                else Refused(fault)
+            )
+        self._exchange.error = fault.message
+        self._pouring.fail(fault, self._told())
+
+    def _choices(self) -> list[Choice]:
+        """The places that may serve the request: by the model, which its address names or its body."""
+        call, exchange, request = self._call, self._exchange, self._request
+        if HOPS in request.headers and INSTANCE in request.headers[HOPS]:
+            raise Refused(looped())
+        model, stream = call.model, call.stream
+        if not model or stream is None:
+            if self._sighted is None and not self._long:
+                self._sighted = seen(request.body, call.dialect)
+            sighted = self._sighted
+            head = sighted.around.request if sighted is not None else self._looked()
+            model = model or head.model or ""
+            if stream is None:
+                stream = call.dialect == "ollama" if head.stream is None else head.stream
+        exchange.model, exchange.stream = model, stream
+        desk = self._desk
+        routes = desk.routes
+        _, choices = routes.found.get(model) or routes.find(model, desk.draw)
+        if not choices:
+            raise Refused(no_model(model, desk.config))
+        return choices
+
+    def _goes_on(self) -> bool:
+        """Whether a long request is short but for what was seen before."""
+        body = self._request.body
+        if len(body) > LARGE:
+            return False
+        self._sighted = sighted = seen(body, self._call.dialect)
+        run = sighted.looked.run if sighted is not None else None
+        return run is not None and len(body) - len(run.text) <= SMALL
+
+    def _looked(self) -> Head:
+        if not self._long:
+            self._head = look(self._request.body)
+            if self._head is None and (broken := not_json(self._request.body)) is not None:
+                raise Refused(broken)
+        return self._head or Head()  # the reader of the dialect will say what is wrong, and where
+
+    # One place.
+
+    async def _ask(self, choice: Choice) -> Fault | None:
+        """Ask one place; None when the client has its answer."""
+        desk, exchange, upstream = self._desk, self._exchange, choice.upstream
+        exchange.upstream = choice.name
+        exchange.upstream_model = choice.model
+        exchange.upstream_dialect = dialect = upstream.dialect
+        if dialect == REHEARSAL:
+            self._faults.origin = "upstream"
+            return await self._rehearse(choice)
+        request, sendings, stream = self._request, desk.sendings, exchange.stream
+        try:
+            sending, post = sendings.known.get((choice, stream, request.known)) or sendings.find(
+                choice, self._call.dialect, stream, request.headers, request.known
+            )
+        except WireError as error:  # the model's name does not fit into the upstream's address
+            raise Refused(untranslated(error)) from None
+        self._faults.origin = sending.origin
+        try:
+            asked = self._translated(sending) if not self._long else await self._translated_apart(sending)
+            fault = await self._once(sending, asked, post)
+            if fault is not None:
+                fault = await self._again(sending, asked, fault)
+        except LossError as error:
+            self._faults.origin = "place"
+            return self._failed(choice, untranslated(error))
+        if desk.breakers[choice.name].unwell and self._shows_well(fault):
+            desk.breakers[choice.name].passed()
+        return fault
+
+    def _shows_well(self, fault: Fault | None) -> bool:
+        """Whether an upstream has shown that it works: by a good answer, or by a fault that is not its own."""
+        if fault is None:
+            return not self._exchange.error  # a stream that broke off shows nothing
+        return (
+            self._faults.origin in ("upstream", "client_key")
+            and TABLE[self._faults.origin, fault.kind].breaker == "ignored"
+        )
+
+    async def _again(self, sending: Sending, asked: Translation, fault: Fault | None) -> Fault | None:
+        """Ask a place again that answered with a fault, as long as it may help; None when the client has its answer."""
+        choice, reply, attempt = sending.choice, self._reply, 0
+        unsealed = False
+        while fault is not None:
+            fault = self._failed(choice, self._faults.redacted(fault))
+            if reply.ended:
+                self._exchange.error = fault.message
+                return None
+            seconds = self._pause(choice.route, fault, attempt)
+            if seconds is not None:
+                self._waited += seconds
+                await asyncio.sleep(seconds)
+                if reply.started:
+                    return fault
+                attempt += 1
+            else:
+                mended = None if unsealed else await self._without_seals(sending, asked, fault)
+                unsealed = unsealed or mended is not None
+                mended = mended or await self._mended(sending, asked, fault)
+                if mended is None:
+                    return fault
+                asked, attempt = mended, 0
+            fault = await self._once(sending, asked)
+        return None
+
+    def _pause(self, route: Route, fault: Fault, attempt: int) -> float | None:
+        """Seconds until a place is asked again; None when it is not: once the client has a byte, when it had all its
+        time, after a fault that stays, and when the exchange would wait too long in all."""
+        if self._reply.started or fault is self._faults.late or attempt >= route.retries:
+            return None
+        if not TABLE[self._faults.origin, fault.kind].retried:
+            return None
+        seconds = wait(fault, route.backoff, attempt)
+        if self._waited + seconds > self._bounds.retry_wait or monotonic() + seconds >= self._end:
+            return None
+        return seconds
+
+    async def _mended(self, sending: Sending, asked: Translation, fault: Fault) -> Translation | None:
+        """A request with what is broken in it mended, after its bytes went as they were and were refused; None when
+        nothing was, or it is not to be mended."""
+        if fault.kind != "invalid_request" or not sending.untouched or sending.choice.route.repair != "report":
+            return None
+        if asked.repairs or self._reply.started:
+            return None
+        if self._long:
+            mended = await self._translated_apart(sending, mend=True)
+        else:
+            mended = self._translated(sending, mend=True)
+        return mended if mended.repairs else None
+
+    async def _without_seals(self, sending: Sending, asked: Translation, fault: Fault) -> Translation | None:
+        """The request without seals, after the upstream has refused one; None for any other fault, and for a request
+        that has none."""
+        if self._reply.started or not refuses_seals(fault, self._exchange.answered):
+            return None
+        try:
+            if self._long:
+                bare = await self._translated_apart(sending, unsealed=True)
+            else:
+                bare = self._translated(sending, unsealed=True)
+        except LossError:  # the route tolerates no such loss: the upstream's fault stays
+            return None
+        return None if bare.body == asked.body else bare
+
+    def _failed(self, choice: Choice, fault: Fault) -> Fault:
+        self._exchange.tries.append(Try(choice.name, choice.model, fault.kind, fault.status, fault.message))
+        return fault
+
+    async def _rehearse(self, choice: Choice) -> Fault | None:
+        call, asked = self._call, self._exchange.model
+        body = self._request.body if self._earlier is None else self._earlier.body_for(choice)
+        request = rehearsal_upstream.admit(body, call, choice.model, asked)
+        if isinstance(request, Fault):
+            return request
+        self._exchange.attempts += 1
+        if self._pouring is not None:
+            self._pouring.stop()
+        streamed = self.headers(media_type(call.dialect, array=call.array))
+        created = int(self._desk.now())
+        whole = self.headers("application/json")
+        taped = Taped(self._reply, self._told())
+        return await rehearsal_upstream.play(
+            request, call, asked, created, taped, whole, streamed, self._exchange.stream
+        )
+
+    # The request.
+
+    def _translated(self, sending: Sending, mend: bool = False, unsealed: bool = False) -> Translation:
+        """The request for one place. Within one dialect bytes pass untouched: what is broken in them is mended only
+        with `mend`, and seals are taken out only with `unsealed`, once the upstream has refused them."""
+        try:
+            return self._noted(sending, self._crossed(sending, mend=mend, unsealed=unsealed))
+        except (WireError, RepairError) as error:
+            raise Refused(not_json(self._request.body) or untranslated(error)) from None
+        except RecursionError:
+            raise Refused(nested()) from None
+
+    async def _translated_apart(self, sending: Sending, mend: bool = False, unsealed: bool = False) -> Translation:
+        """The same in a child."""
+        body = self._request.body
+
+        def work() -> child_tasks.Light:
+            asked = self._crossed(sending, mend=mend, unsealed=unsealed)
+            if asked.body is body:
+                asked.body = b""  # the gateway has it
+            return child_tasks.lightened(asked)
+
+        try:
+            asked = child_tasks.restored(await child_tasks.in_child(self._desk.children, work))
+        except (WireError, RepairError) as error:
+            raise Refused(untranslated(error)) from None
+        except RecursionError:
+            raise Refused(nested()) from None
+        asked.body = asked.body or body
+        return self._noted(sending, asked)
+
+    def _crossed(self, sending: Sending, *, mend: bool, unsealed: bool) -> Translation:
+        """The request for one place, as it is sent."""
+        if mend or unsealed or self._earlier is not None:
+            asked = self._unusual(sending, mend=mend, unsealed=unsealed)
+        elif sending.passes and self._head is not None:
+            asked = self._passed(sending, self._head)
+        else:
+            asked = cross_request(
+                self._request.body, sending.terms, self._sighted, self._vault.filled(), self._exchange.model
+            )
+        if asked.stream not in sending.said:
+            asked.body = stream_or_whole.asking(asked.body, asked.target, stream=sending.stream)
+        if sending.enveloped:
+            asked.body = upstream_address.fitted(sending.choice.upstream, asked.body)
+        return asked
+
+    def _noted(self, sending: Sending, asked: Translation) -> Translation:
+        """What was translated, written down in the exchange."""
+        exchange, call = self._exchange, self._call
+        if call.model:
+            asked.asked = call.model
+        exchange.losses = losses = asked.losses
+        exchange.repairs = asked.repairs
+        if losses and call.dialect == "anthropic" and (lost := unheld(losses)) is not None:
+            raise Refused(lost)
+        if sending.lost:
+            exchange.losses += forwarded_headers.unheard(asked.target, call.dialect, self._request.headers)
+        exchange.sent = asked.body
+        return asked
+
+    def _unusual(self, sending: Sending, *, mend: bool, unsealed: bool) -> Translation:
+        """The same for a request that was refused, or that refers to earlier turns."""
+        body, earlier = self._request.body, self._earlier
+        if earlier is not None:
+            body = earlier.body_for(sending.choice)
+        if mend:
+            terms = msgspec.structs.replace(sending.terms, repair="report")
+        else:
+            resolver = None if sending.kindred else earlier
+            terms = msgspec.structs.replace(sending.terms, resolver=resolver, unsealed=unsealed)
+        return cross_request(body, terms, None, self._vault.filled(), self._exchange.model)
+
+    def _passed(self, sending: Sending, head: Head) -> Translation:
+        """The client's own bytes, if they can go as they are. Seals under our mark go only to a gateway of our kind,
+        which knows them, and is known by its answers."""
+        body, model = self._request.body, self._exchange.model
+        asked = sending.unread(body, head, model)
+        marked = asked is None and body.find(MARK_BYTES) >= 0
+        if marked and self._desk.exchanges.is_answered_by_us(sending.choice.name):
+            asked = sending.unread(body, head, model, marked=True)
+        return cross_request(body, sending.terms, None, self._vault.filled(), model) if asked is None else asked
+
+    # One attempt, and its answer.
+
+    async def _once(self, sending: Sending, asked: Translation, post: Post | None = None) -> Fault | None:
+        """Ask a place once; None when the client has its answer. `post` is what goes before the body, if known."""
+        exchange, bounds, pool = self._exchange, self._bounds, self._desk.pool
+        exchange.attempts += 1
+        answer: Answer | None = None
+        try:
+            if post is None:
+                try:
+                    token = await self._token(sending, asked) if sending.google else ""
+                    post = sending.post(self._request.headers, token)
+                except ConfigError as error:
+                    self._faults.origin = "place"
+                    return key_missing(sending.choice.name, error)
+            if asked.headers:
+                post = upstream_address.beside(post, asked.headers)
+            first, left = bounds.first_byte, self._end - monotonic()
+            if left < first:
+                first = left
+                if left <= 0:
+                    raise TransportError("timeout", too_long(bounds.total))
+            answer = pool.begin(post, asked.body)
+            if answer is not None:
+                answer.within(left, bounds.total)
+                await answer.coming(first)
+                if not answer.status:
+                    answer.unheard()
+                    answer = None
+            if answer is None:
+                within = self._end - monotonic(), bounds.total
+                answer = await pool.request(
+                    post.address, "POST", post.target, post.headers, asked.body, first_byte=first, within=within
+                )
+            now = monotonic()
+            exchange.answer_after = now - self._began
+            exchange.answer_status = status = answer.status
+            exchange.answer_headers = self._heading = heading = answer.heading
+            if exchange.tries:  # what was said then is of no more interest
+                exchange.answered = exchange.told = None
+            if status >= 300:
+                return await self._faults.read(sending.choice, answer)
+            streams = sending.stream
+            if heading.values[heading.shape.kind] != sending.kind:  # it may come in the other shape
+                streams = sending.streams(answer)
+            if streams and self._pouring is not None:
+                translator = self._translator(sending, asked)
+                exchange.answered, exchange.told = answered, told = Tape(), Tape()
+                self._pouring.watch = self._faults.watch(sending) if type(translator) is PassThrough else None
+                fault = await self._pouring.pour(answer, translator, answered, told, sending.choice.name)
+                exchange.losses += translator.losses
+                exchange.note = translator.note
+                return fault if fault is None else self._faults.described(self._faults.redacted(fault), sending.choice)
+            body = answer.whole(bounds.answer)
+            if body is None:
+                body = await answer.read(bounds.answer, bounds.idle)
+            exchange.answered = body
+        except TransportError as error:
+            fault = fault_messages.unanswered(error, sending.choice.name)
+            if error.kind == "timeout":
+                self._faults.late = fault
+            return fault
+        finally:
+            if answer is not None and not answer.done:
+                answer.close()
+        return await self._tell(sending, asked, body, streams)
+
+    async def _token(self, sending: Sending, asked: Translation) -> str:
+        """The access token for a request. Its body names the project, if it has to."""
+        desk, upstream = self._desk, sending.choice.upstream
+        token = await desk.tokens.get(upstream.credentials)
+        if token and upstream.dialect == "code-assist" and not upstream.project:
+
+            async def ask(method: str, path: str, sent: bytes) -> bytes:
+                told = await aside(desk, upstream, method, path, {}, "code-assist", sent)
+                return told.body if isinstance(told, Told) and told.status == 200 else b""
+
+            account = upstream.base_url + upstream.credentials
+            self._exchange.sent = asked.body = await desk.projects.fitted(account, asked.body, ask)
+        return token
+
+    def _translator(self, sending: Sending, asked: Translation) -> Translator:
+        if sending.kindred and not asked.wrapped:
+            return PassThrough(asked.target, as_events=True)
+        return sending.events(asked, int(self._desk.now()), self._vault)
+
+    async def _tell(self, sending: Sending, asked: Translation, body: bytes, streamed: bool) -> Fault | None:
+        """A whole answer to the client, in the shape it asked for; or the fault that it is, for all its good status.
+        `streamed`: it came as a stream."""
+        exchange, pouring = self._exchange, self._pouring
+        try:
+            if takes_long(body):
+                found = await self._answer_apart(sending, asked, body, streamed)
+            else:
+                found = self._answer(sending, asked, body, streamed)
+        except FaultError as error:
+            exchange.losses += error.losses
+            return self._faults.described(self._faults.redacted(error.fault), sending.choice, error.body)
+        except WireError as error:
+            return self._faults.misread(sending, asked, error, body)
+        except RecursionError:
+            return self._faults.misread(sending, asked, "it is nested too deeply", body)
+        if isinstance(found, str):
+            return self._faults.misread(sending, asked, found, body)
+        told, losses = found
+        if losses:
+            exchange.losses += losses
+        if pouring is not None:
+            pouring.finish(told, self._told())
+        else:
+            exchange.told = told
+            self._reply.send(200, self.headers("application/json"), told)
+        return None
+
+    def _answer(
+        self, sending: Sending, asked: Translation, body: bytes, streamed: bool
+    ) -> tuple[bytes, tuple[Loss, ...]] | str:
+        """A whole answer in the client's dialect and in the shape it asked for, and what was lost; or what is wrong
+        with it."""
+        first = body.lstrip()[:1]
+        if streamed or (first == b"[" and stream_or_whole.comes_as_array(asked.target)):
+            body = stream_or_whole.whole(body, asked.target)
+        elif first != b"{":
+            return "it is no JSON object"
+        if self._pouring is not None:
+            return self._in_events(sending, asked, body)
+        if sending.kindred and not asked.wrapped and json_text.is_document(body):
+            return (body, ()) if is_answer(body, get(asked.target)) else "nothing is in it"
+        answer = sending.response(body, asked, int(self._desk.now()), self._vault)
+        return answer.body, answer.losses
+
+    async def _answer_apart(
+        self, sending: Sending, asked: Translation, body: bytes, streamed: bool
+    ) -> tuple[bytes, tuple[Loss, ...]] | str:
+        """The same in a child."""
+
+        def work() -> tuple[bytes, tuple[Loss, ...], dict[str, str]] | str:
+            self._vault = vault = NotedVault(self._vault)
+            found = self._answer(sending, asked, body, streamed)
+            if isinstance(found, str):
+                return found
+            told, losses = found
+            return b"" if told is body else told, child_tasks.fewer(losses), vault.put_here
+
+        found = await child_tasks.in_child(self._desk.children, work)
+        if isinstance(found, str):
+            return found
+        told, losses, kept = found
+        for key, value in kept.items():  # meanwhile another answer may have claimed the key
+            keep(self._vault, key, value)
+        return told or body, losses
+
+    def _in_events(self, sending: Sending, asked: Translation, body: bytes) -> tuple[bytes, tuple[Loss, ...]]:
+        """A whole answer for a client that wants a stream."""
+        client = self._call.dialect
+        if not sending.kindred and stream_or_whole.has_broken_call(body, asked.target, client):
+            # As a stream of the upstream's dialect it would end with the token limit, of which nobody spoke.
+            answer = sending.response(body, asked, int(self._desk.now()), self._vault)
+            return stream_or_whole.streamed(answer.body, client), answer.losses
+        translator = self._translator(sending, asked)
+        told = translator.feed(stream_or_whole.streamed(body, asked.target)) + translator.close()
+        if translator.fault is not None:
+            raise FaultError(translator.fault)
+        return told, translator.losses
+
+    # What the client is told.
+
+    def _told(self) -> Tape:
+        if not isinstance(self._exchange.told, Tape):
+            self._exchange.told = Tape()
+        return self._exchange.told
+
+    def refuse(self, refused: Refused) -> None:
+        """Send the fault that the exchange ends with."""
+        out = self.headers("application/json")
+        known = dict(out)
+        if not refused.fault.request_id:
+            refused.fault = msgspec.structs.replace(refused.fault, request_id=known.get("x-request-id", ""))
+        status, more, body = refused.reply(self._call.dialect)
+        self._exchange.told = body
+        self._reply.send(status, [*out, *[one for one in more if one[0] not in known]], body)
+
+    def headers(self, kind: str) -> list[tuple[str, str]]:
+        """The headers of an answer to the client, which goes out with them."""
+        exchange, dialect = self._exchange, self._call.dialect
+        exchange.first_byte = monotonic() - self._began
+        name = exchange.id
+        called = self._request.headers.get("x-request-id") or name
+        own = [("content-type", kind), ("dragoman-exchange", name)]
+        out = forwarded_headers.homeward(dialect, exchange.upstream_dialect, self._heading, called, own)
+        least = self._desk.redactor.shortest
+        if any([len(value) >= least and value is not called for _, value in out[2:]]):  # noqa: C419
+            out[2:] = self._desk.redactor.headers(out[2:])
+        if exchange.stream:
+            out += _STREAMED
+        if exchange.losses:
+            out.append(("dragoman-losses", compact(exchange.losses)))
+        if exchange.repairs:
+            out.append(("dragoman-repairs", compact_repairs(exchange.repairs)))
+        return out

@@ -1,0 +1,110 @@
+"""From a model's name to the upstreams that may serve it, in the order to try them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from ..config import REHEARSAL, Config, Route, Target, Upstream
+
+DEFAULT = Route("*", ())
+MAX_KNOWN = 1000
+"""Names of models that are remembered."""
+MAX_NAME = 500
+"""Letters in one that is."""
+
+
+class Choice:
+    """One place to try: the upstream, the model's name there, and the route that leads to it.
+
+    What leads to the same place is the same object, as long as it is remembered: others remember by it.
+    """
+
+    __slots__ = ("model", "name", "route", "upstream")
+
+    def __init__(self, name: str, upstream: Upstream, model: str, route: Route = DEFAULT) -> None:
+        self.name = name
+        self.upstream = upstream
+        self.model = model
+        self.route = route
+
+
+class Routes:
+    """The routes of one configuration: routes first, then `upstream/model`, then the upstreams' own models."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._routes = [(_pattern(route.match), route) for route in config.routes]
+        self._models = [
+            (_pattern(model), name) for name, upstream in config.upstreams.items() for model in upstream.models
+        ]
+        self.found: dict[str, tuple[Route, list[Choice]]] = {}
+        """What `find` gives where no weight decides, for names asked for lately. The relay looks here itself, since it
+        does so with every request."""
+        self._places: dict[tuple[int, str, str], Choice] = {}  # where routes lead to
+
+    def find(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
+        """The route for a model, and where to try in which order; no choices when nobody serves it.
+
+        `draw` picks one of several weights.
+        """
+        found = self.found.get(model)
+        if found is None:
+            found = self._look(model, draw)
+            if len(model) <= MAX_NAME and not any(target.weight for target in found[0].to):
+                if len(self.found) >= MAX_KNOWN:
+                    self.found.clear()
+                self.found[model] = found
+        return found
+
+    def _look(self, model: str, draw: Callable[[list[int]], int]) -> tuple[Route, list[Choice]]:
+        for pattern, route in self._routes:
+            if pattern.match(model):
+                return route, [self._choice(route, target, model) for target in _drawn(route.to, draw)]
+        name, slash, rest = model.partition("/")
+        if slash and name in self.config.upstreams and rest:
+            upstream = self.config.upstreams[name]
+            return DEFAULT, [Choice(name, upstream, model if upstream.dialect == REHEARSAL else rest)]
+        for pattern, name in self._models:
+            if pattern.match(model):
+                return DEFAULT, [Choice(name, self.config.upstreams[name], model)]
+        return DEFAULT, []
+
+    def _choice(self, route: Route, target: Target, model: str) -> Choice:
+        name, model = target.upstream, target.model or model
+        kind = (id(route), name, model)  # routes live as long as this does
+        found = self._places.get(kind)
+        if found is None:
+            found = Choice(name, self.config.upstreams[name], model, route)
+            if len(model) <= MAX_NAME:
+                if len(self._places) >= MAX_KNOWN:
+                    self._places.clear()
+                self._places[kind] = found
+        return found
+
+    def known(self) -> list[tuple[str, str]]:
+        """Models that can be named: (name, upstream). Patterns are left out, since they are no names."""
+        found = [(route.match, target.upstream) for _, route in self._routes for target in route.to[:1]]
+        found += [(f"{name}/{model}" if "/" not in model else model, name) for name, model in self._named()]
+        return [(model, upstream) for model, upstream in dict.fromkeys(found) if "*" not in model]
+
+    def _named(self) -> list[tuple[str, str]]:
+        named = [(name, one) for name, one in self.config.upstreams.items() if one.dialect != REHEARSAL]
+        return [(name, model) for name, upstream in named for model in upstream.models]
+
+
+def _drawn(targets: tuple[Target, ...], draw: Callable[[list[int]], int]) -> list[Target]:
+    """Targets in the order to try them: those with a weight as they are drawn, then the others as written."""
+    left = [target for target in targets if target.weight]
+    if not left:
+        return list(targets)
+    out = []
+    while left:
+        out.append(left.pop(draw([target.weight for target in left])))
+    return out + [target for target in targets if not target.weight]
+
+
+@lru_cache(maxsize=1024)
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(".*".join([re.escape(piece) for piece in words.split("*")]) + r"\Z", re.IGNORECASE)

@@ -1,0 +1,68 @@
+"""Finds the frames of a passed stream in which an upstream may repeat a secret.
+
+Frames within one dialect pass unread, so each is searched for the secrets that the upstream knows. A search for every
+spelling of a secret costs about ten times as much. Only frames that are no usual event, or that have an error, are
+searched like that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ...transport.redaction import SHORTEST
+
+SHORTEST_RUN = 6
+"""Characters of the shortest part that stands for a whole secret: a shorter one is part of too many words."""
+_UNESCAPED = re.compile(rb"[A-Za-z0-9_.~-]+")
+"""Characters that neither JSON nor an address has to escape."""
+_ERROR = re.compile(rb'"error"\s*:\s*[^n\s]|event:\s*error')
+"""A frame with an error, in any dialect; `"error": null` is none."""
+_CHAT = ((b'"choices"', b"data: [DONE]"), 2)
+_USUAL: dict[str, tuple[tuple[bytes, ...], int]] = {
+    "anthropic": ((b'"index"', b"event: message_", b"event: ping"), 3),
+    "code-assist": ((b'"candidates"',), 2),
+    "gemini": ((b'"candidates"',), 2),
+    "ollama": ((b'"done"',), 1),
+    "openai-chat": _CHAT,
+    "openai-responses": ((b'"response.',), 3),
+    "openrouter": _CHAT,
+}
+"""Each usual event of a dialect has one of these marks, once; and the line ends of such an event."""
+
+
+def has_error(frames: bytes) -> bool:
+    """Whether a frame may be an error."""
+    return b"error" in frames and _ERROR.search(frames) is not None
+
+
+class SecretWatch:
+    """Knows the secrets of one upstream, and the usual events of its dialect."""
+
+    __slots__ = ("_dialect", "_line_ends", "_marks", "_parts", "_secrets")
+
+    def __init__(self, dialect: str, secrets: Iterable[str]) -> None:
+        self._dialect = dialect
+        self._secrets = [secret for secret in secrets if len(secret) >= SHORTEST]
+        self._marks, self._line_ends = _USUAL.get(dialect, ((b"\n\n",), 0))
+        self._parts = tuple(dict.fromkeys([_unescaped_part(one.encode("utf-8", "replace")) for one in self._secrets]))
+
+    def beside(self, secrets: Iterable[str]) -> SecretWatch:
+        """One that knows more secrets."""
+        return SecretWatch(self._dialect, [*self._secrets, *secrets])
+
+    def is_suspicious(self, frames: bytes) -> bool:
+        """Whether whole frames have to be searched for every spelling of a secret."""
+        for part in self._parts:
+            if part in frames:
+                return True
+        count, events = frames.count, 0
+        for mark in self._marks:
+            events += count(mark)
+        return count(b"\n") != self._line_ends * events or b"\\u00" in frames or has_error(frames)
+
+
+def _unescaped_part(secret: bytes) -> bytes:
+    """The longest part of a secret that is written in one way only, or the secret where no part is long enough."""
+    found = max(_UNESCAPED.findall(secret), key=len, default=b"")
+    return found if len(found) >= SHORTEST_RUN else secret

@@ -1,0 +1,114 @@
+"""Questions to an upstream beside the exchanges: counts, lists of models, session calls. Short, whole, asked once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from ...canon.events import Fault
+from ...codec import json_text
+from ...codec.faults import said_nothing
+from ...dialects import get
+from ...errors import ConfigError, TransportError
+from ...translate.error_answers import error_in
+from ...transport.redaction import Redactor
+from ...transport.response_heads import Heading
+from ..config import Upstream
+from ..services import Desk
+from . import upstream_address
+from .fault_table import TABLE
+from .secrets import passed_on
+from .upstream_key_faults import key_missing, key_refused, refuses_key
+
+PATIENCE = 30.0
+LARGEST = 16 * 1024 * 1024
+_WITH_WORDS = ("error", "detail", "message")
+_OF_ERRORS = frozenset({*_WITH_WORDS, "code", "details", "object", "param", "request_id", "status", "type", "user_id"})
+"""Fields of error bodies. A body with any other field is an answer: a response that failed has an `error` too."""
+_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+class Told(NamedTuple):
+    """An upstream's answer."""
+
+    status: int
+    headers: Heading
+    body: bytes
+
+    def fault(self, dialect: str) -> Fault:
+        """The fault that it says, for a status that is one."""
+        return get(dialect).read_fault(self.body, self.status, dict(self.headers))
+
+
+async def ask(
+    desk: Desk,
+    upstream: Upstream,
+    method: str,
+    path: str,
+    asked: Mapping[str, str],
+    client: str,
+    body: bytes = b"",
+    seconds: float = PATIENCE,
+) -> Told | Fault:
+    """What an upstream answers; a Fault when it could not be asked. `asked` are the headers of a client."""
+    try:
+        token = await desk.tokens.get(upstream.credentials) if upstream_address.auth(upstream) == "google" else ""
+        headers = upstream_address.headers(upstream, desk.environment, client, asked, token)
+        place = upstream_address.place(upstream, path)
+        async with asyncio.timeout(seconds):
+            async with await desk.pool.request(
+                upstream_address.address(upstream), method, place, headers, body
+            ) as answer:
+                # An upstream may repeat the key that it does not take, whatever its status is.
+                found = _redactor(desk, asked).data(await answer.read(LARGEST))
+                told = Told(answer.status, answer.heading, found)
+        error = _error_with_good_status(told, upstream.dialect)
+        if error is not None or told.status in (400, 401, 403):
+            return _about_our_key(told, desk, upstream, error) or error or told
+        return told
+    except ConfigError as error:
+        return _for_client(key_missing(_name(desk, upstream), error))
+    except TimeoutError:
+        return Fault("timeout", f"the upstream did not answer within {seconds:g} seconds", 504)
+    except TransportError as error:
+        why = _redactor(desk, asked).text(str(error))
+        return Fault("timeout" if error.kind == "timeout" else "upstream_bad", why, 502)
+
+
+def _redactor(desk: Desk, asked: Mapping[str, str]) -> Redactor:
+    return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, asked)])
+
+
+def _error_with_good_status(told: Told, dialect: str) -> Fault | None:
+    """The fault in a body that is nothing but an error, though its status is good."""
+    if told.status >= 300:
+        return None
+    try:
+        body = told.body.lstrip()
+        first = _list(body)[0] if body.startswith(b"[") else body  # Google's servers write lists of errors
+        fields = json_text.fields(first)
+        if not fields.keys() <= _OF_ERRORS or all(said_nothing(fields.get(name)) for name in _WITH_WORDS):
+            return None
+        return error_in(told.body, get(dialect))
+    except (msgspec.DecodeError, IndexError, RecursionError, UnicodeError):
+        return None
+
+
+def _about_our_key(told: Told, desk: Desk, upstream: Upstream, fault: Fault | None = None) -> Fault | None:
+    """The fault of an upstream that refuses the gateway's key; None for any other answer. `fault`: the fault that was
+    read, where the status is not the fault's."""
+    fault = fault or told.fault(upstream.dialect)
+    if upstream_address.auth(upstream) == "client" or not refuses_key(fault, told.body):
+        return None
+    return _for_client(key_refused(fault, _name(desk, upstream), upstream))
+
+
+def _for_client(fault: Fault) -> Fault:
+    return msgspec.structs.replace(fault, kind=TABLE["upstream", "auth"].told_as)
+
+
+def _name(desk: Desk, upstream: Upstream) -> str:
+    return next((name for name, one in desk.config.upstreams.items() if one is upstream), upstream.dialect)

@@ -1,0 +1,74 @@
+"""How an upstream is addressed for a client: its path, its headers, its key or the client's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...transport import addressing
+from ...transport.addressing import AUTH, address, auth, counting, fitted, host, joined, place, target
+from ...transport.client_interface import Post
+from ...transport.http_bytes import prepared
+from ...transport.upstream import Upstream
+from .forwarded_headers import onward
+
+__all__ = [
+    "KEYS",
+    "address",
+    "auth",
+    "beside",
+    "client_key",
+    "counting",
+    "fitted",
+    "headers",
+    "host",
+    "joined",
+    "place",
+    "target",
+]
+
+KEYS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
+"""Headers in which clients show who they are."""
+
+
+def headers(
+    upstream: Upstream,
+    environment: Mapping[str, str],
+    client_dialect: str,
+    asked: Mapping[str, str],
+    token: str = "",
+    *,
+    pass_key: bool = False,
+) -> list[tuple[str, str]]:
+    """The headers of a request to an upstream. `asked` are the client's, `token` is Google's where it wants one;
+    with `pass_key` the client's own key goes on."""
+    more = onward(upstream.dialect, client_dialect, asked)
+    own = pass_key or auth(upstream) == "client"
+    shown = _passed(upstream.dialect, client_dialect, asked) if own else None
+    return addressing.headers(upstream, environment, token, more, shown)
+
+
+def beside(post: Post, wanted: Mapping[str, str]) -> Post:
+    """A request with headers beside its own, which something in its body wants."""
+    return prepared(post.address, post.target, tuple(addressing.beside(post.headers, wanted)))
+
+
+def _passed(dialect: str, client: str, asked: Mapping[str, str]) -> dict[str, str]:
+    """The client's own key, in the header where the upstream looks for one."""
+    if dialect == client:
+        return {name: asked[name] for name in KEYS if name in asked}
+    key = client_key(asked)
+    if not key:
+        return {}
+    kind = AUTH.get(dialect, "bearer")
+    if kind in ("google", "none") or key.startswith("ya29."):  # a Google access token is a bearer's wherever it goes
+        kind = "bearer"
+    return {"authorization": f"Bearer {key}"} if kind == "bearer" else {kind: key}
+
+
+def client_key(asked: Mapping[str, str]) -> str:
+    """The key a client sent, in whichever header its dialect has for it."""
+    key = asked.get("x-api-key") or asked.get("x-goog-api-key") or asked.get("api-key")
+    if key:
+        return key
+    scheme, _, token = asked.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

@@ -1,0 +1,99 @@
+"""The faults of one exchange's upstreams: read from answers, described for the client, and without secrets.
+
+An upstream may repeat a key in what it writes about that key, so each text of a fault is redacted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ...canon.events import Fault
+from ...dialects import get
+from ...translate.result import Translation
+from ...transport.client_interface import Answer
+from ...transport.redaction import Redactor
+from ...transport.retry import until
+from ..services import Desk
+from . import fault_messages
+from .fault_table import KEY_REFUSED, Origin
+from .recent_exchanges import Exchange
+from .routes import Choice
+from .secret_search import SecretWatch
+from .secrets import passed_on
+from .upstream_key_faults import key_refused, refuses_key
+from .upstream_plan import Sending
+
+
+class UpstreamFaults:
+    """Reads and describes the faults of one exchange."""
+
+    __slots__ = ("_desk", "_dialect", "_exchange", "_headers", "late", "origin", "verbatim")
+
+    def __init__(self, desk: Desk, dialect: str, headers: Mapping[str, str], exchange: Exchange) -> None:
+        """`dialect` and `headers` are the client's."""
+        self._desk = desk
+        self._dialect = dialect
+        self._headers = headers
+        self._exchange = exchange
+        self.origin: Origin = "upstream"
+        """Of the last fault."""
+        self.verbatim: tuple[Fault, bytes, int] | None = None
+        """A fault, with the body and status that an upstream of the client's dialect gave it."""
+        self.late: Fault | None = None
+        """The fault of an upstream that timed out; it is not retried."""
+
+    async def read(self, choice: Choice, answer: Answer) -> Fault:
+        """What an upstream says that does not serve the request."""
+        bounds = self._desk.config.bounds
+        body = self.redactor().data(await answer.read(bounds.answer, bounds.idle))
+        self._exchange.answered = body
+        if answer.status < 400:
+            return fault_messages.redirected(choice.name, answer.status, answer.header("location"))
+        fault = get(choice.upstream.dialect).read_fault(body, answer.status, dict(answer.headers))
+        if fault.retry_after is None:
+            seconds = until(answer.header("retry-after"), self._desk.now())
+            fault = fault if seconds is None else msgspec.structs.replace(fault, retry_after=seconds)
+        verbatim = choice.upstream.dialect == self._dialect and fault_messages.readable(fault)
+        fault = self.described(fault, choice, body)
+        if verbatim and fault.code != KEY_REFUSED and body.lstrip()[:1] == b"{":
+            self.verbatim = (fault, body, answer.status)
+        return fault
+
+    def described(self, fault: Fault, choice: Choice, body: bytes = b"") -> Fault:
+        """An upstream's fault with a message that says whose it is; one about the gateway's key is another fault."""
+        if self.origin == "upstream" and refuses_key(fault, body):
+            return key_refused(fault, choice.name, choice.upstream)
+        return fault_messages.named(fault, choice.name)
+
+    def misread(self, sending: Sending, asked: Translation, problem: object, body: bytes) -> Fault:
+        status = self._exchange.answer_status
+        # What is quoted of it is cut: half a secret would not be found afterwards.
+        quoted = self.redactor().data(body)
+        return fault_messages.misread(sending.choice.name, status, asked.target, problem, quoted)
+
+    def redactor(self) -> Redactor:
+        desk = self._desk
+        return desk.redactor.beside([*desk.tokens.known(), *passed_on(desk.config, self._headers)])
+
+    def redacted(self, fault: Fault) -> Fault:
+        """An upstream's fault without secrets."""
+        found = self.redactor().fault(fault)
+        if found is not fault and fault is self.late:
+            self.late = found
+        if found is not fault and self.verbatim is not None and self.verbatim[0] is fault:
+            self.verbatim = (found, self.verbatim[1], self.verbatim[2])
+        return found
+
+    def watch(self, sending: Sending) -> SecretWatch:
+        """Finds frames that may repeat what the upstream was shown."""
+        desk = self._desk
+        if sending.google:
+            return sending.watch.beside(desk.tokens.known())
+        if sending.origin == "client_key":
+            return sending.watch.beside(passed_on(desk.config, self._headers))
+        return sending.watch
+
+    def redacted_frames(self, frames: bytes) -> bytes:
+        return self.redactor().data(frames)

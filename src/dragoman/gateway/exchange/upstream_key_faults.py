@@ -1,0 +1,102 @@
+"""Faults about the gateway's own keys: an upstream that refuses a key, or wants one that the gateway does not have.
+
+Such a fault is not the client's. A client that receives a 401 takes it for its own login and asks again for minutes. So
+it gets another fault (`fault_table.py`), whose message names the upstream and the variable to set.
+
+A 401 is always about the key. A 403 is only where its body says so: most are about one request (moderation, a region, a
+model that the account may not use), and those stay the refusal of that request.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from ...canon.events import Fault
+from ...errors import ConfigError
+from ...transport.upstream import Upstream
+from .fault_messages import readable
+from .fault_table import KEY_REFUSED
+from .upstream_address import auth
+
+LOOKED = 4000
+"""Characters of a message and of a body that are looked into."""
+_REASON = re.compile(
+    rb'"(?:reason|code|type|error_type)"\s*:\s*"(?:API_KEY_[A-Z_]{1,40}|CONSUMER_(?:SUSPENDED|INVALID)|SERVICE_DISABLED'
+    rb"|BILLING_DISABLED|ACCESS_TOKEN_[A-Z_]{1,40}|CREDENTIALS_MISSING|ACCOUNT_STATE_INVALID|VALIDATION_REQUIRED"
+    rb'|invalid_api_key|account_deactivated|authentication_error|authentication)"'
+)
+"""Google's ErrorInfo reasons (googleapis error_reason.proto, 2026-11) and the codes that OpenAI's and Anthropic's hosts
+have for a key. A request-level refusal has none of them."""
+_KEY = r"(?:api[ _-]?keys?|(?:access|oauth2?|bearer|auth|security) token|credentials?|\bkey|authentication)"
+_GONE = (
+    r"(?:invalid|incorrect|not valid|expired|revoked|disabled|deactivated|suspended|blocked|leaked|missing|deleted"
+    r"|not found|limit exceeded|error|failed|required|insufficient permissions)"
+)
+_SAYS_KEY = re.compile(
+    rf"{_KEY}\b[^.\n]{{0,60}}?\b{_GONE}\b|\b(?:invalid|incorrect|expired|revoked|missing|no|wrong)\b[^.\n]{{0,20}}?{_KEY}\b",
+    re.IGNORECASE,
+)
+_SAYS_ACCOUNT = re.compile(
+    r"unregistered callers|missing scopes|organi[sz]ation has been disabled|used all available credits", re.IGNORECASE
+)
+"""Sentences of Google, OpenAI, Anthropic and xAI about the whole account (2026-11)."""
+_SAYS_REQUEST = re.compile(
+    r"\b(?:models?|regions?|countr(?:y|ies)|territor(?:y|ies)|locations?|moderation|flagged|polic(?:y|ies)|content)\b",
+    re.IGNORECASE,
+)
+_WRONG_KEY = re.compile(r"\s*(?:incorrect api key provided|api key not valid)\b", re.IGNORECASE)
+"""The beginning of a 400 that is about the key: xAI's and Gemini's (2026-11)."""
+
+
+def refuses_key(fault: Fault, body: bytes = b"") -> bool:
+    """Whether an upstream's fault is about the key it was asked with. `body` is what the fault was read from."""
+    if fault.kind == "auth":
+        return True
+    words = fault.message[:LOOKED]
+    if fault.kind == "permission":
+        if _REASON.search(body[:LOOKED]) is not None:
+            return True
+        if _SAYS_ACCOUNT.search(words) is not None:
+            return True
+        return _SAYS_KEY.search(words) is not None and _SAYS_REQUEST.search(words) is None
+    return fault.kind == "invalid_request" and _WRONG_KEY.match(words) is not None
+
+
+def serves_nothing(fault: Fault) -> bool:
+    """Whether no request will be served with the key of a fault about keys or credit. A quota may be one model's (Code
+    Assist's are), and OpenRouter refuses what an account cannot pay and serves smaller requests (2026-11)."""
+    if fault.kind == "billing":
+        return (fault.status == 402 or fault.code == "insufficient_quota") and "can only afford" not in fault.message
+    return True
+
+
+def key_refused(fault: Fault, name: str, upstream: Upstream) -> Fault:
+    """The fault of an upstream that refuses the gateway's key: which variable to set, and the upstream's words, which
+    are without secrets by now."""
+    words = " ".join(fault.message.split()) if readable(fault) else ""
+    said = f"status {fault.status}: {words}" if words else f"status {fault.status}"
+    if upstream.key_env:
+        message = (
+            f"Upstream {name!r} refused the key in {upstream.key_env} ({said}). "
+            f"Set {upstream.key_env} to a valid key, and start the gateway again."
+        )
+    elif auth(upstream) == "google":
+        message = (
+            f"Upstream {name!r} refused the Google credentials ({said}). "
+            f"Log in again, or set upstreams.{name}.credentials to a valid file."
+        )
+    else:
+        message = (
+            f"Upstream {name!r} wants a key, and the gateway has none for it ({said}). "
+            f"Set upstreams.{name}.key_env to the name of the variable with the key."
+        )
+    return msgspec.structs.replace(fault, kind="auth", message=message, code=KEY_REFUSED, extra=None)
+
+
+def key_missing(name: str, error: ConfigError) -> Fault:
+    """The fault of a place that cannot be asked, since the gateway has no key for it."""
+    why = error.problem or str(error)
+    message = f"Upstream {name!r} was not asked, since the gateway has no key for it: {why}. Set it, and start again."
+    return Fault("auth", message, 401, KEY_REFUSED)

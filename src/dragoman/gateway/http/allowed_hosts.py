@@ -1,0 +1,121 @@
+"""Which names the gateway answers to: the check of every request's Host against DNS rebinding.
+
+A web page can make its own name point at this machine (DNS rebinding) and then ask the gateway as if it were the page's
+own server. Only names can be rebound. So addresses, `localhost` and the machine's own names are accepted, and any other
+name has to be listed in `listen.hosts`.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from ...canon.events import Fault
+from ..config import Listen
+
+MAX_REMEMBERED = 256
+"""Values of Host whose verdict is remembered."""
+_HOST = re.compile(
+    r"(?:\[(?P<six>[0-9A-Fa-f:.]+(?:%[0-9A-Za-z._~-]+)?)\]|(?P<name>[0-9A-Za-z._-]+))(?::(?P<port>[0-9]*))?"
+)
+_LABELS = re.compile(r"[0-9a-z_-]{1,63}(?:\.[0-9a-z_-]{1,63})*")
+
+
+class HostNames:
+    """The names that the gateway answers to."""
+
+    def __init__(self, listen: Listen, machine: Iterable[str] | None = None) -> None:
+        """`machine` are the machine's own names; None: as the system has them."""
+        known = {"localhost", listen.host, *(own_names() if machine is None else machine)}
+        known |= {_origin_host(origin) for origin in listen.origins}
+        named = [name.lower().removesuffix(".") for name in listen.hosts]
+        self.anything = "*" in named
+        """The check is switched off."""
+        self._names = frozenset({name.lower() for name in known if name} | {name for name in named if "*" not in name})
+        self._endings = tuple([name[1:] for name in named if name.startswith("*.")])
+        self._verdicts: dict[str, Fault | None] = {}
+
+    def refusal(self, host: str | None, *, required: bool = True) -> Fault | None:
+        """Why a request with this Host is not served. `required`: HTTP/1.1, where a request without one is refused."""
+        if not host:
+            return _malformed("the request has no Host header") if required else None
+        if host in self._verdicts:
+            return self._verdicts[host]
+        found = self._verdict(host)
+        if len(self._verdicts) >= MAX_REMEMBERED:
+            self._verdicts.clear()
+        if len(host) <= 300:
+            self._verdicts[host] = found
+        return found
+
+    def named(self, name: str) -> bool:
+        """Whether a name is `localhost`, the machine's own, or listed."""
+        return self.anything or name in self._names or name.endswith(self._endings)
+
+    def _verdict(self, host: str) -> Fault | None:
+        try:
+            name = host_name(host)
+        except ValueError:
+            return _malformed(f"the Host header {host[:300]!r} is no host")
+        if isinstance(name, str) and not self.named(name):
+            why = f"this gateway does not answer to the host {name!r}; listen.hosts lists the names that it answers to"
+            return Fault("permission", f'{why} ("*" switches the check off)', 403, "host_not_allowed")
+        return None
+
+
+def host_name(value: str) -> str | IPv4Address | IPv6Address:
+    """The host that stands before an optional port: an address, or a name in lower case without its final dot.
+
+    ValueError for everything else: users, paths, several hosts, IPv6 addresses without brackets, ports that are none.
+    """
+    found = _HOST.fullmatch(value)
+    if found is None or int(found["port"] or "0") > 65535:
+        raise ValueError(value)
+    if found["six"] is not None:
+        return IPv6Address(found["six"])
+    name = found["name"].lower().removesuffix(".")
+    try:
+        return ip_address(name)
+    except ValueError:
+        if len(name) > 253 or _LABELS.fullmatch(name) is None:
+            raise
+        return name
+
+
+def target_authority(target: str) -> str:
+    """The host and port in a request target of absolute form, `http://host:port/path` (RFC 9112, 3.2.2)."""
+    return target.partition("://")[2].partition("/")[0]
+
+
+def without_authority(target: str) -> str:
+    """The path of a request target: of the absolute form that clients send to a proxy, too. `*` stays as it is."""
+    scheme, found, rest = target.partition("://")
+    return f"/{rest.partition('/')[2]}" if found and scheme.lower() in ("http", "https") else target
+
+
+def own_names() -> set[str]:
+    """What the machine calls itself. No DNS query is made: an attacker can control DNS answers."""
+    name = socket.gethostname().lower().removesuffix(".")
+    first = name.partition(".")[0]
+    return {name, first, f"{first}.local"} if first else set()
+
+
+def origin_host(origin: str) -> str | IPv4Address | IPv6Address:
+    """The host of an origin, `https://host:port`. ValueError when it is no such thing."""
+    scheme, found, place = origin.partition("://")
+    if not found or scheme.lower() not in ("http", "https"):
+        raise ValueError(origin)
+    return host_name(place)
+
+
+def _origin_host(origin: str) -> str:
+    try:
+        return str(origin_host(origin))
+    except ValueError:
+        return ""
+
+
+def _malformed(why: str) -> Fault:
+    return Fault("invalid_request", f"{why}; HTTP/1.1 wants exactly one, as HOST or HOST:PORT", 400, "bad_host")

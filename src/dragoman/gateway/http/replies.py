@@ -1,0 +1,117 @@
+"""The answer to one request, as bytes. Knows the connection only as something to write to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from ...transport.body_joining import LARGE
+
+if TYPE_CHECKING:
+    from .server import _Client
+
+_CLOSE = "connection: close"
+_line = ": ".join
+
+
+class _Beginnings(dict[int, str]):
+    """The first line of an answer, by its status."""
+
+    def __missing__(self, status: int) -> str:
+        return f"HTTP/1.1 {status} Unknown"
+
+
+_BEGINNINGS = _Beginnings({status.value: f"HTTP/1.1 {status.value} {status.phrase}" for status in HTTPStatus})
+
+
+class Gone(Exception):
+    """The client has left."""
+
+
+class Reply:
+    """The answer to one request: whole by `send`, or piece by piece by `start`, `write` and `end`.
+
+    A connection, which answers one request after the other, has one for all of them.
+    """
+
+    def __init__(self, client: _Client) -> None:
+        self._client = client
+        self.status = 0
+        """0: it has not begun."""
+        self.chunks = True
+        """The client understands a body in chunks."""
+        self._open = False  # pieces are to come
+        self._chunked = False
+        self._unsent = b""  # the head, until there is something to write with it
+
+    @property
+    def started(self) -> bool:
+        return self.status != 0
+
+    @property
+    def ended(self) -> bool:
+        return self.status != 0 and not self._open
+
+    def peer(self) -> str:
+        """The address of whoever is at the other end of the connection; "" when it is not known."""
+        transport = self._client.transport
+        found = transport.get_extra_info("peername") if transport is not None else None
+        return str(found[0]) if isinstance(found, tuple) and found else ""
+
+    def send(self, status: int, headers: Collection[tuple[str, str]], body: bytes) -> None:
+        """A whole answer, in one write."""
+        self.status = status
+        head = self._head(status, headers, f"content-length: {len(body)}")
+        transport = self._client.transport
+        if transport is not None:
+            if len(body) > LARGE:
+                transport.writelines((head, body))  # without a copy of the body
+            else:
+                transport.write(head + body)
+
+    def start(self, status: int, headers: Collection[tuple[str, str]]) -> None:
+        """The head of an answer whose body comes in pieces. It is written with the first of them."""
+        self.status = status
+        self._open = True
+        self._chunked = self.chunks
+        how = "transfer-encoding: chunked" if self._chunked else _CLOSE
+        self._unsent = self._head(status, headers, how)
+
+    def write(self, data: bytes) -> None:
+        transport = self._client.transport
+        if data and transport is not None:
+            if self._chunked:
+                data = b"%x\r\n%b\r\n" % (len(data), data)
+            if self._unsent:
+                data, self._unsent = self._unsent + data, b""
+            transport.write(data)
+
+    async def drain(self) -> None:
+        """Wait while the client reads more slowly than we write. Raises Gone when it has left."""
+        client = self._client
+        if client.transport is None:
+            raise Gone
+        if client.full is not None:
+            await client.drained()
+
+    def end(self) -> None:
+        self._open = False
+        transport = self._client.transport
+        last, self._unsent = self._unsent + (b"0\r\n\r\n" if self._chunked else b""), b""
+        if last and transport is not None:
+            transport.write(last)
+        if not self._chunked:
+            self._client.keep_alive = False
+
+    def cut(self) -> None:
+        """The answer cannot be finished: break the connection off, so that the client does not take it for whole."""
+        self._client.abort()
+
+    def _head(self, status: int, headers: Collection[tuple[str, str]], how: str) -> bytes:
+        lines = [_BEGINNINGS[status], how, *map(_line, headers), "", ""]
+        if "\n" in "".join(lines):
+            raise ValueError("a header of the answer holds a line break")
+        if not self._client.keep_alive and how is not _CLOSE:
+            lines.insert(-2, _CLOSE)
+        return "\r\n".join(lines).encode("latin-1", "replace")

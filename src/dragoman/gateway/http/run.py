@@ -1,0 +1,389 @@
+"""Start, reload and stop the gateway. With several workers a supervisor starts them, all on one port, and starts those
+again that die.
+
+SIGHUP reads the configuration again; exchanges under way go on with the old one. SIGTERM (or SIGINT) ends: `/readyz`
+says no at once, after `listen.grace` seconds the port is closed, exchanges under way have `listen.drain` seconds to
+finish; SIGINT, which a person sends, skips the grace. A second signal ends at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ... import dialects
+from ...errors import ConfigError
+from ...store.secret import installation_secret
+from ..app import Gateway
+from ..config import Config
+from ..exchange.exchange_log import ExchangeLog
+from ..upstream_checks import check_upstreams
+from .other_workers import Peers
+from .server import Bounds, Server
+
+Load = Callable[[], Config]
+Announce = Callable[[Config, int], None]
+
+_TOLD = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
+"""What the supervisor tells its workers."""
+STABLE = 5.0
+"""Seconds after which a worker's death is not held against the next one."""
+MAX_PAUSE = 10.0
+"""The longest pause before a worker that keeps dying is started again."""
+
+
+def serve(load: Load, environment: Mapping[str, str], announce: Announce) -> int:
+    """Serve until told to stop. `load` gives the configuration, again on SIGHUP; `announce` is told the port."""
+    config = load()
+    secret = installation_secret(environment, _say)  # once for all workers, also where it cannot be kept
+    if config.listen.processes <= 1:
+        return _run(_serve(load, environment, announce, secret))
+    return _Supervisor(load, environment, config, secret).run(announce)
+
+
+def _run(serving: Any) -> int:
+    runner: Any = asyncio.run
+    try:
+        import uvloop
+
+        runner = uvloop.run
+    except ImportError:
+        pass  # on systems without it the standard loop does the same work, more slowly
+    return int(runner(serving))
+
+
+async def _serve(load: Load, environment: Mapping[str, str], announce: Announce, secret: bytes) -> int:
+    """One process that serves alone."""
+    config = load()
+    gateway = Gateway(config, environment, secret=secret)
+    gateway.log = ExchangeLog(config.log)
+    server = Server(gateway.handle, _bounds(config))
+    port = await server.start(config.listen.host, config.listen.port)
+    loop = asyncio.get_running_loop()
+    stop = _Stop(loop)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.tell, number)
+    loop.add_signal_handler(signal.SIGHUP, _reload, gateway, server, load, True)
+    announce(config, port)
+    checks = asyncio.create_task(check_upstreams(config, environment, gateway.log.warn))
+    try:
+        return await _until_stopped(gateway, server, stop)
+    finally:
+        checks.cancel()
+
+
+async def _work(
+    load: Load,
+    environment: Mapping[str, str],
+    secret: bytes,
+    place: tuple[int, Path],
+    ready: int,
+    alive: int,
+    *,
+    first: bool,
+) -> int:
+    """One worker among several, on the port and with the folder of `place`. `ready` is told when it listens; when
+    `alive` ends, its supervisor has. The `first` one looks at the upstreams for all."""
+    config, (port, folder) = load(), place
+    gateway = Gateway(config, environment, secret=secret)
+    gateway.log = ExchangeLog(config.log)
+    peers = gateway.peers = Peers(folder)
+    await peers.start(gateway.told)
+    server = Server(gateway.handle, _bounds(config))
+    await server.start(config.listen.host, port, reuse_port=True)
+    loop = asyncio.get_running_loop()
+    stop = _Stop(loop)
+    loop.add_signal_handler(signal.SIGTERM, stop.tell, signal.SIGTERM)
+    loop.add_signal_handler(signal.SIGUSR1, stop.tell, signal.SIGINT)
+    loop.add_signal_handler(signal.SIGINT, lambda: None)  # a terminal's goes to all; the supervisor says what to do
+    loop.add_signal_handler(signal.SIGHUP, _reload, gateway, server, load, False)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD)
+    loop.add_reader(alive, stop.orphaned, alive)
+    with suppress(BrokenPipeError):  # one that takes another's place is not waited for
+        os.write(ready, b".")
+    os.close(ready)
+    checks = asyncio.create_task(check_upstreams(config, environment, gateway.log.warn)) if first else None
+    try:
+        return await _until_stopped(gateway, server, stop)
+    finally:
+        peers.stop()
+        if checks is not None:
+            checks.cancel()
+
+
+class _Stop:
+    """That the gateway is to end, and whether in peace."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.told = asyncio.Event()
+        self.hurry = asyncio.Event()
+        self.grace = True
+
+    def tell(self, number: int) -> None:
+        if self.told.is_set():
+            self.hurry.set()
+        self.grace = number == signal.SIGTERM
+        self.told.set()
+
+    def orphaned(self, alive: int) -> None:
+        self._loop.remove_reader(alive)
+        self.tell(signal.SIGTERM)
+
+
+async def _import_dialects() -> None:
+    """Import the dialects one by one while the gateway already serves.
+
+    A request imports the dialects that it needs. Several first requests at once would import all of them in one go, and
+    every other client would wait for 150 ms.
+    """
+    for name in dialects.names():
+        dialects.get(name)
+        await asyncio.sleep(0.01)
+
+
+async def _until_stopped(gateway: Gateway, server: Server, stop: _Stop) -> int:
+    _spare_the_collector()
+    _open_many()
+    importing = asyncio.ensure_future(_import_dialects())
+    await stop.told.wait()
+    importing.cancel()
+    gateway.ready = False
+    listen = gateway.config.listen
+    ending = asyncio.ensure_future(_drain(server, listen.grace if stop.grace else 0.0, listen.drain))
+    hurry = asyncio.ensure_future(stop.hurry.wait())
+    await asyncio.wait({ending, hurry}, return_when=asyncio.FIRST_COMPLETED)
+    hurry.cancel()
+    if not ending.done():
+        ending.cancel()
+        await server.stop(0)
+    clean = ending.done() and not ending.cancelled() and ending.result()
+    gateway.close()
+    return 0 if clean else 1
+
+
+def _spare_the_collector() -> None:
+    """What is loaded stays: it is looked through no more. Exchanges make no cycles: those are looked for rarely."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 100)
+
+
+def _open_many() -> None:
+    """As many open connections as the system allows: an exchange has two, and the usual 1,024 are soon used up."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65_536 if hard == resource.RLIM_INFINITY else min(hard, 65_536)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+async def _drain(server: Server, grace: float, seconds: float) -> bool:
+    await asyncio.sleep(grace)
+    return await server.stop(seconds)
+
+
+def _bounds(config: Config) -> Bounds:
+    bounds = config.bounds
+    return Bounds(bounds.head, bounds.body, request_seconds=bounds.request, bodies=bounds.requests)
+
+
+def _reload(gateway: Gateway, server: Server, load: Load, alone: bool) -> None:
+    """A configuration that is wrong changes nothing. Said by whoever is in charge."""
+    try:
+        config = load()
+    except ConfigError as error:
+        if alone:
+            _say(f"the configuration stays as it was: {error}")
+        return
+    before = gateway.config
+    gateway.reload(config)
+    server.bounds = _bounds(config)
+    if gateway.log is not None:
+        gateway.log.form = config.log
+    if alone:
+        _say_read(before, config)
+
+
+def _say_read(before: Config, after: Config) -> None:
+    _say("the configuration was read again")
+    if _fixed(before) != _fixed(after):
+        _say("host, port, workers and client stay as they were: they need a new start")
+
+
+def _fixed(config: Config) -> tuple[object, ...]:
+    """What cannot change while the gateway runs."""
+    return config.listen.host, config.listen.port, config.listen.workers, config.client
+
+
+def _say(words: str) -> None:
+    print(f"dragoman: {words}", file=sys.stderr, flush=True)
+
+
+class _Supervisor:
+    """Starts workers, starts the dead again, and hands signals on. It serves nobody itself."""
+
+    def __init__(self, load: Load, environment: Mapping[str, str], config: Config, secret: bytes) -> None:
+        self._load = load
+        self._environment = environment
+        self._config = config
+        self._secret = secret
+        self._workers: dict[int, float] = {}  # process: when it was started
+        self._port = 0
+        self._folder = Path()
+        self._alive = os.pipe()
+        self._wake, self._poke = os.pipe()
+        self._signals: list[int] = []
+        self._ending = False
+        self._failed = False
+
+    def run(self, announce: Announce) -> int:
+        listen = self._config.listen
+        # The port is taken once, so that the system chooses one for all and a port that is not free is told at once. A
+        # socket that does not listen gets no connections.
+        family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as claim, tempfile.TemporaryDirectory("-dragoman") as folder:
+            self._folder = Path(folder)
+            claim.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            claim.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            claim.bind((listen.host, listen.port))
+            self._port = claim.getsockname()[1]
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+                signal.signal(number, self._note)
+            os.set_blocking(self._wake, False)
+            os.set_blocking(self._poke, False)
+            signal.set_wakeup_fd(self._poke, warn_on_full_buffer=False)
+            ready = [self._start(first=not number) for number in range(listen.processes)]
+            if all(_heard(one) for one in ready):
+                announce(self._config, self._port)
+            else:
+                _say("a worker could not start")
+                self._failed = True
+                self._end(signal.SIGTERM)
+            self._watch()
+        return 1 if self._failed else 0
+
+    def _start(self, *, first: bool = False) -> int:
+        """Start a worker; gives the pipe on which it says that it listens."""
+        heard, told = os.pipe()
+        # What is told to a worker that has only begun waits until it can listen.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _TOLD)
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                signal.set_wakeup_fd(-1)
+                for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+                    signal.signal(number, signal.SIG_DFL)
+                for end in (heard, self._alive[1], self._wake, self._poke):
+                    os.close(end)
+                place = self._port, self._folder
+                given = self._load, self._environment, self._secret, place, told, self._alive[0]
+                status = _run(_work(*given, first=first))
+            finally:
+                # The process ends here, whatever happened: what is above belongs to the supervisor.
+                error = sys.exc_info()[1]
+                if error is not None:
+                    traceback.print_exception(error)
+                os._exit(status)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD)
+        os.close(told)
+        self._workers[child] = time.monotonic()
+        return heard
+
+    def _note(self, number: int, frame: Any) -> None:
+        self._signals.append(number)
+
+    def _watch(self) -> None:
+        pause = 0.1
+        starts: list[float] = []  # when to start workers that died
+        while self._workers or (starts and not self._ending):
+            now = time.monotonic()
+            while starts and starts[0] <= now and not self._ending:
+                starts.pop(0)
+                os.close(self._start())
+            self._sleep(max(0.0, starts[0] - now) if starts and not self._ending else None)
+            while self._signals:
+                self._handle(self._signals.pop(0))
+            for lived in self._reaped():
+                if not self._ending:
+                    pause = 0.1 if lived > STABLE else min(pause * 2, MAX_PAUSE)
+                    starts.append(time.monotonic() + pause)
+
+    def _sleep(self, seconds: float | None) -> None:
+        select.select([self._wake], [], [], seconds)
+        try:
+            while os.read(self._wake, 512):
+                pass
+        except BlockingIOError:
+            pass  # all signals are noted by now
+
+    def _reaped(self) -> list[float]:
+        """Workers that have ended: how long each lived."""
+        out = []
+        while self._workers:
+            try:
+                child, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if not child:
+                break
+            if child not in self._workers:
+                continue
+            lived = time.monotonic() - self._workers.pop(child)
+            if not self._ending:
+                _say(f"worker {child} ended ({_how(status)}); another takes its place")
+            elif os.waitstatus_to_exitcode(status):
+                self._failed = True
+            out.append(lived)
+        return out
+
+    def _handle(self, number: int) -> None:
+        if number == signal.SIGHUP:
+            try:
+                config = self._load()
+            except ConfigError as error:
+                _say(f"the configuration stays as it was: {error}")
+                return
+            self._tell(signal.SIGHUP)
+            _say_read(self._config, config)
+        elif number in (signal.SIGTERM, signal.SIGINT):
+            if self._ending:
+                self._failed = True
+                self._tell(signal.SIGKILL)
+            else:
+                self._end(number)
+
+    def _end(self, number: int) -> None:
+        self._ending = True
+        # SIGUSR1 stands for a person's SIGINT, which workers cannot tell from a terminal's.
+        self._tell(signal.SIGTERM if number == signal.SIGTERM else signal.SIGUSR1)
+
+    def _tell(self, number: int) -> None:
+        for child in self._workers:
+            os.kill(child, number)
+
+
+def _heard(ready: int) -> bool:
+    """Whether a worker has come so far as to listen."""
+    try:
+        return os.read(ready, 1) == b"."
+    finally:
+        os.close(ready)
+
+
+def _how(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,247 @@
+"""Whether a value fits a JSON Schema: what the rehearsal needs to know before it says a value. Drafts 4 to 2020-12.
+
+Not a validator for other use: what it cannot tell (foreign references, patterns it does not understand) counts as fit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from ..codec import json_text
+from ..codec.schema.document import Document
+from ..codec.schema.json_values import too_deep
+from . import pattern_samples
+
+Json = Any
+
+_DEEP = 60
+_STEPS = 100_000
+
+FORMATS: Mapping[str, re.Pattern[str]] = {
+    "date": re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\Z"),
+    "date-time": re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)\Z"),
+    "time": re.compile(r"\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)?\Z"),
+    "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+\Z"),
+    "uri": re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+\Z"),
+    "url": re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+\Z"),
+    "uuid": re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z"),
+    "ipv4": re.compile(r"(\d{1,3}\.){3}\d{1,3}\Z"),
+}
+
+
+@lru_cache(maxsize=256)
+def read(schema: str | None) -> Document:
+    """A schema from its text, and not to be changed. None, and text that is no schema, stand for one that takes
+    anything."""
+    if schema is None or too_deep(schema.encode("utf-8", "replace")):
+        return Document({})
+    try:
+        value = json_text.decode(schema)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        value = {}
+    return Document(value if isinstance(value, dict | bool) else {})
+
+
+def target(document: Document, schema: dict[str, Json]) -> Json | None:
+    """The schema that a reference of this one names; None when there is none to be found."""
+    reference = document.reference(schema)
+    path = None if reference is None else document.resolve(reference[1], ())
+    return None if path is None else document.find(path)
+
+
+def same(first: Json, second: Json) -> bool:
+    """JSON equality: true is not 1."""
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(same(a, b) for a, b in zip(first, second, strict=True))
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    return (type(first) is type(second) or (is_number(first) and is_number(second))) and bool(first == second)
+
+
+def is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_type(value: Json, name: Json) -> bool:
+    """Whether the value is of a type, by its JSON Schema name (in any case: some declare STRING)."""
+    name = name.lower() if isinstance(name, str) else ""
+    if name == "integer":
+        return is_number(value) and (isinstance(value, int) or value.is_integer())
+    if name == "number":
+        return is_number(value)
+    kinds: dict[str, type] = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
+    return isinstance(value, kinds[name]) if name in kinds else True
+
+
+def whole(value: int | float, step: int | float) -> bool:
+    """Whether the value is a multiple of the step."""
+    try:
+        return step == 0 or Decimal(str(value)) % Decimal(str(step)) == 0
+    except InvalidOperation:  # infinities, and quotients beyond the precision
+        return False
+
+
+class Fit:
+    """Says whether values fit schemas of one document. There is an end to its patience: then everything fits."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._left = _STEPS
+
+    def __call__(self, value: Json, schema: Json, depth: int = 0) -> bool:
+        if isinstance(schema, bool):
+            return schema
+        self._left -= 1
+        if not isinstance(schema, dict) or depth > _DEEP or self._left < 0:
+            return True
+        if self._document.reference(schema) is not None:
+            named = target(self._document, schema)
+            if named is not None and not self(value, named, depth + 1):
+                return False
+        return (
+            self._plain(value, schema)
+            and self._combined(value, schema, depth + 1)
+            and (not isinstance(value, str) or _text(value, schema))
+            and (not is_number(value) or _number(value, schema))
+            and (not isinstance(value, list) or self._array(value, schema, depth + 1))
+            and (not isinstance(value, dict) or self._object(value, schema, depth + 1))
+        )
+
+    def _plain(self, value: Json, schema: dict[str, Json]) -> bool:
+        kind = schema.get("type")
+        if kind is not None and not any(is_type(value, one) for one in (kind if isinstance(kind, list) else [kind])):
+            return False
+        if "const" in schema and not same(value, schema["const"]):
+            return False
+        members = schema.get("enum")
+        return not isinstance(members, list) or any(same(value, one) for one in members)
+
+    def _combined(self, value: Json, schema: dict[str, Json], depth: int) -> bool:
+        every, some, one = [_schemas(schema, name) for name in ("allOf", "anyOf", "oneOf")]
+        if not all(self(value, inner, depth) for inner in every):
+            return False
+        if some and not any(self(value, inner, depth) for inner in some):
+            return False
+        if one and sum([self(value, inner, depth) for inner in one]) != 1:
+            return False
+        if "not" in schema and self(value, schema["not"], depth):
+            return False
+        if "if" in schema:
+            branch = "then" if self(value, schema["if"], depth) else "else"
+            return self(value, schema.get(branch, True), depth)
+        return True
+
+    def _array(self, value: list[Json], schema: dict[str, Json], depth: int) -> bool:
+        if not _between(len(value), schema, "minItems", "maxItems"):
+            return False
+        if schema.get("uniqueItems") is True and any(same(a, b) for i, a in enumerate(value) for b in value[:i]):
+            return False
+        first, rest = tuple_of(schema)
+        for place, item in enumerate(value):
+            if not self(item, first[place] if place < len(first) else rest, depth):
+                return False
+        if "contains" in schema:
+            found = sum([self(item, schema["contains"], depth) for item in value])
+            return _between(max(found, 0), {"minContains": 1, **schema}, "minContains", "maxContains")
+        return True
+
+    def _object(self, value: dict[str, Json], schema: dict[str, Json], depth: int) -> bool:
+        if not _between(len(value), schema, "minProperties", "maxProperties"):
+            return False
+        if any(name not in value for name in names(schema, "required")):
+            return False
+        wanted = schema.get("dependentRequired")
+        for name, others in wanted.items() if isinstance(wanted, dict) else ():
+            if name in value and isinstance(others, list) and any(other not in value for other in others):
+                return False
+        dependent = schema.get("dependentSchemas")
+        for name, inner in dependent.items() if isinstance(dependent, dict) else ():
+            if name in value and not self(value, inner, depth):
+                return False
+        if "propertyNames" in schema and not all(self(name, schema["propertyNames"], depth) for name in value):
+            return False
+        return all(self(item, inner, depth) for name, item in value.items() for inner in properties_for(schema, name))
+
+
+def _schemas(schema: dict[str, Json], name: str) -> list[Json]:
+    found = schema.get(name)
+    return found if isinstance(found, list) else []
+
+
+def names(schema: dict[str, Json], keyword: str) -> list[str]:
+    """The property names that a keyword lists."""
+    found = schema.get(keyword)
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def properties(schema: dict[str, Json]) -> dict[str, Json]:
+    """The declared properties."""
+    found = schema.get("properties")
+    return found if isinstance(found, dict) else {}
+
+
+def properties_for(schema: dict[str, Json], name: str) -> list[Json]:
+    """The schemas that a property of this name has to fit."""
+    declared = properties(schema)
+    found = [declared[name]] if name in declared else []
+    by_pattern = schema.get("patternProperties")
+    for pattern, inner in by_pattern.items() if isinstance(by_pattern, dict) else ():
+        if pattern_samples.matches(pattern, name):
+            found.append(inner)
+    return found or [schema.get("additionalProperties", True)]
+
+
+def tuple_of(schema: dict[str, Json]) -> tuple[list[Json], Json]:
+    """The schemas of the first items of an array, and that of all others."""
+    items = schema.get("items", True)
+    if isinstance(items, list):
+        return items, schema.get("additionalItems", True)
+    return _schemas(schema, "prefixItems"), items
+
+
+def number_in(schema: Mapping[str, Json], name: str) -> int | float | None:
+    found = schema.get(name)
+    return found if is_number(found) else None
+
+
+def _between(size: int, schema: Mapping[str, Json], least: str, most: str) -> bool:
+    low, high = number_in(schema, least), number_in(schema, most)
+    return (low is None or size >= low) and (high is None or size <= high)
+
+
+def _text(value: str, schema: dict[str, Json]) -> bool:
+    if not _between(len(value), schema, "minLength", "maxLength"):
+        return False
+    known = FORMATS.get(str(schema.get("format")))
+    if known is not None and not known.match(value):
+        return False
+    pattern = schema.get("pattern")
+    return not isinstance(pattern, str) or pattern_samples.matches(pattern, value)
+
+
+def _number(value: int | float, schema: dict[str, Json]) -> bool:
+    if not _between_numbers(value, schema):
+        return False
+    step = number_in(schema, "multipleOf")
+    return step is None or whole(value, step)
+
+
+def _between_numbers(value: int | float, schema: dict[str, Json]) -> bool:
+    low, high = number_in(schema, "minimum"), number_in(schema, "maximum")
+    # Draft 4 says with true that the bound itself is excluded.
+    above = low if schema.get("exclusiveMinimum") is True else number_in(schema, "exclusiveMinimum")
+    below = high if schema.get("exclusiveMaximum") is True else number_in(schema, "exclusiveMaximum")
+    return (
+        (low is None or value >= low)
+        and (high is None or value <= high)
+        and (above is None or value > above)
+        and (below is None or value < below)
+    )

@@ -1,0 +1,265 @@
+"""A broken history mended: every call answered once, where its dialect wants it, and nothing empty or out of place.
+
+Pure, over canon. What counts as broken depends on whose history it is: `Demands` says what its upstreams refuse. Every
+change has a name (canon/repair_codes.py); a history that needs none comes back as the very same object. Calls and
+results are paired in `pairing.py`.
+
+Decisions. A conversation that ends with the assistant's calls is open, not broken: the results are still to come. But
+when some results of the last step are there and others not, the missing ones are written, for it is about to be sent.
+Of two results the first stays. Arguments that break off are never completed and never `{}`: the call goes, unless it
+has a result, which shows that the client dealt with it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..canon.history_requirements import Demands
+from ..canon.parts import Extra, Opaque, Part, Path, Reasoning, Text, ToolCall, ToolResult
+from ..canon.repair_codes import Repair
+from ..canon.turns import Turn
+from ..codec import json_text
+from ..context import Crossing
+from .pairing import Log, Pairing, Turns, with_parts
+
+
+def mend(
+    turns: Turns, demands: Demands, *, held: bool = False, crossing: Crossing | None = None, losing: bool = False
+) -> tuple[Turns, tuple[Repair, ...]]:
+    """The turns as `demands` wants them, and what was repaired.
+
+    `held`: a server holds what came before, so a result without its call may well have one. With `crossing` the paths
+    are spelled as in its source, and with `losing` every repair that changes a meaning is a loss there too.
+    """
+    log = Log(crossing, losing)
+    out = _without_cut_calls(turns, log)
+    out = _without_empty(out, demands, log)
+    if demands.alternate:
+        out = _joined_steps(out, log)
+    out = Pairing(out, demands, held, log).mended()
+    if demands.thoughts_lead:
+        out = _thoughts_first(out, log)
+    return (out, tuple(log.repairs)) if log.repairs else (turns, ())
+
+
+def rehomed(turns: Turns) -> Turns:
+    """The turns with places as if neighbours of one side had come in one turn, for a writer that goes by the places to
+    give a client's turns back as they came."""
+    out: list[Turn] = []
+    side = ""
+    home: Path = ()
+    for turn in turns:
+        before, side = side, _side(turn)
+        if not side or side != before:
+            home = turn.at
+        if turn.at != home or any(part.at[:2] != home[:2] for part in turn.parts):
+            parts = [msgspec.structs.replace(part, at=home[:2] + part.at[2:]) for part in turn.parts]
+            turn = msgspec.structs.replace(turn, parts=tuple(parts), at=home)
+        out.append(turn)
+    return tuple(out)
+
+
+def _side(turn: Turn) -> str:
+    """Who speaks, where there are two sides; "" for turns that stand outside of that."""
+    if turn.role == "assistant":
+        return "assistant"
+    if turn.role not in ("user", "tool") or (
+        turn.parts and type(turn.parts[0]) is Opaque and turn.parts[0].at == turn.at
+    ):
+        return ""
+    return "user"
+
+
+def _fields(extra: Extra | None) -> str:
+    """For the report: which unknown fields go along with what is left out."""
+    names = [name for fields in (extra or {}).values() for name in fields]
+    return f", and with it {', '.join(names)}" if names else ""
+
+
+# calls that break off
+
+
+def _without_cut_calls(turns: Turns, log: Log) -> Turns:
+    answered: set[str] | None = None
+    out: list[Turn] | None = None
+    for i, turn in enumerate(turns):
+        if turn.role != "assistant":
+            continue
+        cut = [part for part in turn.parts if type(part) is ToolCall and not part.custom and is_cut(part.arguments)]
+        if not cut:
+            continue
+        if answered is None:
+            answered = {part.call_id for turn in turns for part in turn.parts if type(part) is ToolResult}
+        gone = {id(call): call for call in cut if call.id not in answered}
+        for call in gone.values():
+            log.note("truncated-call", call.at, f"call {call.id} of {call.name}: its arguments break off")
+        if gone:
+            out = out or list(turns)
+            out[i] = with_parts(turn, [part for part in turn.parts if id(part) not in gone])
+    return turns if out is None else tuple(out)
+
+
+def is_cut(arguments: str) -> bool:
+    """Whether the text is the beginning of a JSON object and no more: a string or a bracket is open at its end."""
+    if not arguments.lstrip().startswith("{") or json_text.is_whole(arguments):
+        return False
+    depth = 0
+    quoted = escaped = False
+    for character in arguments:
+        if escaped:
+            escaped = False
+        elif quoted:
+            escaped = character == "\\"
+            quoted = character != '"'
+        elif character == '"':
+            quoted = True
+        elif character in "{[":
+            depth += 1
+        elif character in "}]":
+            depth -= 1
+    return quoted or depth > 0
+
+
+# what says nothing, and thinking that nobody takes
+
+
+def _without_empty(turns: Turns, demands: Demands, log: Log) -> Turns:
+    out: list[Turn] = []
+    last = len(turns) - 1
+    for i, turn in enumerate(turns):
+        if turn.role == "tool":
+            out.append(turn if demands.empty_texts else _without_empty_inside(turn, log))
+            continue
+        full = turn.parts if demands.empty_texts else tuple([part for part in turn.parts if not _is_empty(part)])
+        if not full and turn.extra is None:
+            if i == last and demands.empty_last and turn.role == "assistant":
+                out.append(turn)
+            elif turn.parts and any(near.at == turn.at for near in (*turns[i - 1 : i], *turns[i + 1 : i + 2])):
+                _note_empty(turn.parts, log)  # the rest of what was one turn in the source is not empty
+            else:
+                log.note("empty-turn", turn.at, f"of the {turn.role}")
+            continue
+        if len(full) < len(turn.parts):
+            _note_empty(turn.parts, log)
+        if turn.role == "assistant":
+            kept = _thoughts_taken(full, demands, log)
+            if full and not kept and turn.extra is None:
+                continue
+            full = kept
+        out.append(turn if len(full) == len(turn.parts) else with_parts(turn, list(full)))
+    return tuple(out)
+
+
+def _note_empty(parts: tuple[Part, ...], log: Log) -> None:
+    for part in parts:
+        if _is_empty(part):
+            log.note("empty-part", part.at, f"a text{_fields(part.extra)}")
+
+
+def _is_empty(part: Part) -> bool:
+    return type(part) is Text and not part.text and part.seal is None
+
+
+def _without_empty_inside(turn: Turn, log: Log) -> Turn:
+    """Empty texts in the lists that results hold; a result that is one empty text as a whole is fine, unless it tells
+    of a failure."""
+    parts: list[Part] = []
+    changed = False
+    for result in turn.parts:
+        if type(result) is ToolResult:
+            kept = [part for part in result.parts if not (_is_empty(part) and _is_listed(part, result))]
+            if len(kept) < len(result.parts):
+                changed = True
+                _note_empty(tuple([part for part in result.parts if _is_listed(part, result)]), log)
+                result = msgspec.structs.replace(result, parts=tuple(kept))
+            if result.is_error and all(type(part) is Text and not part.text.strip() for part in result.parts):
+                changed = True
+                log.note("empty-part", result.at, "of a result that tells of a failure: it says Error now")
+                result = msgspec.structs.replace(result, parts=(Text("Error", at=result.at),))
+        parts.append(result)
+    return with_parts(turn, parts) if changed else turn
+
+
+def _is_listed(part: Part, result: ToolResult) -> bool:
+    """Whether a part of a result stands in a list, and is not the whole of what the result says."""
+    return part.at != result.at and bool(part.at) and type(part.at[-1]) is int
+
+
+def _thoughts_taken(parts: tuple[Part, ...], demands: Demands, log: Log) -> tuple[Part, ...]:
+    """The parts of an assistant's turn without thinking that the upstream refuses."""
+    out = parts
+    if demands.sealed_thoughts:
+        bare = [part for part in parts if type(part) is Reasoning and part.seal is None]
+        for part in bare:
+            log.note("unsealed-thinking", part.at, f"{len(part.text)} characters{_fields(part.extra)}")
+        if bare:
+            out = tuple([part for part in parts if type(part) is not Reasoning or part.seal is not None])
+    if demands.thoughts_lead and out and type(out[-1]) is Reasoning:
+        begin, end = _led(out)
+        if not any(type(part) is ToolCall for part in out[begin:end]):
+            for alone in out[end:]:
+                log.note("stranded-thinking", alone.at, "it leads to nothing")
+            out = out[:end]
+    return out
+
+
+def _led(parts: tuple[Part, ...]) -> tuple[int, int]:
+    """Of parts with thinking at their end: where that begins, and where the parts before it begin that have none."""
+    end = len(parts)
+    while end and type(parts[end - 1]) is Reasoning:
+        end -= 1
+    begin = end
+    while begin and type(parts[begin - 1]) is not Reasoning:
+        begin -= 1
+    return begin, end
+
+
+def _joined_steps(turns: Turns, log: Log) -> Turns:
+    """Where the sides alternate: neighbouring turns of the assistant as one. Those of the user stay apart in canon."""
+    out: list[Turn] = []
+    for turn in turns:
+        before = out[-1] if out else None
+        if before is None or not _side(turn) or _side(turn) != _side(before) or turn.at[:2] == before.at[:2]:
+            out.append(turn)
+            continue
+        results = turn.role == before.role == "tool"
+        log.note("split-results" if results else "wrong-alternation", turn.at, _joining(before.extra, turn.extra))
+        if turn.role == "assistant":
+            extra = _joined_extra(before.extra, turn.extra)
+            out[-1] = Turn("assistant", before.parts + turn.parts, before.name, extra, before.at)
+        else:
+            out.append(turn)
+    for turn in out:
+        if turn.role == "tool":
+            for place in dict.fromkeys([part.at[:2] for part in turn.parts if part.at[:2] != turn.at[:2]]):
+                log.note("split-results", place, "joined with the turn before")
+    return tuple(out)
+
+
+def _joining(first: Extra | None, second: Extra | None) -> str:
+    """What is said of two turns that become one: unknown fields that both have can be there only once."""
+    shared = [(name, field) for name, fields in (second or {}).items() for field in fields]
+    twice = [field for name, field in shared if field in (first or {}).get(name, {})]
+    return "joined with the turn before" + (f", of whose {', '.join(twice)} one is left" if twice else "")
+
+
+def _joined_extra(first: Extra | None, second: Extra | None) -> Extra | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return {name: {**second.get(name, {}), **first.get(name, {})} for name in {**first, **second}}
+
+
+def _thoughts_first(turns: Turns, log: Log) -> Turns:
+    """Thinking at the end of a turn, behind calls, goes where it led to them from: before all that was said since the
+    thinking before it."""
+    out: list[Turn] | None = None
+    for i, turn in enumerate(turns):
+        parts = turn.parts
+        if turn.role != "assistant" or not parts or type(parts[-1]) is not Reasoning:
+            continue
+        begin, end = _led(parts)
+        for part in parts[end:]:
+            log.note("thinking-out-of-place", part.at, "moved before the calls it led to")
+        out = out or list(turns)
+        out[i] = with_parts(turn, [*parts[:begin], *parts[end:], *parts[begin:end]])
+    return turns if out is None else tuple(out)

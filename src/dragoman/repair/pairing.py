@@ -1,0 +1,319 @@
+"""Calls and results of a broken history: each call with its one result, in its place, under an id of its own.
+
+A part of `history.py`, which says when a history is broken at all.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.history_requirements import Demands
+from ..canon.parts import Opaque, Part, Path, Text, ToolCall, ToolResult, pointer
+from ..canon.repair_codes import REPAIRS, Repair
+from ..canon.turns import Turn
+from ..codec import json_text
+from ..codec.call_ids import hashed
+from ..context import Crossing
+
+NO_RESULT = "No result was recorded for this call."
+
+Turns = tuple[Turn, ...]
+
+
+class Log:
+    """What was repaired so far."""
+
+    __slots__ = ("_crossing", "_losing", "_seen", "repairs")
+
+    def __init__(self, crossing: Crossing | None, losing: bool) -> None:
+        self.repairs: list[Repair] = []
+        self._seen: set[Repair] = set()
+        self._crossing = crossing
+        self._losing = losing
+
+    def note(self, name: str, at: Path, detail: str = "") -> None:
+        crossing, place = self._crossing, at
+        if crossing is not None:
+            if crossing.spelled:
+                place = tuple([crossing.spelled.get(at[: i + 1], step) for i, step in enumerate(at)])
+            place = crossing.within + place
+        found = Repair(name, pointer(place), detail)
+        if found in self._seen:
+            return  # such as one turn that is in the way of several results
+        self._seen.add(found)
+        self.repairs.append(found)
+        code = REPAIRS[name].loss
+        if code and self._losing and crossing is not None:
+            crossing.lose(code, at, detail)
+
+
+def with_parts(turn: Turn, parts: list[Part]) -> Turn:
+    return Turn(turn.role, tuple(parts), turn.name, turn.extra, turn.at)
+
+
+Slot = tuple[int, int]
+"""The number of a turn and of a part in it."""
+
+
+class _Call(Struct, eq=False):
+    """A call, where it stands, and the result that was found for it."""
+
+    part: ToolCall
+    turn: int
+    id: str
+    """As it will be sent."""
+    result: ToolResult | None = None
+    found: Slot = (-1, -1)
+    """Where the result stands."""
+    put: bool = False
+    """The result has to be put behind the call: it stands elsewhere, or there is none."""
+
+
+class Pairing:
+    """Each call with its one result, and the results in their place."""
+
+    def __init__(self, turns: Turns, demands: Demands, held: bool, log: Log) -> None:
+        self._turns = turns
+        self._demands = demands
+        self._held = held
+        self._log = log
+        self._steps: dict[int, list[_Call]] = {}
+        self._by_id: dict[str, list[_Call]] = {}
+        self._owner: dict[Slot, _Call] = {}  # a paired result -> its call
+        self._gone: set[Slot] = set()  # results that are left out or said otherwise
+        self._orphans: dict[int, list[ToolResult]] = {}
+        self._others: set[str] | None = None
+        self._following: dict[str, Iterator[_Call]] = {}  # calls behind results that came too early
+
+    def mended(self) -> Turns:
+        for result, slot in self._paired():
+            self._stray(result, slot)
+        fitted = self._give_ids() + self._check_kinds()
+        moved, missing = self._moved(), self._missing()
+        if not (moved or missing or fitted or self._gone):
+            return self._turns
+        for call in [*moved, *missing]:
+            call.put = True
+        return self._written(self._gone.union([call.found for call in moved]))
+
+    def _paired(self) -> list[tuple[ToolResult, Slot]]:
+        """Each result goes with the first open call of its id in the last step before it that has one. Gives the
+        results that found none."""
+        waiting: dict[str, list[deque[_Call]]] = {}  # the open calls of an id, step by step
+        strays: list[tuple[ToolResult, Slot]] = []
+        for i, turn in enumerate(self._turns):
+            for j, part in enumerate(turn.parts):
+                if type(part) is ToolCall and turn.role == "assistant":
+                    call = _Call(part, i, part.id)
+                    self._steps.setdefault(i, []).append(call)
+                    self._by_id.setdefault(part.id, []).append(call)
+                    steps = waiting.setdefault(part.id, [])
+                    if not steps or steps[-1][0].turn != i:
+                        steps.append(deque())
+                    steps[-1].append(call)
+                elif type(part) is ToolResult and turn.role == "tool":
+                    steps = waiting.get(part.call_id, [])
+                    if not steps:
+                        strays.append((part, (i, j)))
+                        continue
+                    self._take(steps[-1].popleft(), part, (i, j))
+                    if not steps[-1]:
+                        steps.pop()
+        return strays
+
+    def _take(self, call: _Call, result: ToolResult, slot: Slot) -> None:
+        call.result, call.found = result, slot
+        self._owner[slot] = call
+
+    def _stray(self, result: ToolResult, slot: Slot) -> None:
+        """A result that no open call stands before: it came too early, or too often, or nobody asked."""
+        calls = self._by_id.get(result.call_id, [])
+        if calls and calls[0].turn > slot[0]:
+            following = self._following.setdefault(result.call_id, iter(calls))
+            call = next((call for call in following if call.result is None), None)
+            if call is not None:
+                self._take(call, result, slot)
+                return
+        if calls:
+            self._gone.add(slot)
+            self._log.note("duplicate-result", result.at, f"call {result.call_id} has one already")
+        elif not self._held and result.call_id not in self._asked_otherwise():
+            self._gone.add(slot)
+            self._orphans.setdefault(slot[0], []).append(result)
+            self._log.note("orphan-result", result.at, f"call {result.call_id or '(unnamed)'} is not in the history")
+
+    def _asked_otherwise(self) -> set[str]:
+        """The ids of calls that only their dialect knows, such as searches for tools that the client runs."""
+        if self._others is None:
+            parts = [part for turn in self._turns for part in turn.parts if isinstance(part, Opaque)]
+            self._others = {_own_call_id(part) for part in parts if b'"call_id"' in bytes(part.value)} - {""}
+        return self._others
+
+    def _give_ids(self) -> int:
+        """An id for every call that is its own in the conversation, or at least in its step. Gives the number made."""
+        made = 0
+        used = set(self._by_id)
+        for original, calls in self._by_id.items():
+            seen: set[int] = set()
+            for count, call in enumerate(calls):
+                scope = 0 if self._demands.unique_ids else call.turn
+                if scope in seen:
+                    call.id = hashed(f"{original}\x1f{count}")
+                    while call.id in used:
+                        call.id = hashed(call.id)
+                    used.add(call.id)
+                    made += 1
+                    self._log.note("duplicate-id", call.part.at, f"{original} is {call.id} now")
+                seen.add(scope)
+        return made
+
+    def _check_kinds(self) -> int:
+        """The number of results that are of another kind than their calls."""
+        found = 0
+        for call in self._owner.values() if self._demands.kinds else ():
+            if call.result is not None and call.result.custom != call.part.custom:
+                found += 1
+                kind = "a custom tool" if call.part.custom else "a function"
+                self._log.note("result-kind", call.result.at, f"call {call.id} is one of {kind}")
+        return found
+
+    def _moved(self) -> list[_Call]:
+        """The calls whose results stand elsewhere than where they have to; what is in their way is noted."""
+        out: list[_Call] = []
+        steps = [*self._steps, len(self._turns)]
+        for i, following in pairwise(steps):
+            end = noted = self._run(i)
+            for call in self._steps[i]:
+                place = call.found[0]
+                if call.result is None or (i < place and (place < end or not self._demands.adjacent)):
+                    continue
+                out.append(call)
+                if not i < place < following:
+                    self._log.note("result-out-of-order", call.result.at, f"moved to its call {call.id}")
+                    continue
+                for turn in self._turns[noted:place]:
+                    if turn.role != "tool":
+                        self._log.note("interleaved-text", turn.at, "moved behind the results")
+                noted = max(noted, place)
+        return out
+
+    def _run(self, step: int) -> int:
+        """The end of the turns of results directly behind a step."""
+        end = step + 1
+        while end < len(self._turns) and self._turns[end].role == "tool":
+            end += 1
+        return end
+
+    def _missing(self) -> list[_Call]:
+        """The calls nobody answered although it goes on behind them."""
+        out: list[_Call] = []
+        last = len(self._turns) - 1
+        for i, calls in self._steps.items():
+            for call in calls if i < last else ():
+                if call.result is None and not self._answered_later(call.part):
+                    self._log.note("orphan-call", call.part.at, f"call {call.id} of {call.part.name} was not answered")
+                    out.append(call)
+        return out
+
+    def _answered_later(self, call: ToolCall) -> bool:
+        mark = self._demands.later
+        holders = [fields for fields in (call.extra or {}).values() if mark in fields] if mark else []
+        return any(bytes(fields[mark]) == b"true" for fields in holders)
+
+    def _written(self, left: set[Slot]) -> Turns:
+        """The turns, without the results in `left`."""
+        out: list[Turn] = []
+        added: list[_Call] = []  # results to come into the next turn of results, or into one of their own
+        said: list[Turn] = []  # what stood among the results, to be said behind them
+        for i, turn in enumerate(self._turns):
+            if turn.role == "tool":
+                kept = [j for j in range(len(turn.parts)) if (i, j) not in left]
+                if kept:
+                    out.append(self._results(i, kept, added))
+                    added = []
+                if i in self._orphans:
+                    words = [part for result in self._orphans[i] for part in _as_words(result)]
+                    # Unknown fields of a turn go with the orphans if nothing else is left in it.
+                    said.append(Turn("user", tuple(words), "", None if kept else turn.extra, turn.at))
+                continue
+            self._close(out, added, said, left)
+            if i in self._steps:
+                added = [call for call in self._steps[i] if call.put]
+                turn = self._renamed(turn, self._steps[i])
+            out.append(turn)
+        self._close(out, added, said, left)
+        return tuple(out)
+
+    def _close(self, out: list[Turn], added: list[_Call], said: list[Turn], left: set[Slot]) -> None:
+        """The results of a step are over."""
+        if added:
+            first = added[0]
+            extra, at = None, first.part.at
+            if first.result is not None:
+                i = first.found[0]
+                turn = self._turns[i]
+                at = turn.at
+                if turn.extra is not None and all((i, j) in left for j in range(len(turn.parts))):
+                    extra = turn.extra  # or it would be lost: the turn itself is not written
+            out.append(Turn("tool", tuple([self._result(call) for call in added]), "", extra, at))
+            added.clear()
+        out.extend(said)
+        said.clear()
+
+    def _results(self, i: int, kept: list[int], added: list[_Call]) -> Turn:
+        """A turn of results with those that belong there too, in the order of the calls if there are any."""
+        turn = self._turns[i]
+        parts: list[Part] = []
+        for j in kept:
+            call = self._owner.get((i, j))
+            parts.append(turn.parts[j] if call is None else self._result(call))
+        if added:
+            order = {call.id: n for n, call in enumerate(self._steps[added[0].turn])}
+            parts += [self._result(call) for call in added]
+            parts.sort(key=lambda part: order.get(part.call_id, -1) if type(part) is ToolResult else -1)
+        elif len(parts) == len(turn.parts) and all(a is b for a, b in zip(parts, turn.parts, strict=True)):
+            return turn
+        return with_parts(turn, parts)
+
+    def _result(self, call: _Call) -> ToolResult:
+        """The result of a call, under the call's id and of its kind; made, if there is none."""
+        part, result = call.part, call.result
+        if result is None:
+            words = (Text(NO_RESULT, at=part.at),)
+            return ToolResult(call.id, words, part.name, True, custom=part.custom, at=part.at)
+        custom = part.custom if self._demands.kinds else result.custom
+        if result.call_id == call.id and result.custom == custom:
+            return result
+        return msgspec.structs.replace(result, call_id=call.id, custom=custom)
+
+    def _renamed(self, turn: Turn, calls: list[_Call]) -> Turn:
+        if all(call.id == call.part.id for call in calls):
+            return turn
+        ids = iter([call.id for call in calls])
+        parts = [msgspec.structs.replace(p, id=next(ids)) if type(p) is ToolCall else p for p in turn.parts]
+        return with_parts(turn, parts)
+
+
+def _own_call_id(part: Opaque) -> str:
+    try:
+        value = json_text.fields(part.value).get("call_id")
+    except (msgspec.DecodeError, RecursionError):
+        return ""  # no object, so no call
+    found = json_text.plain(value) if value is not None else ""
+    return found if isinstance(found, str) else ""
+
+
+def _as_words(result: ToolResult) -> list[Part]:
+    """A result without its call, as a user can say it."""
+    of = f" of {result.name}" if result.name else ""
+    call = f", call {result.call_id}" if result.call_id else ""
+    head = f"[{'error' if result.is_error else 'result'}{of}{call}]"
+    texts = [part.text for part in result.parts if isinstance(part, Text) and part.text]
+    texts += [json_text.text(part.value) for part in result.parts if isinstance(part, Opaque)]
+    rest = [part for part in result.parts if not isinstance(part, Text | Opaque)]
+    return [Text("\n".join([head, *texts]), cache=result.cache, at=result.at), *rest]

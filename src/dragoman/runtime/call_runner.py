@@ -1,0 +1,195 @@
+"""The calls of one step: judged, asked about, run; those that only read side by side, the others one by one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.parts import ToolCall
+from . import telemetry
+from .events import Happening, ToolCallProgress, ToolCallRequest, ToolCallResponse, Waiting
+from .history import INTERRUPTED, failed
+from .model_answer import within
+from .policy import Policy
+from .session import Session
+from .tool import Confirmation, Failure, Outcome, Surroundings
+from .toolbox import Approval, Approve, Decision, Done, Plan, Toolbox, decided
+
+HARMLESS = frozenset({"read", "fetch"})
+"""Kinds of tools that may run side by side, and again where it is not known whether they did."""
+
+_Item = ToolCallProgress | asyncio.Task[Done]
+
+
+class Desk(Struct, frozen=True):
+    """What every step needs."""
+
+    toolbox: Toolbox
+    policy: Policy
+    approve: Approve | None
+    defer: bool
+    """Nobody is asked now: calls that need a person's word wait for it in the session."""
+    save: Callable[[Session], None]
+    note: Callable[[telemetry.Noted], None]
+
+
+class Calling:
+    """One step of a session."""
+
+    def __init__(self, session: Session, desk: Desk, around: Surroundings, deadline: float | None) -> None:
+        self._session, self._desk, self._around, self._deadline = session, desk, around, deadline
+        self.waiting = False
+        """A call waits for a person."""
+        self.spared = 0.0
+        """Seconds that persons took to answer: they are not the run's."""
+
+    async def run(self) -> AsyncGenerator[Happening, None]:
+        """Run the calls that have no result yet. When all have one, the step is closed."""
+        session = self._session
+        calls = session.open()
+        for call in calls:
+            yield ToolCallRequest(call.id, call.name, _arguments(call), prompt_id=session.prompt_id)
+        for call in calls:
+            if call.id in session.started:
+                yield self._told(_interrupted(call))
+        for group in self._groups([call for call in calls if call.id not in session.results]):
+            ready: list[tuple[Plan, Approval | None]] = []
+            for call in group:
+                planned = await self._planned(call)
+                if isinstance(planned, Done):
+                    yield self._told(planned)
+                elif isinstance(planned, Waiting):
+                    self.waiting = True
+                    yield planned
+                else:
+                    ready.append(planned)
+            async with aclosing(self._run(ready)) as happenings:
+                async for happening in happenings:
+                    yield happening
+            if self.waiting:
+                return
+        session.close_step()
+
+    def _groups(self, calls: list[ToolCall]) -> Iterator[list[ToolCall]]:
+        """Calls that run at the same time."""
+        group: list[ToolCall] = []
+        for call in calls:
+            if not self._harmless(call):
+                if group:
+                    yield group
+                yield [call]
+                group = []
+            else:
+                group.append(call)
+        if group:
+            yield group
+
+    def _harmless(self, call: ToolCall) -> bool:
+        toolbox = self._desk.toolbox
+        return call.name not in toolbox or toolbox[call.name].kind in HARMLESS
+
+    async def _planned(self, call: ToolCall) -> tuple[Plan, Approval | None] | Done | Waiting:
+        """A call with a person's word where it needs one; or what there is instead."""
+        session, desk = self._session, self._desk
+        plan = session.plans.get(call.id)
+        if plan is None:
+            found = await within(desk.toolbox.plan(call, self._around, desk.policy), self._deadline)
+            if isinstance(found, Done):
+                return found
+            plan = found
+        approval = session.approvals.get(call.id)
+        if plan.verdict.word == "ask" and plan.asked is not None and approval is None:
+            if desk.approve is not None:
+                approval = await self._word(desk.approve, plan.asked)
+            elif desk.defer:
+                session.plans[call.id] = plan
+                return Waiting(call.id, call.name, plan.asked)
+        if approval is not None and plan.asked is not None:
+            desk.policy.remember(call.name, plan.asked, approval.said)
+        return plan, approval
+
+    async def _word(self, approve: Approve, asked: Confirmation) -> Approval:
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            return await approve(asked)
+        finally:
+            took = clock() - began
+            self.spared += took
+            if self._deadline is not None:
+                self._deadline += took
+
+    async def _run(self, ready: list[tuple[Plan, Approval | None]]) -> AsyncGenerator[Happening, None]:
+        session, desk = self._session, self._desk
+        queue: asyncio.Queue[_Item] = asyncio.Queue()
+        session.started += [plan.call.id for plan, _ in ready if not self._harmless(plan.call)]
+        desk.save(session)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        tasks = [asyncio.create_task(self._one(plan, approval, queue)) for plan, approval in ready]
+        for task in tasks:
+            task.add_done_callback(queue.put_nowait)
+        left = len(tasks)
+        try:
+            while left:
+                item = await within(queue.get(), self._deadline)
+                if isinstance(item, ToolCallProgress):
+                    yield item
+                else:
+                    left -= 1
+                    yield self._told(item.result())
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for (plan, approval), task in zip(ready, tasks, strict=True):
+                if task.cancelled():
+                    self._note(_interrupted(plan.call, decided(plan, approval), clock() - began))
+
+    async def _one(self, plan: Plan, approval: Approval | None, queue: asyncio.Queue[_Item]) -> Done:
+        def report(text: str) -> None:
+            queue.put_nowait(ToolCallProgress(plan.call.id, text))
+
+        return await self._desk.toolbox.finish(plan, msgspec.structs.replace(self._around, report=report), approval)
+
+    def _told(self, done: Done) -> ToolCallResponse:
+        """Write a result down before anybody is told of it."""
+        session, desk, call = self._session, self._desk, done.call
+        session.results[call.id] = done.result
+        session.plans.pop(call.id, None)
+        session.started = [other for other in session.started if other != call.id]
+        desk.save(session)
+        self._note(done)
+        failure = done.outcome.failure
+        return ToolCallResponse(
+            call.id,
+            call.name,
+            (done.result,),
+            done.outcome.display,
+            failure.message if failure is not None else None,
+            failure.kind if failure is not None else None,
+            done.decision,
+            round(done.seconds * 1000),
+        )
+
+    def _note(self, done: Done) -> None:
+        toolbox, name = self._desk.toolbox, done.call.name
+        mcp = name in toolbox and bool(getattr(toolbox[name], "server", ""))
+        self._desk.note(telemetry.tool_call(done, self._session.prompt_id, mcp=mcp))
+
+
+def _arguments(call: ToolCall) -> object:
+    try:
+        return call.input
+    except (ValueError, RecursionError):
+        return call.arguments
+
+
+def _interrupted(call: ToolCall, decision: Decision | None = None, seconds: float = 0.0) -> Done:
+    """A call that was under way when the session ended, and may have done something."""
+    outcome = Outcome(INTERRUPTED, INTERRUPTED, Failure(INTERRUPTED, "interrupted"))
+    return Done(call, failed(call, INTERRUPTED), outcome, decision, seconds)

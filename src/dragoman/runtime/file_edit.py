@@ -1,0 +1,78 @@
+"""An edit of one file, planned, shown and made: what the tools that change files have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from ..store import trusted_files
+from . import confine, file_filters, file_walk, text_file
+from .confine import Place
+from .text_file import TextFile
+from .tool import Confirmation, Outcome, Surroundings, ToolError
+
+_OWN_FILES = frozenset({trusted_files.NAME, "mcp.json", "store.sqlite3", "secret"})
+"""Files of dragoman's own folders, where a workspace is so large that it holds them."""
+
+
+class Edit(Struct, frozen=True):
+    """A file as it is, and the text it is to have."""
+
+    where: Place
+    was: TextFile
+    new: str
+    count: int = 1
+    """Places that are changed."""
+
+    @property
+    def creates(self) -> bool:
+        return self.was.was is None
+
+
+def checked(arguments: Mapping[str, Any], around: Surroundings) -> str | None:
+    """What is wrong with the path of an edit."""
+    path = arguments["file_path"]
+    if not path.startswith("/"):
+        return f"File path must be absolute: {path}"
+    where = confine.place(path, around.workspace)
+    return None if confine.status(where) is None else file_filters.withheld(where)
+
+
+def confirmation(edit: Edit) -> Confirmation:
+    """What a person is asked before."""
+    word = "Create" if edit.creates else "Change"
+    diff = text_file.difference(edit.where, edit.was, edit.new)
+    return Confirmation(f"{word} {diff.file_path}", "edit", diff, hidden=_delicate(edit.where))
+
+
+def _delicate(where: Place) -> bool:
+    """Whether a file decides what is run, or what is kept from models: what git is configured to do, it does with the
+    next command; hooks are programs; who may change an ignore file may read what it names; and dragoman's own files
+    say which commands and hosts the user trusts."""
+    own = where.path.parent.name == "dragoman" and where.path.name in _OWN_FILES
+    return own or where.path.name in file_walk.OWN or any(step.lower() == ".git" for step in where.steps)
+
+
+def made(edit: Edit, around: Surroundings, said: str) -> Outcome:
+    """Write it, and say so. What a person was shown, or the policy was asked about, must be what is done."""
+    shown = around.shown
+    if shown is not None and (shown.file_path, shown.original, shown.new) != _seen(edit):
+        raise ToolError("file_changed", f"{edit.where.path} has changed since the edit was shown; nothing was written.")
+    new = edit.new
+    if around.wanted is not None:
+        new = around.wanted
+        said += f" The user changed the new text before it was written; the file now reads:\n{around.wanted}"
+    try:
+        data = edit.was.encoded(new)
+    except UnicodeEncodeError as error:
+        raise ToolError("file_write_failure", f"The text cannot be written as {edit.was.encoding}: {error}") from error
+    confine.write(edit.where, data, edit.was.was)
+    proposed = edit.new if around.wanted is not None else None
+    return Outcome(said, text_file.difference(edit.where, edit.was, new, proposed))
+
+
+def _seen(edit: Edit) -> tuple[str, str | None, str]:
+    original = None if edit.creates else text_file.shown(edit.was.text)
+    return text_file.shown(str(edit.where.path)), original, text_file.shown(edit.new)

@@ -1,0 +1,42 @@
+"""Which files a tool leaves out, as its caller may say: the options that several tools share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import file_walk
+from .confine import Place
+from .file_walk import Entry, Ignores
+
+OPTIONS: Mapping[str, Any] = {
+    "type": "object",
+    "description": "Whether to leave out what ignore files name. Both are true unless said.",
+    "properties": {
+        "respect_git_ignore": {"type": "boolean", "description": "Leave out what .gitignore names."},
+        "respect_gemini_ignore": {
+            "type": "boolean",
+            "description": "Leave out what .geminiignore and .dragomanignore name.",
+        },
+    },
+}
+"""The schema of `file_filtering_options`."""
+
+
+def ignores(where: Place, options: Mapping[str, Any] | None) -> Ignores:
+    said = options or {}
+    return file_walk.ignores(where, said.get("respect_git_ignore", True), said.get("respect_gemini_ignore", True))
+
+
+def withheld(where: Place) -> str | None:
+    """What to say of a file that the user's own ignore files keep from models; None if they do not."""
+    found = file_walk.reason(where, file_walk.ignores(Place(where.root, ()), git=False))
+    return f"File path is ignored by the ignore files of the workspace: {where.path}" if found == "own" else None
+
+
+def counted(skipped: list[Entry]) -> str:
+    """How much was left out, in words; "" for nothing."""
+    git = sum(entry.ignored == "git" and entry.path.name != ".git" for entry in skipped)
+    own = sum(entry.ignored == "own" for entry in skipped)
+    said = ([f"{git} git-ignored"] if git else []) + ([f"{own} ignored"] if own else [])
+    return f"({', '.join(said)})" if said else ""

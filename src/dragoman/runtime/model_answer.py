@@ -1,0 +1,149 @@
+"""One question to a model: its answer gathered as it comes, and told while it does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing
+from typing import TypeVar
+
+from ..canon.events import Event, Fault, PartDelta, PartEnd, PartStart
+from ..canon.fold import fold
+from ..canon.loss_codes import CODES
+from ..canon.losses import Loss
+from ..canon.parts import Part, Reasoning, Text, ToolCall
+from ..canon.request import Request
+from ..canon.response import Response, Usage
+from ..canon.tools import HostedTool
+from ..canon.turns import Turn
+from ..codec import json_text
+from ..errors import FaultError
+from .events import Content, Thought, thoughts
+from .loop_detection import Chant
+from .model import Model
+
+T = TypeVar("T")
+
+_HOSTED = {"web_search": "googleSearch", "web_fetch": "urlContext"}
+"""Families of hosted tools, and what they are called in the one dialect in which they have no options: from there they
+cross to the model's own."""
+
+
+class OutOfTime(Exception):
+    """The run has used up its time."""
+
+
+async def within(work: Awaitable[T], deadline: float | None) -> T:
+    """What comes of `work`. OutOfTime at the deadline, by the event loop's clock; then the work was cancelled."""
+    if deadline is None:
+        return await work
+    try:
+        async with asyncio.timeout_at(deadline):
+            return await work
+    except TimeoutError:
+        raise OutOfTime from None
+
+
+class Answer:
+    """An answer as it comes. When `events` is through there is a response or a fault, or it was a chant."""
+
+    def __init__(self) -> None:
+        self.said = ""
+        self.fault: Fault | None = None
+        self.response: Response | None = None
+        self.chanting = False
+        """It said the same again and again, and was not listened to any more."""
+        self._cut: set[int] = set()
+        self._numbers: list[int] = []
+
+    async def events(
+        self, source: AsyncGenerator[Event, None], deadline: float | None = None
+    ) -> AsyncGenerator[Thought | Content, None]:
+        """What can be told of it so far."""
+        gathered: list[Event] = []
+        kinds: dict[int, Part] = {}
+        pieces: dict[int, list[str]] = {}
+        chant = Chant()
+        async with aclosing(source) as events:
+            while True:
+                event = await within(anext(events, None), deadline)
+                if event is None:
+                    break
+                if isinstance(event, Fault):
+                    self.fault = event
+                    return
+                gathered.append(event)
+                if isinstance(event, PartStart) and not event.answer:
+                    kinds[event.index] = event.part
+                    self._numbers.append(event.index)
+                elif isinstance(event, PartDelta) and event.text:
+                    part = kinds.get(event.index)
+                    if isinstance(part, Text):
+                        self.said += event.text
+                        yield Content(event.text)
+                        if chant.feed(event.text):
+                            self.chanting = True
+                            return
+                    elif isinstance(part, Reasoning):
+                        pieces.setdefault(event.index, []).append(event.text)
+                elif isinstance(event, PartEnd):
+                    if event.cut:
+                        self._cut.add(event.index)
+                    for thought in thoughts("".join(pieces.pop(event.index, []))):
+                        yield thought
+        told = fold(gathered)
+        assert isinstance(told, Response)
+        self.response = told
+
+    def whole(self) -> tuple[tuple[Part, ...], list[ToolCall]]:
+        """The parts of the answer, without the calls that break off; and those."""
+        assert self.response is not None
+        parts: list[Part] = []
+        cut: list[ToolCall] = []
+        for number, part in zip(self._numbers, self.response.parts, strict=True):
+            if isinstance(part, ToolCall) and (number in self._cut or self._breaks_off(part)):
+                cut.append(part)
+            else:
+                parts.append(part)
+        return tuple(parts), cut
+
+    def _breaks_off(self, call: ToolCall) -> bool:
+        ended = self.response is not None and self.response.stop.reason in ("length", "context_full")
+        return ended and not call.custom and json_text.breaks_off(call.arguments)
+
+
+def truncated(calls: list[ToolCall]) -> Iterator[Loss]:
+    """Calls that broke off, as losses."""
+    known = CODES["call.truncated"]
+    for call in calls:
+        yield Loss("call.truncated", known.effect, known.severity, "", f"call {call.id} of {call.name}")
+
+
+async def whole_answer(model: Model, request: Request, lost: list[Loss], deadline: float | None = None) -> Response:
+    """An answer that nobody watches. FaultError where none comes."""
+    answer = Answer()
+    async with aclosing(answer.events(model.ask(request, lost.extend), deadline)) as told:
+        async for _ in told:
+            pass
+    if answer.fault is not None:
+        raise FaultError(answer.fault)
+    if answer.response is None:
+        raise FaultError(Fault("upstream_bad", "the model says the same again and again", 502))
+    return answer.response
+
+
+class Aside:
+    """A model as tools may ask it (`tool.Asker`): beside the conversation, and with tools of its upstream."""
+
+    def __init__(self, answers: Callable[[Request], Awaitable[Response]]) -> None:
+        self._answers = answers
+        self.usages: list[Usage] = []
+        """What it cost."""
+
+    async def __call__(self, prompt: str, /, *, hosted: tuple[str, ...] = ()) -> Response:
+        tools = [HostedTool("gemini", word, json_text.raw({word: {}})) for word in map(_HOSTED.__getitem__, hosted)]
+        request = Request((Turn("user", (Text(prompt),)),), tools=tuple(tools), stream=True)
+        response = await self._answers(request)
+        if response.usage is not None:
+            self.usages.append(response.usage)
+        return response

@@ -1,0 +1,91 @@
+"""A conversation in canon, made to suit one upstream: its own seals only, ids that differ, names that it takes.
+
+What `translate_request` does between reading and writing, for a history that was never in any dialect.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..canon.losses import Loss
+from ..canon.parts import Part, Text, ToolResult
+from ..canon.request import Request
+from ..canon.turns import Turn
+from ..codec.call_ids import distinct
+from ..codec.history_facts import survey
+from ..codec.hosted_tools import aim, cross
+from ..codec.packed_seals import Origin
+from ..codec.tool_names import declared_once, reserve
+from ..context import Crossing
+from ..dialect import Dialect
+from ..dialects import get
+from ..facts import hosts, profiles
+from ..seals.inbound import Port, recover
+from .toolbox import SUCCEEDED
+
+SOURCE = "runtime"
+"""Whose history it is: no dialect's."""
+ANSWER = 32_000
+"""Tokens of an answer, where the dialect wants a limit and the model takes as many."""
+_LIMITED = frozenset({"anthropic"})
+"""Dialects in which a request must say how long its answer may be."""
+
+_UNASKED = frozenset({"ollama"})
+"""Dialects in which a model that thinks shows it unasked, and one that does not refuses to be asked."""
+
+_BESIDE = frozenset({"gemini", "code-assist"})
+"""Dialects in which what a tool returns in several parts stands beside its result, which says that it succeeded."""
+
+
+def fitted(request: Request, dialect: Dialect, host: str | None, crossing: Crossing) -> tuple[Request, Origin]:
+    """The request as an upstream takes it, under the model's name that the crossing has; and whose its seals are."""
+    origin = Origin(dialect.origin or dialect.name, crossing.model, hosts.origin(host))
+    crossing.host = hosts.lookup(host, dialect.name, crossing.model) if host is not None else None
+    request = msgspec.structs.replace(request, model=crossing.model)
+    if survey(request.turns).laden:
+        request = recover(request, Port(origin, dialect.name), crossing)
+    if dialect.name in _BESIDE:
+        request = msgspec.structs.replace(request, turns=_beside(request.turns))
+    settings = request.settings
+    if dialect.name in _UNASKED and settings.thoughts and settings.effort is None and settings.budget is None:
+        settings = msgspec.structs.replace(settings, thoughts=None)
+    most = crossing.profile.most_tokens
+    if dialect.name in _LIMITED and settings.max_tokens is None and most is not None:
+        settings = msgspec.structs.replace(settings, max_tokens=min(most, ANSWER))
+    request = msgspec.structs.replace(request, settings=settings)
+    rows = get("gemini").hosted  # in whose words hosted tools are wished for (`asking.Aside`)
+    tools = declared_once(cross(request.tools, rows, dialect.hosted, crossing), crossing)
+    reserve(tools, crossing)
+    request = msgspec.structs.replace(request, turns=distinct(request.turns, crossing))
+    return aim(request, tools, rows, dialect.hosted, crossing), origin
+
+
+def _beside(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    out: list[Turn] = []
+    for turn in turns:
+        moved: list[Part] = []
+        if turn.role == "tool":
+            turn = msgspec.structs.replace(turn, parts=tuple([_alone(part, moved) for part in turn.parts]))
+        out.append(turn)
+        if moved:
+            out.append(Turn("user", tuple(moved), at=turn.at))
+    return tuple(out)
+
+
+def _alone(part: Part, moved: list[Part]) -> Part:
+    """A result that says only that it succeeded; the parts that it came in are `moved`."""
+    if type(part) is not ToolResult or len(part.parts) < 2 or part.is_error:
+        return part
+    first = part.parts[0]
+    if type(first) is not Text or first.text != SUCCEEDED:
+        return part
+    moved += part.parts[1:]
+    return msgspec.structs.replace(part, parts=(first,))
+
+
+def exported(request: Request, dialect: str, model: str) -> tuple[bytes, tuple[Loss, ...]]:
+    """The request in a dialect, as it would be sent to this model, and what is lost."""
+    crossing = Crossing(SOURCE, dialect, model=model, profile=profiles.lookup(dialect, model))
+    writer = get(dialect)
+    body = writer.write_request(fitted(request, writer, None, crossing)[0], crossing)
+    return body, crossing.losses.all()

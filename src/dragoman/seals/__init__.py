@@ -1,0 +1,1 @@
+"""Seals: signatures and encrypted reasoning, on their way to the client and back to the upstream that made them."""

@@ -1,0 +1,372 @@
+"""Seals on their way back to the upstream that made them: taken out of whatever carried them, put where they belong.
+
+The inverse of `outbound.py`. Whatever way a seal travelled, it goes to its origin only; one that is somebody else's, or
+whose part is gone or was changed, is left out and reported. Pure, over canon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from operator import is_
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from ..canon.parts import Opaque, Part, Path, Reasoning, Seal, Text, ToolCall, ToolResult
+from ..canon.request import Request
+from ..canon.turns import Gist, Run, Turn
+from ..codec import json_text, packed_seals
+from ..codec.call_ids import hashed
+from ..codec.history_facts import NOTHING, gist, survey
+from ..codec.packed_seals import BUNDLE, HERE, Origin, Record, same_origin
+from ..context import Crossing
+from . import same_account
+from .conversation_digest import Conversation, History
+from .outbound import call_key, place_key, text_key
+from .placing import Placing
+from .shared_signatures import for_upstream, left_over, record_for_upstream
+from .vault import AMBIGUOUS, Vault
+
+_ELSEWHERE = "it belongs to another upstream"
+_SKIPPED = "no seals are sent with this request"
+_UNREADABLE = "what stands under its mark cannot be read"
+_MISPLACED = "no seal belongs to such a part"
+_SLOTS = ("thoughtSignature", "thought_signature")
+_DOUBTFUL = "two conversations of this client are equal up to here, and either may be the one that received the seal"
+
+
+class Port(NamedTuple):
+    """Where a request goes, and what is known of the seals it should have."""
+
+    origin: Origin
+    pair: str
+    """The dialects of the client and of the upstream."""
+    vault: Vault | None = None
+    skip: bool = False
+    """No seal goes back at all."""
+    asked: str = ""
+    """The model that the client names."""
+    spare: bool = False
+    """Seals travel with the client: the vault has those of calls that came back without."""
+    same_account: bool = False
+    """OpenRouter and the provider's own API are used with one account (`same_account.py`)."""
+
+    def takes(self, seal: Seal) -> bool:
+        """Whether a seal may go there."""
+        if self.skip:
+            return False
+        if same_origin(seal, self.origin):
+            return True
+        return self.same_account and same_account.crosses(seal, self.origin, self.asked)
+
+
+class Sealed(NamedTuple):
+    """What became of the turns that a conversation begins with, which carry nothing themselves."""
+
+    stamp: tuple[object, ...]
+    """For whom,"""
+    keys: tuple[str, ...] = ()
+    """where the vault was asked,"""
+    told: tuple[str | None, ...] = ()
+    """and what it said."""
+    turns: tuple[Turn, ...] = ()
+    gist: Gist = NOTHING
+    """Of what became of them."""
+    conversation: Conversation = Conversation()
+    """The digest of the turns. Nobody adds to it: who goes on takes a copy."""
+
+
+class Known(Protocol):
+    """Remembers what became of beginnings (`recall.Along`)."""
+
+    def get(self, run: Run, /) -> Sealed | None: ...
+
+    def keep(self, run: Run, value: Sealed, size: int, /) -> None: ...
+
+
+def recover(
+    request: Request,
+    port: Port,
+    crossing: Crossing,
+    known: Known | None = None,
+    history: History | None = None,
+) -> Request:
+    """The request with every seal of its upstream on the part it came on, and without any other.
+
+    `known` remembers what became of the turns that a conversation is known to begin with. `history` is given the digest
+    of the turns, as far as the vault was asked for them.
+    """
+    left, out = request.turns, list[Turn]()
+    sealed: Sealed | None = None
+    conversation = Conversation() if port.vault is not None else None
+    run = crossing.run
+    if known is not None and port.vault is not None and run is not None and not run.laden:
+        past = run.past(left)
+        lead = left[: past - len(run.turns)] if past else ()
+        if past and all(turn.role == "system" for turn in lead):
+            sealed = _sealed(run, port, port.vault, crossing, known)
+            if history is not None:
+                history.reached(sealed.conversation, past)
+            if sealed.gist is run and not gist(left, crossing).laden:
+                if "assistant" not in [turn.role for turn in left[past:]]:
+                    return request  # what is usual: nothing was kept, and the model has said nothing since
+            out = [*[_heard(turn, crossing) for turn in lead], *sealed.gist.turns]
+            conversation, left = sealed.conversation.copy(), left[past:]
+    for turn in left:
+        if turn.role == "assistant":
+            out.append(_recovered(turn, port, crossing, conversation))
+        else:
+            if conversation is not None:
+                conversation.add(turn)
+            out.append(_heard(turn, crossing))
+    if history is not None and conversation is not None:
+        history.reached(conversation, len(request.turns))
+    if all(map(is_, out, request.turns)):
+        return request
+    turns = tuple(out)
+    around = crossing.around
+    if sealed is not None and sealed.gist.calls is not None and around is not None and around.bare:
+        crossing.gist = survey(turns, len(turns) - len(left), sealed.gist)
+    return msgspec.structs.replace(request, turns=turns)
+
+
+def _heard(turn: Turn, crossing: Crossing) -> Turn:
+    """A turn that the model did not say."""
+    return _with_parts(turn, [_received(part, crossing) for part in turn.parts])
+
+
+def _sealed(run: Run, port: Port, vault: Vault, crossing: Crossing, known: Known) -> Sealed:
+    """What becomes of the turns of a beginning: for those that are known the same as before, if the vault still says
+    the same."""
+    stamp = (port.pair, port.origin, port.skip, port.spare, port.same_account)
+    found = known.get(run)
+    if found is None or found.stamp != stamp or run.turns[: len(found.turns)] != found.turns:
+        found = Sealed(stamp)
+    if tuple(map(vault.get, found.keys)) != found.told:
+        found = Sealed(stamp)
+    new = run.turns[len(found.turns) :]
+    if not new:
+        return found
+    keys, told, out = list[str](), list[str | None](), list[Turn]()
+    conversation = found.conversation.copy()
+    lost = len(crossing.losses)
+    for turn in new:
+        if turn.role == "assistant":
+            kept = _kept(turn.at, turn.parts, conversation, port, vault)
+            keys += kept.keys
+            told += kept.told
+            out.append(_recovered(turn, port, crossing, None, kept) if any(kept.told) else turn)
+        else:
+            conversation.add(turn)
+            out.append(turn)
+    turns = (*found.gist.turns, *out)
+    became = run if all(map(is_, turns, run.turns)) else survey(turns, len(found.turns), found.gist)
+    made = Sealed(stamp, (*found.keys, *keys), (*found.told, *told), run.turns, became, conversation)
+    if len(crossing.losses) == lost:
+        # It holds the turns themselves, and with them about as much as the text they were read from.
+        known.keep(run, made, len(run.text) + sum([len(one) for one in made.told if one]))
+    return made
+
+
+class _Kept(NamedTuple):
+    """What the vault has for a turn."""
+
+    keys: list[str]
+    """Where it was asked,"""
+    told: list[str | None]
+    """and what it said."""
+    records: list[Record]
+    doubtful: list[Path]
+    """Parts whose seals may belong to another conversation."""
+
+
+def _kept(
+    at: Path,
+    parts: Sequence[Part],
+    conversation: Conversation,
+    port: Port,
+    vault: Vault,
+    carried: Set[str] = frozenset(),
+) -> _Kept:
+    """What the vault has for a turn of the assistant, which is added to the conversation. Of spare seals, none for
+    calls whose seal the client has `carried`."""
+    pair, model = port.pair, port.origin.model
+    kept = _Kept([], [], [], [])
+    called = False
+    conversation.begin_answer()
+    for part in parts:
+        if type(part) is Text:
+            if not part.refusal:
+                conversation.add_text(part.text)
+        elif type(part) is ToolCall:
+            called = True
+            before = conversation.before_call()
+            conversation.add_call(part.name, part.arguments)
+            if port.spare and part.id in carried:
+                continue
+            found = _asked(vault, call_key(pair, model, before, part.id), kept)
+            if found is None and not port.spare:
+                original = _asked(vault, place_key(pair, model, conversation.before_call()), kept)
+                if original is not None and original != AMBIGUOUS:
+                    found = _asked(vault, call_key(pair, model, before, original), kept)
+                else:
+                    found = original
+            _read(found, part.at, part.id, kept)
+    if not called and not port.spare:
+        _read(_asked(vault, text_key(pair, model, conversation.with_texts()), kept), at, "", kept)
+    return kept
+
+
+def _asked(vault: Vault, key: str, kept: _Kept) -> str | None:
+    found = vault.get(key)
+    kept.keys.append(key)
+    kept.told.append(found)
+    return found
+
+
+def _read(found: str | None, at: Path, call_id: str, kept: _Kept) -> None:
+    """Take in what was found for a call, or for a turn without one. The client may have given the call another id."""
+    if found is None:
+        return
+    if found == AMBIGUOUS:
+        kept.doubtful.append(at)
+    for record in packed_seals.read(found) or ():
+        if record.where == "call" and record.call != call_id:
+            record = msgspec.structs.replace(record, call=call_id)
+        kept.records.append(record)
+
+
+def _received(part: Part, crossing: Crossing) -> Part:
+    """A part that the model did not say, which carries nothing but a call's id."""
+    if part.seal is not None and part.seal.dialect == BUNDLE:
+        crossing.lose("seal.dropped", part.at, _MISPLACED)
+        part = msgspec.structs.replace(part, seal=None)
+    found = packed_seals.unpack_id(part.call_id) if type(part) is ToolResult else None
+    return part if found is None else msgspec.structs.replace(part, call_id=found[0])
+
+
+def _with_parts(turn: Turn, parts: list[Part]) -> Turn:
+    if len(parts) == len(turn.parts) and all(new is old for new, old in zip(parts, turn.parts, strict=True)):
+        return turn
+    return msgspec.structs.replace(turn, parts=tuple(parts))
+
+
+def _recovered(
+    turn: Turn, port: Port, crossing: Crossing, conversation: Conversation | None, kept: _Kept | None = None
+) -> Turn:
+    """A turn of the assistant with its seals. `kept`: what the vault has for it, where that is known; else the vault is
+    asked, and the turn is added to the conversation."""
+    records: list[tuple[Record, Path]] = []
+    parts: list[Part] = []
+    calls = chars = 0
+    for part in turn.parts:
+        before_it = len(records)
+        for bare in _unloaded(part, port, records, crossing):
+            if type(bare) is ToolCall:
+                calls += 1
+            elif type(bare) is Text and not bare.refusal:
+                chars += len(bare.text)
+            parts.append(bare)
+        for place in range(before_it, len(records)):
+            record, at = records[place]
+            if record.offset == HERE:  # the text follows
+                records[place] = msgspec.structs.replace(record, calls=calls, offset=chars), at
+    if kept is None and port.vault is not None and conversation is not None:
+        carried = {record.call for record, _ in records if record.where == "call"}
+        carried |= {hashed(call) for call in carried}
+        if records and not port.spare and any(_is_list_entry(part) for part in turn.parts):
+            conversation.add(turn)  # the vault has nothing that the client has not brought itself
+        else:
+            kept = _kept(turn.at, parts, conversation, port, port.vault, carried)
+    if kept is not None:
+        records += [(record, turn.at) for record in kept.records]
+        for at in kept.doubtful:
+            crossing.lose("seal.dropped", at, _DOUBTFUL)
+    wanted: dict[Record, Path] = {}
+    for record, at in records:
+        record = record_for_upstream(record, port.origin)
+        if not port.takes(record.seal()):
+            if record.data:
+                crossing.lose("seal.dropped", at, _SKIPPED if port.skip else _ELSEWHERE)
+        else:
+            wanted.setdefault(record, at)
+    if wanted:
+        parts = Placing(wanted, turn.at, crossing).placed(parts)
+    if port.same_account and not port.skip:
+        parts = same_account.in_form_of(parts, port.origin, port.asked, crossing)
+    return _with_parts(turn, parts)
+
+
+def _is_list_entry(part: Part) -> bool:
+    """Whether a part comes from the list in which an answer's seals travelled (`outbound.py`, way "list"): then all of
+    the answer's seals are there."""
+    return type(part) is Reasoning and not part.text and part.seal is not None and part.seal.dialect == BUNDLE
+
+
+def _unloaded(part: Part, port: Port, records: list[tuple[Record, Path]], crossing: Crossing) -> list[Part]:
+    """A part without what it only carried: nothing, when it was nothing else."""
+    if type(part) is ToolCall:
+        found = packed_seals.unpack_id(part.id)
+        if found is not None:
+            records += [(record, part.at) for record in found[1]]
+            part = msgspec.structs.replace(part, id=found[0])
+    elif isinstance(part, Opaque) and packed_seals.MARK_BYTES in bytes(part.value):
+        part = _bare(part, crossing)
+    seal = part.seal
+    if seal is None:
+        return [part]
+    if seal.dialect == BUNDLE:
+        bundle = packed_seals.read(seal.data)
+        if bundle is None:
+            crossing.lose("seal.dropped", part.at, _UNREADABLE)
+        return _unpacked(part, bundle or (), port, records)
+    if type(part) is Reasoning and not port.skip:
+        shared = for_upstream(seal, part.text, port.origin, port.asked)
+        if shared is not seal:
+            for name in left_over(seal):
+                crossing.lose("field.dropped", (*part.at, name), severity="info")
+            part, seal = msgspec.structs.replace(part, seal=shared), shared
+    foreign = seal.dialect != port.origin.dialect and type(part) in (Reasoning, Text, ToolCall)
+    if foreign or port.takes(seal):
+        return [part]  # a foreign one is the writer's to refuse, where writers look for seals
+    if seal.data:
+        crossing.lose("seal.dropped", part.at, _SKIPPED if port.skip else _ELSEWHERE)
+    return [msgspec.structs.replace(part, seal=None)]
+
+
+def _bare(part: Opaque, crossing: Crossing) -> Opaque:
+    """A part that stays as it came, without a packed seal in its slot: none was ever put there to be found again."""
+    fields = json_text.fields(part.value)
+    kept = {
+        name: value
+        for name, value in fields.items()
+        if name not in _SLOTS or packed_seals.MARK_BYTES not in bytes(value)
+    }
+    if len(kept) == len(fields):
+        return part
+    crossing.lose("seal.dropped", part.at, _MISPLACED)
+    return msgspec.structs.replace(part, value=json_text.raw(kept))
+
+
+def _unpacked(part: Part, bundle: tuple[Record, ...], port: Port, records: list[tuple[Record, Path]]) -> list[Part]:
+    """A part that carried records, without them; an empty text that travelled where it belongs stands there again."""
+    after: list[Part] = []
+    own = False
+    from_where = Seal("", "")
+    for record in bundle:
+        home = port.takes(record.seal())
+        # Words that somebody else thought: no writer may take them for its upstream's own.
+        from_where = Seal(record.dialect, "", "", record.model, record.host) if home else Seal(BUNDLE, "")
+        if record.where == "thought" and record.length < 0 and type(part) is Reasoning:
+            record = msgspec.structs.replace(record, text=part.text, length=0)
+            record = record_for_upstream(record, port.origin)
+            own = port.takes(record.seal())
+        elif record.where == "text" and not record.length and record.offset == HERE and home:
+            after.append(Text("", seal=record.seal(), at=part.at))
+            continue
+        records.append((record, part.at))
+    if type(part) is Reasoning:
+        shown = [msgspec.structs.replace(part, seal=from_where)] if part.text and not own else []
+        return [*shown, *after]
+    bare = msgspec.structs.replace(part, seal=None)
+    return after if type(bare) is Text and not bare.text and bare.extra is None else [bare, *after]

@@ -1,0 +1,384 @@
+"""Seals on their way to the client: each put where this client's dialect brings it back, or kept in the vault.
+
+Ways, by what the client's dialect echoes and what the caller chose:
+
+    thoughts   native, where sealed thoughts are echoed (Messages, Responses): the seal of a call or a text travels in
+               a thought directly before it
+    parts      native, where calls and texts have slots and thoughts may be stripped (Gemini): the seal of a thought
+               travels on the next call, or on an empty last text
+    id         packed into the id of the next call
+    vault      kept for the next call, else for the last one, else for the text: under a digest of the conversation and
+               the call's id; for clients that lose ids, also under its name and arguments
+    list       in a list beside the parts, which some clients send back (Chat's `reasoning_details`): every record as a
+               thought without words at the end of the answer. The vault keeps the records too, for all other clients
+    drop       nowhere, and reported
+    left       as it is: the writer puts into its slots what it can, and reports the rest
+
+`inbound.py` undoes all of them, `outbound_stream.py` does the same in streams. Pure, over canon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.parts import Part, Reasoning, Seal, Text, ToolCall
+from ..canon.response import Alternative, Plain, Response
+from ..codec import packed_seals
+from ..codec.call_ids import SAFE, hashed
+from ..codec.packed_seals import HERE, Origin, Record, family
+from ..context import Crossing
+from ..fast.plain_answers import length
+from .conversation_digest import History
+from .vault import Vault, keep, vault_key
+
+_NO_HISTORY = "the vault keeps seals for a conversation, and the request that this answers was not given (answers=)"
+
+Way = Literal["thoughts", "parts", "id", "vault", "list", "drop", "left"]
+
+
+class Plan(Struct, frozen=True):
+    """What is decided before an answer comes."""
+
+    way: Way
+    origin: Origin
+    """The upstream as its seals name it."""
+    pair: str = ""
+    """The dialects of the client and of the upstream: the vault keeps seals for both together, since clients of two
+    dialects bring the same answer back in different shapes."""
+    call_slots: frozenset[str] = frozenset()
+    """Dialects whose seals on calls have a place in the client's dialect that some clients echo."""
+    borrowed: frozenset[str] = frozenset()
+    """Dialects in whose name seals are that this upstream makes itself (Google's, on its Chat endpoint)."""
+    ordered: bool = True
+    """The client's dialect keeps thoughts among texts and calls, where they stood."""
+    counts: bool = True
+    """Places in the text are counted: what carries a record need not stand where the record belongs."""
+    vault: Vault | None = None
+    wanted: bool = False
+    """The upstream takes back thoughts that have no seal (`reasoning_content`)."""
+    history: History | None = None
+    """The conversation that the answer goes on with. Without it nothing is kept in the vault."""
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether the vault keeps every record, not only those of calls."""
+        return self.way == "vault" or (self.way == "list" and self.vault is not None)
+
+    @property
+    def strips(self) -> bool:
+        """Whether thoughts are shown without their seals."""
+        return self.way not in ("thoughts", "left")
+
+
+def call_key(pair: str, model: str, conversation: str, call_id: str) -> str:
+    """Under what the seals of a call are kept. `conversation`: the digest of all before the call. Ids that are illegal
+    somewhere reach the client hashed."""
+    own = call_id if SAFE.match(call_id) else hashed(call_id)
+    return vault_key(pair, family(model), "call", conversation, own)
+
+
+def place_key(pair: str, model: str, conversation: str) -> str:
+    """Under what the id of a call is kept, for clients that bring back another id or none. `conversation`: the digest
+    of all up to the call, its name and arguments included."""
+    return vault_key(pair, family(model), "place", conversation)
+
+
+def text_key(pair: str, model: str, conversation: str) -> str:
+    """Under what the seals of an answer without a call are kept. `conversation`: the digest of all up to its text."""
+    return vault_key(pair, family(model), "text", conversation)
+
+
+class _Made(NamedTuple):
+    """A call of an answer."""
+
+    id: str
+    name: str
+    arguments: list[str]
+    """In pieces: in a stream more may come."""
+    records: list[Record]
+    """What the vault keeps for it."""
+
+
+class Told:
+    """What was said so far in one answer, and the records that wait for something to carry them."""
+
+    __slots__ = ("_crossing", "_listed", "_made", "_model", "_texts", "_waiting", "calls", "chars", "plan")
+
+    def __init__(self, plan: Plan, crossing: Crossing, model: str) -> None:
+        self.plan = plan
+        self._crossing = crossing
+        self._model = plan.origin.model or model
+        self.calls = 0
+        self.chars = 0
+        self._texts: list[str] = []
+        self._waiting: list[Record] = []
+        self._listed: list[Record] = []  # records for the list, whose calls have been made
+        self._made: list[_Made] = []  # the calls, where there is a vault
+
+    def labelled(self, seal: Seal) -> Seal:
+        """A seal with its whole origin: the upstream's dialect, host and model."""
+        origin = self.plan.origin
+        kind, data = self._label(seal)
+        return Seal(origin.dialect, data, kind, self._model or seal.model, seal.host or origin.host)
+
+    def _label(self, seal: Seal) -> tuple[str, str]:
+        """The kind and the data of a seal with its whole origin."""
+        if seal.dialect in self.plan.borrowed:
+            return seal.dialect, seal.data
+        if seal.dialect == self.plan.origin.dialect:
+            return seal.kind, seal.data
+        # The upstream is a gateway like this one: it wants back what stood in its slot, mark and all.
+        return "", packed_seals.pack(seal)
+
+    def record(self, where: Literal["call", "text", "thought"], seal: Seal, call: str = "", length: int = 0) -> Record:
+        """A seal, and where it stands in what was said so far."""
+        plan = self.plan
+        origin = plan.origin
+        kind, data = self._label(seal)
+        model, host = self._model or seal.model, seal.host or origin.host
+        offset = self.chars if plan.counts else HERE
+        return Record(where, origin.dialect, data, kind, model, host, call, self.calls, offset, length)
+
+    def call(self, call: ToolCall) -> tuple[list[Record], ToolCall]:
+        """A call as the client gets it, and the records that have to travel in a thought before it."""
+        plan, seal = self.plan, call.seal
+        records, self._waiting = self._waiting, []
+        if seal is not None:
+            records = [*records, self.record("call", seal, call.id)]
+        if plan.vault is not None:
+            # Some clients leave out the thought that carries a record, because it says nothing: the vault has another.
+            kept = records if plan.keeps_all else records[-1:] if seal is not None else []
+            self.made(call.id, call.name, call.arguments, list(kept))
+        self.calls += 1
+        if plan.way == "list":
+            self._listed += records
+        if not records:
+            return [], call
+        if plan.way == "parts":
+            return [], msgspec.structs.replace(call, seal=packed_seals.bundle(records))
+        if plan.way == "id":
+            return [], msgspec.structs.replace(call, id=packed_seals.pack_id(call.id, records), seal=None)
+        if seal is None:
+            return [], call
+        if plan.way == "thoughts":
+            return records, msgspec.structs.replace(call, seal=None)
+        if plan.way == "drop":
+            self._crossing.lose("seal.dropped", call.at)
+        elif seal.dialect in plan.call_slots:
+            return [], msgspec.structs.replace(call, seal=packed_seals.bundle(records[-1:]))
+        elif plan.way == "left":
+            return [], call
+        return [], msgspec.structs.replace(call, seal=None)
+
+    def made(self, call_id: str, name: str, arguments: str, records: list[Record]) -> None:
+        """A call was made, for which the vault keeps these records."""
+        self._made.append(_Made(call_id, name, [arguments], records))
+
+    def pieces(self) -> list[str]:
+        """The arguments of the last call, to which a stream adds; nobody asks for them where there is no vault."""
+        return self._made[-1].arguments if self._made else []
+
+    def text(self, text: Text) -> tuple[list[Record], Text | None]:
+        """A whole text as the client gets it, and the records that have to travel in a thought before it."""
+        plan, seal = self.plan, text.seal
+        record = None if seal is None else self.record("text", seal, length=len(text.text))
+        if not text.refusal:
+            self.said(text.text)
+        if record is None or plan.way == "left":
+            return [], text
+        record = msgspec.structs.replace(record, text=packed_seals.digest(text.text))
+        if plan.way == "parts":
+            records, self._waiting = [*self._waiting, record], []
+            return [], msgspec.structs.replace(text, seal=packed_seals.bundle(records))
+        bare = msgspec.structs.replace(text, seal=None) if text.text or text.citations else None
+        if plan.way == "thoughts":
+            return [record], bare
+        if plan.way == "drop":
+            self._crossing.lose("seal.dropped", text.at)
+        else:
+            self._waiting.append(record)
+        return [], bare
+
+    def said(self, text: str) -> None:
+        """More of the turn's texts."""
+        self.chars += len(text)
+        if self.plan.keeps_all:
+            self._texts.append(text)
+
+    def shown(self, seal: Seal | None, calls: int, chars: int) -> Seal:
+        """The seal on a thought that travels in its own slot; an empty one says where a thought without any is from."""
+        if seal is None or not seal.data:
+            return self.labelled(seal or Seal(self.plan.origin.dialect, ""))
+        of = self.labelled(seal)
+        if self.plan.ordered or not (calls or chars):
+            return of
+        place = ("", calls, chars, -1)
+        return packed_seals.bundle((Record("thought", of.dialect, of.data, of.kind, of.model, of.host, *place),))
+
+    def wait(self, thought: Reasoning, seal: Seal | None, text: str) -> None:
+        """The seal of a thought waits for something to carry it, the words with it."""
+        if seal is None or not seal.data:
+            if self.plan.wanted and text and self.plan.way in ("parts", "id", "vault", "list"):
+                # Clients of these ways strip thoughts: the words travel with a call, for their host wants them there.
+                bare = self.record("thought", seal or Seal(self.plan.origin.dialect, ""))
+                self._waiting.append(msgspec.structs.replace(bare, text=text))
+            return
+        if self.plan.way == "drop":
+            self._crossing.lose("seal.dropped", thought.at)
+        else:
+            self._waiting.append(msgspec.structs.replace(self.record("thought", seal), text=text))
+
+    def without_seal(self, part: Part) -> Part:
+        """A part on which no client's dialect has a slot for a seal, such as a picture."""
+        self._crossing.lose("seal.dropped", part.at)
+        return msgspec.structs.replace(part, seal=None)
+
+    def finish(self) -> list[Part]:
+        """The answer ends: what is still waiting goes on last parts, and the vault gets its records."""
+        plan, records = self.plan, [record for record in self._waiting if record.data]
+        self._waiting = []
+        if plan.way == "list":
+            listed, self._listed = [*self._listed, *records], []
+        if plan.keeps_all:
+            if self._made and records:
+                self._made[-1].records.extend(records)
+                records = []
+            self.store(records)
+        elif plan.vault is not None:
+            self.store()
+        if plan.way == "list":
+            return [Reasoning(seal=packed_seals.bundle((record,))) for record in listed]
+        if not records or plan.way == "vault":
+            return []
+        if plan.way == "parts":
+            return [Text("", seal=packed_seals.bundle(records))]
+        for _ in records:
+            self._crossing.lose("seal.dropped", (), "no call follows whose id could carry it")
+        return []
+
+    def store(self, of_text: Sequence[Record] = ()) -> None:
+        """Put the records of the calls into the vault, and those of an answer without a call: all at the end, so that
+        an answer which breaks off makes no key ambiguous for the next try."""
+        plan, made = self.plan, self._made
+        if plan.vault is None or not (of_text or any(call.records for call in made)):
+            return
+        if plan.history is None:
+            self._crossing.lose("seal.dropped", (), _NO_HISTORY)
+            return
+        pair, model = plan.pair, self._model
+        conversation = plan.history.conversation()
+        conversation.begin_answer()
+        for call in made:
+            before = conversation.before_call()
+            conversation.add_call(call.name, "".join(call.arguments))
+            if call.records:
+                keep(plan.vault, call_key(pair, model, before, call.id), packed_seals.written(call.records))
+            if plan.keeps_all:  # also without a seal: another try may have had the same call with one
+                keep(plan.vault, place_key(pair, model, conversation.before_call()), call.id)
+        if of_text:
+            for text in self._texts:
+                conversation.add_text(text)
+            keep(plan.vault, text_key(pair, model, conversation.with_texts()), packed_seals.written(of_text))
+        self._made = []
+
+
+def carry(response: Response, plan: Plan, crossing: Crossing) -> Response:
+    """An answer as the client gets it: every seal where it comes back from."""
+    if not response.alternatives:
+        for part in response.parts:
+            if part.seal is not None or type(part) is Reasoning:
+                break
+        else:
+            return response
+    parts = _carried(response.parts, Told(plan, crossing, response.model))
+    others: list[Alternative] = []
+    for other in response.alternatives:
+        carried = _carried(other.parts, Told(plan, crossing, response.model))
+        others.append(other if carried is other.parts else msgspec.structs.replace(other, parts=carried))
+    return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
+
+
+def carry_plain(plain: Plain, plan: Plan, crossing: Crossing) -> bool:
+    """The same for a plain answer with seals on its calls. False where that is more than a packed seal in a slot."""
+    if plan.way == "drop" or (plan.vault is not None and plan.history is None):
+        return False
+    told = Told(plan, crossing, plain.model)
+    if plan.counts:
+        told.chars = length(plain.text)
+    way, sealed = plan.way, plain.seals or {}
+    packed: dict[str, str] = {}
+    listed: list[str] = []
+    for place, (call_id, call) in enumerate(plain.calls.items()):
+        seal = sealed.get(call_id)
+        told.calls = place
+        record = told.record("call", seal, call_id) if seal is not None else None
+        if plan.vault is not None:
+            told.made(call_id, call.name, call.arguments, [record] if record is not None else [])
+        if seal is None or record is None:
+            continue
+        if way == "list":
+            listed.append(packed_seals.pack_records((record,)))
+        if way in ("thoughts", "parts") or (way != "id" and seal.dialect in plan.call_slots):
+            packed[call_id] = listed[-1] if listed else packed_seals.pack_records((record,))
+        elif way == "id":
+            packed[call_id] = packed_seals.pack_id(call_id, (record,))
+        elif way == "left":
+            return False
+    told.store()
+    if way == "id":
+        plain.calls = {packed.get(call_id, call_id): call for call_id, call in plain.calls.items()}
+    elif way == "thoughts":
+        plain.thoughts = packed
+    elif packed:
+        plain.slots = packed
+    if listed:
+        plain.listed = listed
+    return True
+
+
+def _carried(parts: tuple[Part, ...], told: Told) -> tuple[Part, ...]:
+    if all(part.seal is None and type(part) is not Reasoning for part in parts):
+        return parts
+    out: list[Part] = []
+    for part in parts:
+        records: list[Record] = []
+        shown: Part | None = part
+        if type(part) is ToolCall:
+            records, shown = told.call(part)
+        elif type(part) is Text:
+            records, shown = told.text(part)
+        elif type(part) is Reasoning:
+            shown = _thought(part, told)
+        elif part.seal is not None and told.plan.way != "left":
+            shown = told.without_seal(part)
+        if records:
+            _before(records, out, part)
+        if shown is not None:
+            out.append(shown)
+    out += told.finish()
+    return tuple(out)
+
+
+def _thought(thought: Reasoning, told: Told) -> Reasoning | None:
+    plan = told.plan
+    if plan.way == "left":
+        return thought
+    if not plan.strips:
+        if thought.seal is None and not thought.text:
+            return thought
+        return msgspec.structs.replace(thought, seal=told.shown(thought.seal, told.calls, told.chars))
+    told.wait(thought, thought.seal, thought.text)
+    return msgspec.structs.replace(thought, seal=None) if thought.text else None
+
+
+def _before(records: list[Record], out: list[Part], part: Part) -> None:
+    """Records go into the thought that stands before the part, if its slot is free, else into an empty one."""
+    last = out[-1] if out else None
+    if type(last) is Reasoning and (last.seal is None or not last.seal.data):
+        out[-1] = msgspec.structs.replace(last, seal=packed_seals.bundle(records))
+    else:
+        out.append(Reasoning(seal=packed_seals.bundle(records), at=part.at))

@@ -1,0 +1,114 @@
+"""Seals that travelled away from their parts, put on the parts of a turn.
+
+Calls are found by their id; texts and thoughts by counting the calls and the characters before them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+import msgspec
+
+from ..canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall
+from ..codec import packed_seals
+from ..codec.call_ids import hashed
+from ..codec.packed_seals import Record
+from ..context import Crossing
+
+_CHANGED = "what it belongs to is gone, or was changed"
+
+
+class Placing:
+    """Puts records on the parts of a turn: on calls by their id, anywhere else by counting calls and characters."""
+
+    def __init__(self, wanted: dict[Record, Path], at: Path, crossing: Crossing) -> None:
+        self._at = at
+        self._crossing = crossing
+        self._wanted = wanted
+        self._calls: dict[str, Record] = {}
+        self._texts: dict[int, Record] = {}
+        self._put_in: list[Record] = []
+        for record in wanted:
+            if record.where == "call":
+                self._calls[record.call] = self._calls[hashed(record.call)] = record
+            elif record.where == "text" and record.length:
+                self._texts[record.offset] = record
+            else:
+                self._put_in.append(record)
+        self._put_in.sort(key=lambda record: (record.calls, record.offset))
+        self._copies = _squeezed([record.text for record in self._put_in if record.where == "thought"])
+        self._put_in.reverse()  # the next one is the last
+        cuts = {record.offset for record in wanted if record.where != "call"}
+        self._cuts = sorted(cuts | {record.offset + record.length for record in self._texts.values()})
+        self._seen = 0  # calls
+        self._chars = 0
+        self._out: list[Part] = []
+
+    def placed(self, parts: list[Part]) -> list[Part]:
+        for part in parts:
+            if type(part) is Reasoning and self._is_copy(part):
+                continue
+            self._fill()
+            if type(part) is ToolCall:
+                record = self._calls.get(part.id)
+                if record is not None:
+                    part = msgspec.structs.replace(part, seal=self._take(record))
+                self._seen += 1
+            elif type(part) is Text and not part.refusal:
+                self._text(part)
+                continue
+            self._out.append(part)
+        self._fill(rest=True)
+        for record, at in self._wanted.items():
+            if record.data:
+                self._crossing.lose("seal.dropped", at, _CHANGED)
+        return self._out
+
+    def _is_copy(self, thought: Reasoning) -> bool:
+        """Whether it is what the client was shown of the sealed ones."""
+        if not self._copies or (thought.seal is not None and thought.seal.data):
+            return False
+        return _squeezed([thought.text]) in self._copies
+
+    def _take(self, record: Record) -> Seal:
+        self._wanted.pop(record, None)
+        return record.seal()
+
+    def _fill(self, *, rest: bool = False) -> None:
+        """What belongs here and is no part of what the client has."""
+        waiting = self._put_in
+        while waiting and (rest or (waiting[-1].calls <= self._seen and waiting[-1].offset <= self._chars)):
+            record = waiting.pop()
+            at = self._wanted.get(record, self._at)
+            seal = self._take(record)
+            self._out.append(
+                Reasoning(record.text, seal=seal, at=at) if record.where == "thought" else Text("", seal=seal, at=at)
+            )
+
+    def _text(self, text: Text) -> None:
+        """A text, in as many parts as it was: some dialects join them."""
+        start = self._chars
+        first, last = bisect_right(self._cuts, start), bisect_left(self._cuts, start + len(text.text))
+        cuts = [cut - start for cut in self._cuts[first:last]]
+        pieces = [text]
+        if cuts and not text.citations:
+            ends = [*cuts, len(text.text)]
+            spans = [text.text[begin:end] for begin, end in zip([0, *cuts], ends, strict=True)]
+            pieces = [msgspec.structs.replace(text, text=spans[0], cache=None)]
+            pieces += [Text(span, at=text.at) for span in spans[1:]]
+            pieces[-1] = msgspec.structs.replace(pieces[-1], cache=text.cache)
+        for piece in pieces:
+            self._fill()
+            record = self._texts.get(self._chars)
+            if (
+                record is not None
+                and len(piece.text) == record.length
+                and packed_seals.digest(piece.text) == record.text
+            ):
+                piece = msgspec.structs.replace(piece, seal=self._take(record))
+            self._out.append(piece)
+            self._chars += len(piece.text)
+
+
+def _squeezed(texts: list[str]) -> str:
+    return "".join("".join(texts).split())

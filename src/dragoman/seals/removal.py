@@ -1,0 +1,61 @@
+"""Requests within one dialect, without the seals in their histories: for an upstream that has refused a seal.
+
+Sealed thoughts are taken out whole, since no upstream takes them without their seal. Texts and calls lose the seal
+only; where the model demands one on a call, the writer puts the provider's documented dummy there. The request is
+written twice, with the seals and without, and what differs is edited in the client's own bytes.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..canon.parts import Part, Reasoning, Seal, ToolCall
+from ..canon.turns import Turn
+from ..codec import json_text
+from ..codec.json_edit import edited
+from ..codec.packed_seals import GOOGLE_DUMMY
+from ..context import DEFAULT_PROFILE, Crossing
+from ..dialect import Dialect
+from ..facts import profiles
+
+REFUSED = "the upstream refused it"
+
+
+def without_seals(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
+    """The request without seals, and the crossing that knows what was lost."""
+    crossing = Crossing(dialect.name, dialect.name, model, unsealed=True)
+    request = dialect.read_request(document, crossing)
+    # What is remembered of the document was written with its seals.
+    crossing.around = crossing.run = None
+    crossing.profile = profiles.lookup(dialect.name, model or request.model)
+    turns = tuple([_unsealed(turn, dialect.call_slots, crossing) for turn in request.turns])
+    sent = msgspec.structs.replace(request, turns=turns)
+    unchanged = Crossing(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
+    before = dialect.write_request(request, unchanged)
+    after = dialect.write_request(sent, crossing)
+    if before == after:
+        return document, crossing
+    found = edited(document, json_text.decode(before), json_text.decode(after))
+    return (after if found is None else found), crossing
+
+
+def _unsealed(turn: Turn, slots: frozenset[str], crossing: Crossing) -> Turn:
+    """`slots`: dialects whose seals stand on calls of this one."""
+    if all(part.seal is None for part in turn.parts):
+        return turn
+    parts: list[Part] = []
+    for part in turn.parts:
+        seal = part.seal
+        if seal is None:
+            parts.append(part)
+            continue
+        crossing.lose("seal.dropped", part.at, REFUSED)
+        if type(part) is ToolCall and seal.dialect in slots:
+            # Google's Chat endpoint: its writer does not know which models demand a seal.
+            crossing.lose("seal.dummy", part.at)
+            parts.append(msgspec.structs.replace(part, seal=Seal(seal.dialect, GOOGLE_DUMMY)))
+        elif type(part) is not Reasoning:
+            parts.append(msgspec.structs.replace(part, seal=None))
+        elif part.text:
+            crossing.lose("reasoning.dropped", part.at, REFUSED)
+    return msgspec.structs.replace(turn, parts=tuple(parts))

@@ -1,0 +1,200 @@
+"""Google's and OpenAI's seals, between OpenRouter and the provider's own API, where both are used with one account.
+
+OpenRouter hands these seals on in `reasoning_details` (formats `google-gemini-v1` and `openai-responses-v1`, with a
+sibling for each other host of Responses) and takes them back there. Google and OpenAI refuse a seal of another account
+or endpoint with 400, so such a seal goes back to the upstream that handed it out only. The caller may know better: who
+brings an own key to OpenRouter has one account on both ways. Then, and only for the model that made the seal,
+
+    an entry of Google's      becomes the signature of the call that the entry names, of the first call without one,
+                              or of the text if there is no call (recorded: entries that name a call and entries that
+                              name none)
+    an entry of OpenAI's      becomes the encrypted content of a reasoning item; the summaries before the entry belong
+                              to the same item
+
+and back. The pass over a turn comes after `inbound.py` has put every seal in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Struct
+
+from ..canon.parts import Part, Path, Reasoning, Seal, Text, ToolCall
+from ..codec import json_text
+from ..codec.packed_seals import GOOGLE_DUMMY, MARK, Origin, family
+from ..context import Crossing
+
+GEMINI, RESPONSES, OPENROUTER = "gemini", "openai-responses", "openrouter"
+DIALECTS = frozenset({GEMINI, RESPONSES, OPENROUTER})
+"""The dialects between which the seals cross. Code Assist has an account of its own."""
+_LISTS = frozenset({OPENROUTER, "openai-chat"})
+"""Dialects whose seals are whole entries of `reasoning_details`."""
+_TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
+_GOOGLE = "google-gemini-v1"
+_OPENAI = "openai-responses-v1"
+_OF_HOSTS = {"azure": "azure-openai-responses-v1", "xai": "xai-responses-v1"}
+"""Formats for hosts of Responses other than OpenAI."""
+_CROSSED = frozenset({"type", "text", "summary", "signature", "data", "format", "index"})
+_NO_PLACE = "no call and no text is left that it belongs to"
+
+
+class _Entry(Struct):
+    type: str = ""
+    text: str | None = None
+    summary: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    format: str | None = None
+    id: str | None = None
+
+
+_read_entry = msgspec.json.Decoder(_Entry).decode
+
+
+def crosses(seal: Seal, upstream: Origin, asked: str = "") -> bool:
+    """Whether this upstream takes the seal, given that the account is the same. `asked`: the model that the client
+    names, whose seals those without a model are."""
+    if not seal.data or not _same_model(seal.model or asked, upstream.model, seal.dialect):
+        return False
+    if upstream.dialect == OPENROUTER:
+        if seal.dialect == GEMINI:
+            return seal.data != GOOGLE_DUMMY and not seal.data.startswith(MARK)
+        return seal.dialect == RESPONSES and not seal.kind and not seal.data.startswith(MARK)
+    if seal.dialect not in _LISTS:
+        return False
+    entry = _entry(seal.data)
+    return entry is not None and entry.format == _format(upstream.dialect, upstream.host)
+
+
+def in_form_of(parts: Iterable[Part], upstream: Origin, asked: str, crossing: Crossing) -> list[Part]:
+    """The parts of a turn with the seals that cross in the form of this upstream."""
+    given = list(parts)
+    if not any(part.seal is not None and crosses(part.seal, upstream, asked) for part in given):
+        return given
+    if upstream.dialect == OPENROUTER:
+        return [new for part in given for new in _as_entries(part, upstream, asked)]
+    if upstream.dialect == RESPONSES:
+        return _as_reasoning_items(given, upstream, asked, crossing)
+    return _as_signatures(given, upstream, asked, crossing)
+
+
+def _same_model(made_by: str, model: str, dialect: str) -> bool:
+    if not made_by:  # requests of Gemini do not name their model
+        return dialect == GEMINI and family(model).startswith("gemini")
+    return family(made_by) == family(model)
+
+
+def _format(dialect: str, host: str) -> str:
+    return _GOOGLE if dialect == GEMINI else _OF_HOSTS.get(host, _OPENAI)
+
+
+def _entry(data: str) -> _Entry | None:
+    try:
+        return _read_entry(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+# to OpenRouter
+
+
+def _as_entries(part: Part, upstream: Origin, asked: str) -> list[Part]:
+    """The part with its seal as an entry. The entry of a call or a text stays on that part: the writer knows the id
+    that the call is sent with."""
+    seal = part.seal
+    if seal is None or not crosses(seal, upstream, asked):
+        return [part]
+    form = _format(seal.dialect, seal.host)
+    if type(part) is not Reasoning:
+        return [msgspec.structs.replace(part, seal=_sealed(upstream, type=_ENCRYPTED, data=seal.data, format=form))]
+    if seal.dialect == GEMINI:
+        made = {"text": part.text, "signature": seal.data} if part.text else {"data": seal.data}
+        kind = _TEXT if part.text else _ENCRYPTED
+        return [Reasoning(part.text, seal=_sealed(upstream, type=kind, **made, format=form), at=part.at)]
+    out: list[Part] = []
+    if part.text:
+        summary = _sealed(upstream, type=_SUMMARY, summary=part.text, format=form)
+        out.append(Reasoning(part.text, seal=summary, at=part.at))
+    name = json_text.plain(part.extra[RESPONSES]["id"]) if part.extra and "id" in part.extra.get(RESPONSES, {}) else ""
+    named = {"id": name} if isinstance(name, str) and name else {}
+    out.append(Reasoning("", seal=_sealed(upstream, type=_ENCRYPTED, data=seal.data, **named, format=form), at=part.at))
+    return out
+
+
+def _sealed(upstream: Origin, **entry: str) -> Seal:
+    return Seal(OPENROUTER, json_text.encode(entry).decode(), entry["type"], upstream.model)
+
+
+# to Responses
+
+
+def _as_reasoning_items(parts: list[Part], upstream: Origin, asked: str, crossing: Crossing) -> list[Part]:
+    out: list[Part] = []
+    summaries: list[str] = []
+    at: Path = ()
+    for part in parts:
+        seal = part.seal
+        entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, asked) else None
+        if entry is None or seal is None:
+            if summaries:
+                out.append(Reasoning("\n\n".join(summaries), at=at))
+                summaries = []
+            out.append(part)
+            continue
+        at = at if summaries else part.at
+        words = entry.summary or entry.text
+        if words:
+            summaries.append(words)
+        if entry.data:
+            _report_left(seal.data, part.at, crossing)
+            own = Seal(RESPONSES, entry.data, "", upstream.model)
+            out.append(Reasoning("\n\n".join(summaries), seal=own, at=at))
+            summaries = []
+    if summaries:
+        out.append(Reasoning("\n\n".join(summaries), at=at))
+    return out
+
+
+def _report_left(entry: str, at: Path, crossing: Crossing) -> None:
+    """The fields of an entry for which the upstream's own form has no place. The id is one of OpenRouter's request,
+    which the provider did not store."""
+    for name, value in json_text.fields(entry).items():
+        if name not in _CROSSED and bytes(value) != b"null":
+            crossing.lose("field.dropped", (*at, name), severity="info")
+
+
+# to Gemini
+
+
+def _as_signatures(parts: list[Part], upstream: Origin, asked: str, crossing: Crossing) -> list[Part]:
+    out: list[Part] = []
+    found: list[tuple[_Entry, Path]] = []
+    for part in parts:
+        seal = part.seal
+        entry = _entry(seal.data) if seal is not None and crosses(seal, upstream, asked) else None
+        if entry is None:
+            out.append(part)
+            continue
+        if entry.text:
+            out.append(Reasoning(entry.text, at=part.at))
+        if entry.data or entry.signature:
+            found.append((entry, part.at))
+    for entry, at in found:
+        place = _place(out, entry.id or "")
+        if place is None:
+            crossing.lose("seal.dropped", at, _NO_PLACE)
+            continue
+        own = Seal(GEMINI, entry.data or entry.signature or "", "", upstream.model)
+        out[place] = msgspec.structs.replace(out[place], seal=own)
+    return out
+
+
+def _place(parts: list[Part], call_id: str) -> int | None:
+    """Where in the turn a signature belongs."""
+    calls = [i for i, part in enumerate(parts) if type(part) is ToolCall]
+    named = [i for i in calls if call_id and getattr(parts[i], "id", "") == call_id]
+    texts = [i for i, part in enumerate(parts) if type(part) is Text and not part.refusal]
+    free = [i for i in (named or calls or texts[-1:]) if parts[i].seal is None or not parts[i].seal.data]  # type: ignore[union-attr]
+    return free[0] if free else None

@@ -1,0 +1,164 @@
+"""Which way seals travel: by what the caller chose, and by what the client's dialect sends back.
+
+native   in slots that the client's dialect echoes, or in a list that some of its clients send back
+id       packed into the ids of calls, which every dialect echoes; they become long, far beyond 64 characters
+vault    kept in the caller's vault, for the conversation and the call
+skip     nowhere: an upstream that demands seals gets its documented dummy
+auto     native where the client's dialect echoes them, else the vault if there is one, else skip; where only some
+         clients echo them (the list), native and the vault
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from ..canon.parts import Part, Seal
+from ..canon.request import Request
+from ..canon.turns import Turn
+from ..codec import packed_seals
+from ..codec.history_facts import gist
+from ..codec.packed_seals import Origin
+from ..context import Crossing
+from ..dialect import Dialect
+from ..errors import ConfigError
+from ..facts import hosts
+from ..fast.prefix import Along
+from . import same_account
+from .conversation_digest import History
+from .inbound import Port, Sealed, recover
+from .outbound import Plan, Way
+from .vault import Vault
+
+Strategy = Literal["auto", "native", "id", "vault", "skip"]
+
+_ON_ALL_PARTS = frozenset({"call", "text"})
+"""Where an upstream's seals are that a client may leave behind, with the empty thought they travel in."""
+
+STRATEGIES: tuple[Strategy, ...] = ("auto", "native", "id", "vault", "skip")
+
+
+def check_strategy(strategy: Strategy, vault: Vault | None) -> None:
+    """ConfigError for an unknown strategy, and for a vault that is chosen and not there."""
+    if strategy not in STRATEGIES:
+        raise ConfigError("seals", str(strategy), STRATEGIES)
+    if strategy == "vault" and vault is None:
+        raise ConfigError("seals", "vault without vault=", tuple(word for word in STRATEGIES if word != "vault"))
+
+
+def outward(
+    strategy: Strategy,
+    vault: Vault | None,
+    source: Dialect,
+    target: Dialect,
+    model: str,
+    host: str = "",
+    wanted: bool = False,
+) -> Plan | None:
+    """How the seals of an upstream's answer travel to the client; None when nothing has to be done for them. `wanted`:
+    the upstream takes back thoughts without a seal, too."""
+    check_strategy(strategy, vault)
+    if not source.sealed:
+        return None
+    name = source.origin or source.name
+    way: Way = "left"
+    if strategy == "skip":
+        way = "drop"
+    elif strategy == "id":
+        way = "id"
+    elif strategy == "vault":
+        way = "vault"
+    elif target.seal_list and target.name != name:
+        way = "list"
+    elif strategy == "auto" and vault is not None and not target.echoes:
+        way = "vault"
+    elif (target.origin or target.name) == name:
+        return None
+    elif target.echoes:
+        way = "thoughts" if "reasoning" in target.echoes else "parts"
+    slots = target.call_slots if strategy in ("auto", "native") else frozenset()
+    if way == "left" and not (slots and "call" in source.sealed):
+        return None
+    return Plan(
+        way,
+        Origin(name, model, host),
+        _pair(target, source),
+        slots,
+        source.call_slots,
+        target.interleaves,
+        way != "thoughts" or not target.interleaves,
+        vault if way == "vault" or (strategy == "auto" and (target.echoes or way == "list")) else None,
+        wanted,
+    )
+
+
+def _pair(client: Dialect, upstream: Dialect) -> str:
+    return f"{client.name} {upstream.name}"
+
+
+_KNOWN: Along[Sealed] = Along()
+
+
+def homeward(
+    request: Request,
+    strategy: Strategy,
+    vault: Vault | None,
+    client: Dialect,
+    target: Dialect,
+    model: str,
+    crossing: Crossing,
+    host: str | None = None,
+    history: History | None = None,
+    one_account: bool = False,
+) -> Request:
+    """The request with the seals of its upstream where they belong, and without what only carried them. `history`: see
+    `recover`. `one_account`: OpenRouter and the provider's own API are used with the same account."""
+    kept, spare = _kept(strategy, client, target)
+    if (vault is None or not kept) and not gist(request.turns, crossing).laden:
+        return request
+    origin = Origin(target.origin or target.name, model, hosts.origin(host))
+    shared = one_account and target.name in same_account.DIALECTS
+    skip = strategy == "skip"
+    port = Port(origin, _pair(client, target), vault if kept else None, skip, request.model, spare, shared)
+    return recover(request, port, crossing, _KNOWN, history)
+
+
+def keeps(strategy: Strategy, client: Dialect, target: Dialect) -> bool:
+    """Whether a vault may have what an upstream wants that this client's dialect did not bring."""
+    return _kept(strategy, client, target)[0]
+
+
+@lru_cache(maxsize=256)
+def _kept(strategy: Strategy, client: Dialect, target: Dialect) -> tuple[bool, bool]:
+    """Whether a vault may have what an upstream wants, and whether only in case a client left it behind."""
+    spare = strategy == "auto" and bool(client.echoes)
+    spare = spare and (client.origin or client.name) != (target.origin or target.name)
+    spare = spare and target.sealed >= _ON_ALL_PARTS
+    asked = spare or strategy == "vault" or (strategy == "auto" and not client.echoes)
+    return bool(target.sealed) and asked, spare
+
+
+def marked_turn(turn: Turn, dialect: Dialect) -> Turn:
+    """The turn with the seals of other upstreams under their mark, in the slots they came in: this dialect's client
+    brings them along for somebody else, and the writer would keep them from its upstream."""
+    parts = marked(turn.parts, dialect)
+    return turn if parts is turn.parts else msgspec.structs.replace(turn, parts=parts)
+
+
+def marked(parts: tuple[Part, ...], dialect: Dialect) -> tuple[Part, ...]:
+    """The same with the parts of an answer."""
+    if not any(_is_foreign(part.seal, dialect) for part in parts):
+        return parts
+    return tuple([_marked(part, dialect) for part in parts])
+
+
+def _is_foreign(seal: Seal | None, dialect: Dialect) -> bool:
+    return seal is not None and seal.dialect not in (dialect.name, dialect.origin, *dialect.call_slots)
+
+
+def _marked(part: Part, dialect: Dialect) -> Part:
+    if part.seal is None or not _is_foreign(part.seal, dialect):
+        return part
+    return msgspec.structs.replace(part, seal=Seal(dialect.origin or dialect.name, packed_seals.pack(part.seal)))

@@ -1,0 +1,61 @@
+"""Which dialect a payload is in, and why we think so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..codec.sse import Splitter
+from ..codec.surrogates.documents import decode_tolerant
+from ..dialects import get, names
+from . import Body, loose_bytes
+
+AMBIGUOUS = "ambiguous"
+"""How the last reason begins where another dialect fits as well."""
+_NEAR = 1
+_USUAL = "openai-chat"
+"""Of dialects that weigh the same: most hosts speak this one."""
+
+
+def detect(body: Body) -> tuple[str, tuple[str, ...]]:
+    """(dialect, reasons); ("", ()) if nothing fits. The body may be a request, an answer or the start of a stream.
+
+    Every dialect weighs the evidence for itself, and the heaviest wins. Where another one weighs nearly as much, the
+    last reason begins with "ambiguous" and names it. Messages alone are openai-chat's.
+    """
+    document = _document(loose_bytes(body, "JSON"))
+    if not isinstance(document, dict):
+        return "", ()
+    found = {name: get(name).evidence(document) for name in names()}
+    weights = {name: sum([points for points, _ in evidence]) for name, evidence in found.items()}
+    best = max(weights, key=lambda name: (weights[name], name == _USUAL))
+    if not weights[best]:
+        return "", ()
+    reasons = [reason for _, reason in found[best]]
+    near = [name for name, weight in weights.items() if name != best and weight >= max(weights[best] - _NEAR, 1)]
+    if near:
+        reasons.append(f"{AMBIGUOUS}: {' and '.join(near)} would fit as well")
+    return best, tuple(reasons)
+
+
+def is_ambiguous(reasons: tuple[str, ...]) -> bool:
+    """Whether the reasons of a detection say that another dialect fits as well."""
+    return bool(reasons) and reasons[-1].startswith(AMBIGUOUS)
+
+
+def _document(body: bytes) -> Any:
+    start = body.lstrip()[:6]
+    if start.startswith((b"event:", b"data:", b":")):
+        frames = Splitter("stream")
+        found = [data for _, data in (*frames.feed(body), *frames.close())]
+        body = found[0] if found else b"null"
+    try:
+        value = decode_tolerant(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        # NDJSON: the first line is a document of its own.
+        try:
+            value = decode_tolerant(body.lstrip().partition(b"\n")[0])
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return None
+    return value[0] if isinstance(value, list) and value else value

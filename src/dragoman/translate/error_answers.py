@@ -1,0 +1,60 @@
+"""Errors that come with a good status: a body that is no answer, though its status says so.
+
+Hosts and proxies answer with status 200 and an error object, with an object of their own, or with an answer in which
+nothing is. Each dialect says in `faults.py` what makes an answer (`is_answer`); whatever else comes is a fault.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..canon.events import Fault
+from ..canon.response import Response
+from ..codec import json_text
+from ..codec.faults import said_nothing
+from ..context import Crossing
+from ..dialect import Dialect
+from ..errors import FaultError, WireError
+
+_WITH_WORDS = ("error", "message", "detail", "choices")
+"""Fields in which hosts say what failed; OpenRouter does so in a choice."""
+
+
+def is_answer(document: bytes, dialect: Dialect) -> bool:
+    """Whether a body is an answer of the dialect. FaultError where the body is an error."""
+    try:
+        fields = json_text.fields(document)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return True  # what is wrong with it, or whether it is something else than an object, the reader says
+    if dialect.is_answer is None or dialect.is_answer(fields):
+        return True
+    if all(said_nothing(fields.get(name)) for name in _WITH_WORDS):
+        return False
+    raise FaultError(error_in(document, dialect), document)
+
+
+def read_answer(document: bytes, dialect: Dialect, crossing: Crossing) -> Response:
+    """The answer in a body. FaultError where the body is an error."""
+    try:
+        response = dialect.read_response(document, crossing)
+    except WireError:
+        is_answer(document, dialect)
+        raise
+    if not response.parts and response.stop.reason in ("error", "unknown"):
+        try:
+            answered = is_answer(document, dialect)
+        except FaultError as error:
+            if response.stop.detail and response.stop.reason == "error":
+                error.fault = msgspec.structs.replace(error.fault, message=response.stop.detail)
+            raise
+        if not answered:
+            raise WireError(dialect.name, "", "an answer", "an object with nothing in it")
+    return response
+
+
+def error_in(document: bytes, dialect: Dialect) -> Fault:
+    """An error with the status that its body names; 502 where the body names none."""
+    fault = dialect.read_fault(document, 0, {})
+    if fault.status >= 400 and (fault.kind != "server" or b"500" in document):
+        return fault
+    return msgspec.structs.replace(fault, kind="upstream_bad", status=502)

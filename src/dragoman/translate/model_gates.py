@@ -1,0 +1,174 @@
+"""Requests within one dialect whose model is changed on the way: they are held to what the new model takes.
+
+The writer of the dialect knows which settings a model refuses. The request is written twice, as the client meant it and
+as the new model takes it; what differs between the two is edited in the client's own bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import msgspec
+
+from ..canon.parts import Path
+from ..codec import json_text
+from ..codec.caches import remembered
+from ..codec.hosted_tools import aim, cross
+from ..codec.json_edit import edited
+from ..context import DEFAULT_PROFILE, Crossing, Profile
+from ..dialect import Dialect
+from ..dialects import get
+from ..facts import profiles
+
+
+def held_to_model(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
+    """The request as `model` takes it, and the crossing that knows what was lost."""
+    dropped: list[Path] = []
+    if dialect.name in _TWO_SPELLINGS and b"_config" in document:
+        document = _one_spelling(document, dropped)
+    held, crossing = _held(document, dialect, model)
+    for at in dropped:
+        crossing.lose("field.dropped", at, "the same setting stands there in another spelling, with another value")
+    return held, crossing
+
+
+def _held(document: bytes, dialect: Dialect, model: str) -> tuple[bytes, Crossing]:
+    profile = profiles.lookup(dialect.name, model)
+    short = _shortened(document, dialect, profile)
+    if short is not None and _takes(short, dialect.name, model, profile):
+        return document, Crossing(dialect.name, dialect.name, model, profile=profile, gated=True)
+    before, after, crossing = _written(document, dialect, model, profile)
+    if after == before:
+        return document, crossing
+    found = edited(document, json_text.decode(before), json_text.decode(after))
+    return (after if found is None else found), crossing
+
+
+def _written(document: bytes, dialect: Dialect, model: str, profile: Profile) -> tuple[bytes, bytes, Crossing]:
+    """The request as the client meant it, the request as the model takes it, and the crossing of the second."""
+    plain = Crossing(dialect.name, dialect.name, model, profile=DEFAULT_PROFILE)
+    gated = Crossing(dialect.name, dialect.name, model, profile=profile, gated=True)
+    request = dialect.read_request(document, gated)
+    # What is remembered of the document was written for another profile.
+    gated.around = gated.run = None
+    hosted = dialect.hosted
+    before = dialect.write_request(aim(request, request.tools, hosted, hosted, plain), plain)
+    tools = cross(request.tools, hosted, hosted, gated)
+    return before, dialect.write_request(aim(request, tools, hosted, hosted, gated), gated), gated
+
+
+def _is_taken(document: bytes, dialect: str, model: str, profile: Profile) -> bool:
+    """Whether the model takes a request as it is."""
+    before, after, _ = _written(document, get(dialect), model, profile)
+    return before == after
+
+
+_takes = remembered(_is_taken, lambda _, document, *others: len(document) + 300)
+
+
+# Most turns have nothing that a model refuses. Without them, it is soon known whether anything has to be edited.
+
+_MEDIA = (b"image", b"audio", b"video", b"document", b"media", b"file", b"ileData", b"nline")
+_SYSTEM = (b'"system"', b'"developer"')
+_ALWAYS = (*_SYSTEM, b'"cache', b"tool_search", b"tool_reference")
+"""What stands in turns that not even an unknown model takes in a request that is held to its gates: system text among
+the turns, marks for the cache, tools that were searched for."""
+_IN_TURNS: dict[str, tuple[bytes, ...]] = {
+    "media": _MEDIA,
+    "nested_media": _MEDIA,
+    "seal_formats": (b"reasoning_details",),
+    "thinking_levels": _MEDIA,  # such models read pictures in a resolution that is asked for
+}
+"""Facts of a profile that are about turns: what stands in every turn to which the fact may apply."""
+_LAST = (b'"assistant"', b'"model"')
+"""What stands in a last turn of the model's, which not every model goes on with (`prefill`)."""
+_IN_ORDER = {
+    "bound_seals": (b"signature", b"redacted"),
+    "late_system": _SYSTEM,
+    "seals": (b"unctionCall", b"unction_call"),
+    "user_after_results": (b'"tool"',),
+}
+"""Facts that are about the order of turns: what stands in requests to which the fact may apply."""
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def _shortened(document: bytes, dialect: Dialect, profile: Profile) -> bytes | None:
+    """The request without the turns to which no fact of the profile can apply; None where that cannot be known."""
+    differing = _differing(profile)
+    if not dialect.turns or any(mark in document for name in differing for mark in _IN_ORDER.get(name, ())):
+        return None
+    try:
+        fields = _fields(document)
+        turns = [bytes(turn) for turn in _items(fields[dialect.turns])]
+    except (msgspec.DecodeError, KeyError, RecursionError, UnicodeError):
+        return None
+    if not turns or ("prefill" in differing and any(mark in turns[-1] for mark in _LAST)):
+        return None
+    everything = bytes(fields[dialect.turns])
+    marks = {*_ALWAYS, *[mark for name in differing for mark in _IN_TURNS.get(name, ())]}
+    marks = {mark for mark in marks if mark in everything}
+    kept = turns[:1]  # the first turn of a session is the same in all its requests
+    kept += [turn for turn in turns[1:] if any(mark in turn for mark in marks)] if marks else []
+    fields[dialect.turns] = msgspec.Raw(b"[%b]" % b",".join(kept))
+    return _encode(fields)
+
+
+@lru_cache(maxsize=256)
+def _differing(profile: Profile) -> tuple[str, ...]:
+    """The facts of a profile that are not those of a model nothing is known about."""
+    names = profile.__struct_fields__
+    return tuple([name for name in names if getattr(profile, name) != getattr(DEFAULT_PROFILE, name)])
+
+
+_TWO_SPELLINGS = ("gemini", "code-assist")
+_CONFIGS = ("request", "generationConfig", "generation_config", "thinkingConfig", "thinking_config")
+_SNAKE = re.compile(r"_([a-z])")
+
+
+def _one_spelling(document: bytes, dropped: list[Path]) -> bytes:
+    """The document with one of two fields that differ in their spelling alone, `generationConfig` and
+    `generation_config`: Google's servers read both, and the settings of either reach the model. The reader here reads
+    the first; what stands in the other alone is moved there. Which of two values a server takes is not known: the other
+    value is left out, and its place is added to `dropped`."""
+    try:
+        return bytes(_merged(msgspec.Raw(document), (), dropped))
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return document  # the reader says what is wrong with it
+
+
+def _merged(value: msgspec.Raw, at: Path, dropped: list[Path]) -> msgspec.Raw:
+    """An object in which no two fields differ in their spelling alone."""
+    fields = json_text.fields(value)
+    changed = False
+    for name in [name for name in fields if "_" in name]:
+        camel = _camel(name)
+        if camel in fields and camel != name:
+            twin, changed = fields.pop(name), True
+            fields[camel] = _joined(fields[camel], twin, (*at, name), dropped)
+    for name in _CONFIGS:
+        if name in fields and json_text.is_object(fields[name]):
+            inner = _merged(fields[name], (*at, name), dropped)
+            changed = changed or inner is not fields[name]
+            fields[name] = inner
+    return json_text.raw(fields) if changed else value
+
+
+def _joined(first: msgspec.Raw, twin: msgspec.Raw, at: Path, dropped: list[Path]) -> msgspec.Raw:
+    """The first of two values, with the settings that stand in the second alone. `at`: where the second stands."""
+    if not (json_text.is_object(first) and json_text.is_object(twin)):
+        if json_text.plain(first) != json_text.plain(twin):
+            dropped.append(at)
+        return first
+    fields = json_text.fields(first)
+    spelled = {_camel(name): name for name in fields}
+    for name, value in json_text.fields(twin).items():
+        known = spelled.get(_camel(name))
+        fields[known or name] = value if known is None else _joined(fields[known], value, (*at, name), dropped)
+    return json_text.raw(fields)
+
+
+def _camel(name: str) -> str:
+    return _SNAKE.sub(lambda found: found[1].upper(), name) if "_" in name else name

@@ -1,0 +1,134 @@
+"""The way back: an answer in the client's own names, with ids that tell its calls apart and seals it brings back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ..canon.parts import Part, Text, ToolCall
+from ..canon.response import Alternative, Response
+from ..codec.caches import small_cache
+from ..codec.call_ids import apart
+from ..codec.custom_tools import unwrap_input
+from ..context import ANSWER, Crossing
+from ..dialect import Dialect
+from ..dialects import get
+from ..facts import hosts
+from ..seals.outbound import Plan
+from ..seals.strategy import Strategy, outward
+from ..seals.vault import MemoryVault, Vault
+from .result import Translation
+
+
+def told_apart(response: Response, crossing: Crossing) -> Response:
+    """The response with an id for every call that no other call of the same answer has."""
+    parts = apart(response.parts, crossing)
+    if not response.alternatives:
+        return response if parts is response.parts else msgspec.structs.replace(response, parts=parts)
+    others = tuple([_parts_replaced(other, apart(other.parts, crossing)) for other in response.alternatives])
+    return msgspec.structs.replace(response, parts=parts, alternatives=others)
+
+
+def _parts_replaced(answer: Alternative, parts: tuple[Part, ...]) -> Alternative:
+    return answer if parts is answer.parts else msgspec.structs.replace(answer, parts=parts)
+
+
+def restored(response: Response, answers: Translation | None) -> Response:
+    """The response with tool names, custom tools and optional properties as the client declared them."""
+    if answers is None or not (answers.renamed or answers.wrapped or answers.absent):
+        return response
+    others = [
+        msgspec.structs.replace(other, parts=_restored_parts(other.parts, answers)) for other in response.alternatives
+    ]
+    parts = _restored_parts(response.parts, answers)
+    return msgspec.structs.replace(response, parts=parts, alternatives=tuple(others))
+
+
+def _restored_parts(parts: tuple[Part, ...], answers: Translation) -> tuple[Part, ...]:
+    return tuple([_restored_part(part, answers) for part in parts])
+
+
+def _restored_part(part: Part, answers: Translation) -> Part:
+    if answers.absent:
+        part = _without_absent(part, answers.absent)
+    return restored_call(part, answers) if isinstance(part, ToolCall) else part
+
+
+def _without_absent(part: Part, shapes: Mapping[str, Any]) -> Part:
+    """The part without the properties whose null stands for nothing."""
+    from ..codec.strict_nulls import without_absent  # few schemas have optional properties under strict mode
+
+    shape = shape_of(part, shapes)
+    if shape is None:
+        return part
+    if isinstance(part, ToolCall):
+        return msgspec.structs.replace(part, arguments=without_absent(part.arguments, shape))
+    return msgspec.structs.replace(part, text=without_absent(part.text, shape)) if isinstance(part, Text) else part
+
+
+def shape_of(part: Part, shapes: Mapping[str, Any]) -> Any:
+    """In which places of a part null stands for an absent property; None: in no place."""
+    if isinstance(part, ToolCall):
+        return shapes.get(part.name)
+    return shapes.get(ANSWER) if isinstance(part, Text) and not part.refusal else None
+
+
+def restored_call(call: ToolCall, answers: Translation) -> ToolCall:
+    namespace, name = answers.renamed.get(call.name, ("", call.name))
+    if call.name in answers.wrapped and not call.custom:
+        text = unwrap_input(call.arguments) if call.arguments else ""
+        return msgspec.structs.replace(call, name=name, namespace=namespace, custom=True, arguments=text)
+    if not namespace and name == call.name:
+        return call
+    return msgspec.structs.replace(call, name=name, namespace=namespace)
+
+
+def seal_plan(
+    reader: Dialect,
+    writer: Dialect,
+    answers: Translation | None,
+    seals: Strategy,
+    vault: Vault | None,
+    host: str | None,
+) -> Plan | None:
+    model = ""
+    if answers is not None:
+        model, host = answers.model, host or answers.host
+    name, wanted = (hosts.origin(host), _wanted(host, reader)) if host else ("", reader.unsealed_thoughts)
+    plan = _plan(reader.name, writer.name, vault is not None, seals, model, name, wanted)
+    if plan is None or plan.vault is None:
+        return plan
+    return msgspec.structs.replace(plan, vault=vault, history=answers.history if answers is not None else None)
+
+
+_SOME = MemoryVault()
+"""Stands for any vault while it is decided whether there is use for one."""
+
+
+@small_cache(256)
+def _plan(source: str, target: str, kept: bool, seals: Strategy, model: str, host: str, wanted: bool) -> Plan | None:
+    return outward(seals, _SOME if kept else None, get(source), get(target), model, host, wanted)
+
+
+def _wanted(host: str, reader: Dialect) -> bool:
+    """Whether the upstream takes its thoughts back, sealed or not. A host of which nothing is known gets back what it
+    has sent itself: DeepSeek behind a company's proxy demands it."""
+    known = hosts.lookup(host, reader.name)
+    return reader.unsealed_thoughts and (known is None or known.echo)
+
+
+def way_back(source: str, target: str, answers: Translation | None, created: int) -> Crossing:
+    if answers is None:
+        crossing = Crossing(source, target, created=created)
+    else:
+        crossing = Crossing(source, target, model=answers.asked, answers=answers.request, created=created)
+    crossing.ends = get(source).ends
+    return crossing
+
+
+def report_stand_in(part: Part, stand_ins: Mapping[str, str], crossing: Crossing) -> None:
+    """Say that a call is of a function which the client never declared."""
+    if type(part) is ToolCall and part.name in stand_ins:
+        crossing.lose("call.stand_in", part.at, f"{part.name} stands for {stand_ins[part.name]}")

@@ -1,0 +1,178 @@
+"""Translation: a document in another dialect and its losses. And what all translations do with documents and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ..canon.losses import SEVERITIES, Loss, Severity, beyond
+from ..canon.repair_codes import Repair
+from ..canon.request import Request
+from ..codec import json_text
+from ..context import Crossing
+from ..dialect import Dialect
+from ..errors import ConfigError, LossError, WireError
+from ..seals.conversation_digest import History
+
+Body = bytes | bytearray | memoryview | str | Mapping[str, Any] | list[Any]
+"""A document: JSON text, or the decoded value."""
+
+Found = Callable[[], tuple[Loss, ...]]
+"""The losses, counted when someone asks for them."""
+
+
+class Translation(Struct, eq=False, weakref=True):
+    """A document in the target's dialect, and what was lost on the way."""
+
+    body: bytes
+    """JSON of the target dialect; the same bytes for the same input."""
+    source: str
+    target: str
+    _losses: tuple[Loss, ...] | Found = ()
+    asked: str = ""
+    """The model's name as the client wrote it."""
+    model: str = ""
+    """The model asked of the upstream. Dialects that name it in the address do not have it in the body."""
+    stream: bool | None = None
+    request: Request | None = None
+    """The request in canon, for the way back; None when the bytes passed untouched."""
+    called: tuple[frozenset[str], ...] | None = ()
+    """The ids of the calls in its history; None: not known."""
+    host: str | None = None
+    """The upstream's host, as it was given."""
+    repairs: tuple[Repair, ...] = ()
+    """What was mended in the history of the source, with `repair="report"`."""
+    headers: dict[str, str] = {}
+    """Headers to send it with, beside those of every request: what the upstream wants for something in it."""
+    renamed: dict[str, tuple[str, str]] = {}
+    wrapped: set[str] = set()
+    stand_ins: dict[str, str] = {}
+    """Functions offered in place of tools that the source's upstream runs itself, where the caller asked for them
+    (`stand_ins=True`): name -> the tool that it stands for. The client never declared them, so the caller has to run
+    them. A call that comes to the client all the same is reported as `call.stand_in`."""
+    absent: dict[str, Any] = {}
+    """Where null stands for an absent property in the answer: it is taken out again on the way back."""
+    history: History | None = None
+    """The conversation as the client sent it: a vault keeps the seals of the answer for this conversation."""
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What was dropped, approximated or invented on the way."""
+        found = self._losses
+        return found() if callable(found) else found
+
+    def json(self) -> Any:
+        """The body, decoded. WireError if it carries, untouched, what no decoder takes (a number such as 1e999)."""
+        return json_text.plain(Raw(self.body))
+
+    def __repr__(self) -> str:
+        return f"<Translation {self.source} to {self.target}: {len(self.body)} bytes, {len(self.losses)} losses>"
+
+
+class FaultTranslation(Translation, kw_only=True):
+    """A fault in the target's dialect, with the status and the headers to send it with."""
+
+    status: int
+
+
+def crossed(body: bytes, crossing: Crossing, losses: tuple[Loss, ...] | Found) -> Translation:
+    """The translation of a document, with all that was written down while it crossed."""
+    return Translation(
+        body,
+        crossing.source,
+        crossing.target,
+        losses,
+        headers=crossing.headers,
+        renamed=crossing.renamed,
+        wrapped=crossing.custom,
+        stand_ins=crossing.stand_ins,
+        absent=crossing.absent,
+    )
+
+
+def as_bytes(body: Body, dialect: str) -> bytes:
+    """A document as JSON bytes, which are UTF-8."""
+    document = loose_bytes(body, dialect)
+    check_text(document, dialect)
+    return document
+
+
+def check_text(document: bytes, dialect: str) -> None:
+    """WireError for what is not UTF-8: decoding checks no text that is merely carried."""
+    if not document.isascii():
+        try:
+            document.decode()
+        except UnicodeDecodeError as error:
+            raise WireError(dialect, "", "UTF-8", f"byte {document[error.start]:#x} at {error.start}") from None
+
+
+def loose_bytes(body: Body, dialect: str) -> bytes:
+    """A document as bytes, which may be cut or broken if they came as bytes."""
+    if type(body) is bytes:
+        return body
+    if isinstance(body, bytes | bytearray | memoryview):
+        return bytes(body)
+    try:
+        return body.encode("utf-8") if isinstance(body, str) else _encode(body)
+    except UnicodeEncodeError:
+        return _escaped(body, dialect)
+    except (TypeError, RecursionError) as error:
+        raise WireError(dialect, "", "a JSON value", str(error)) from None
+
+
+def _escaped(body: Mapping[str, Any] | list[Any] | str, dialect: str) -> bytes:
+    """The same for text with lone surrogates, which UTF-8 cannot hold: as the escapes that JSON has for them."""
+    if isinstance(body, str):
+        return body.encode("utf-8", "backslashreplace")  # which spells a surrogate as JSON does
+    from json import dumps  # late: hardly any document needs it
+
+    try:
+        return dumps(body, default=_as_dict, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise WireError(dialect, "", "a JSON value", str(error)) from None
+
+
+def _as_dict(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_as_dict).encode
+
+
+def settled(
+    crossing: Crossing, reader: Dialect, writer: Dialect, tolerance: Severity | None
+) -> tuple[Loss, ...] | Found:
+    """The losses, the fields that only the source knows counted among them."""
+    found: tuple[Loss, ...] | Found = ()
+    if crossing.kept and reader.name != writer.name and reader.name not in writer.kin:
+        found = partial(_counted, crossing, reader.noise)
+    elif len(crossing.losses):
+        found = crossing.losses.all
+    if tolerance is not None:
+        checked_tolerance(tolerance)
+        found = found() if callable(found) else found
+        check_losses(found, tolerance)
+    return found
+
+
+def _counted(crossing: Crossing, noise: frozenset[str]) -> tuple[Loss, ...]:
+    crossing.settle(noise)
+    return crossing.losses.all()
+
+
+def check_losses(losses: tuple[Loss, ...], tolerance: Severity) -> None:
+    """LossError for what is worse than is accepted."""
+    worse = beyond(losses, tolerance)
+    if worse:
+        raise LossError(tolerance, worse)
+
+
+def checked_tolerance(tolerance: Severity | None) -> None:
+    if tolerance is not None and tolerance not in SEVERITIES:
+        raise ConfigError("tolerance", str(tolerance), SEVERITIES)

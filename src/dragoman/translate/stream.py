@@ -1,0 +1,277 @@
+"""A stream read with one dialect and written with another, as it comes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from ..canon.events import Event, Fault, Lane, PartDelta, PartEnd, PartStart
+from ..canon.losses import Loss
+from ..canon.parts import Opaque, ToolCall
+from ..codec.call_ids import Apart, earlier
+from ..codec.custom_tools import Unwrapper
+from ..codec.faults import unsaid
+from ..codec.sse import Frame
+from ..codec.surrogates.streamed_arguments import EscapedHalves
+from ..codec.surrogates.streams import HalfCharacters
+from ..dialect import FrameReader, TemplateWriter
+from ..dialects import get
+from ..seals.outbound_stream import Convoy
+from ..seals.strategy import Strategy
+from ..seals.vault import Vault
+from .restore import report_stand_in, restored_call, seal_plan, shape_of, way_back
+from .result import Translation
+from .stream_passthrough import PassThrough
+
+if TYPE_CHECKING:
+    from ..codec.strict_nulls import AbsentRemover
+
+if TYPE_CHECKING:
+    from ..codec.hosted_calls import HostedEvents
+
+_LF, _CRLF = b"\n\n", b"\r\n\r\n"
+
+
+class StreamTranslator:
+    """A stream in another dialect: feed the upstream's bytes, get the client's."""
+
+    def __init__(
+        self,
+        *,
+        source: str,
+        target: str,
+        answers: Translation | None = None,
+        created: int = 0,
+        seals: Strategy = "auto",
+        vault: Vault | None = None,
+        host: str | None = None,
+    ) -> None:
+        self._from, self._to = get(source), get(target)
+        self._crossing = way_back(source, target, answers, created)
+        self._same = PassThrough(source) if source == target and not (answers is not None and answers.wrapped) else None
+        """Within one dialect: the frames as they are."""
+        self._halves = self._crossing.half_characters = HalfCharacters()
+        self._escapes = EscapedHalves(self._crossing)
+        self._crossing.scored = self._from.logprobs is not None and self._to.logprobs is not None
+        self._reader = self._from.reader(self._crossing)
+        self._writer = self._to.writer(self._crossing)
+        self._ids: dict[int, Apart] = defaultdict(lambda: Apart(earlier(self._crossing)))
+        back = answers is not None and (answers.renamed or answers.wrapped or answers.absent)
+        self._restorer = _Restorer(answers) if answers is not None and back else None
+        self._stand_ins = answers.stand_ins if answers is not None else {}
+        plan = seal_plan(self._from, self._to, answers, seals, vault, host)
+        self._convoy = Convoy(plan, self._crossing) if plan is not None else None
+        self._hosted: HostedEvents | None = None
+        """There from the first use of a hosted tool on."""
+        laned = self._restorer is None and hasattr(self._reader, "lane") and hasattr(self._writer, "template")
+        self._framed = cast(FrameReader, self._reader) if laned else None  # dialects may have no lanes
+        self._lane: Lane | None = None
+        """The short way for frames that are more of the same text."""
+        self._index = 0  # of the part that goes on there,
+        self._told: list[str] = []  # what of it went through,
+        self._last = b""  # and the frame of the last words
+        self._blank = _LF  # between frames
+        self.fault: Fault | None = None
+        """The fault that ended the stream, if one did."""
+        self.note = ""
+        """How the upstream broke off once the answer was whole. The client has lost nothing by it."""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The bytes to send on for these bytes, at once; b"" when nothing is ready."""
+        lane = self._lane
+        if lane is not None:
+            out = lane(chunk)
+            if out is not None:
+                self._last = chunk
+                return out
+        elif self._same is not None:
+            out = self._same.feed(chunk)
+            self.fault = self._same.fault
+            return out
+        framed = self._framed
+        frame = framed.one(chunk) if framed is not None else None
+        if frame is not None or framed is None:
+            return self._through(chunk, frame)
+        frames = chunk.split(self._blank)
+        if len(frames) == 1:
+            self._blank = _CRLF if self._blank == _LF else _LF
+            frames = chunk.split(self._blank)
+        if len(frames) < 3:
+            return self._through(chunk)
+        blank = self._blank
+        rest = frames.pop()
+        whole = [frame + blank for frame in frames]
+        return self._several([*whole, rest] if rest else whole, framed)
+
+    def _several(self, frames: list[bytes], framed: FrameReader) -> bytes:
+        """What frames that came together are for the client; the last one need not be whole."""
+        out: list[bytes] = []
+        lane = self._lane
+        for frame in frames:
+            words = lane(frame) if lane is not None else None
+            if words is None:
+                words = self._through(frame, framed.one(frame))
+                lane = self._lane
+            else:
+                self._last = frame
+            out.append(words)
+        return b"".join(out)
+
+    def _through(self, chunk: bytes, frame: Frame | None = None) -> bytes:
+        """What any bytes are for the client; the frame, if they are one."""
+        if self._lane is not None:
+            self._leave_lane()
+        framed = self._framed
+        events = self._reader.feed(chunk) if frame is None or framed is None else framed.take(chunk, frame)
+        if self._halves.active:
+            events = self._halves.joined(events, self._crossing)
+        out = self._written(events[0]) if len(events) == 1 else b"".join([self._written(event) for event in events])
+        if framed is not None and framed.going_on >= 0 and not self._halves.active and not self._escapes.holding:
+            self._enter_lane(framed)
+        return out
+
+    def _enter_lane(self, reader: FrameReader) -> None:
+        index = reader.going_on
+        template = cast(TemplateWriter, self._writer).template(index)
+        if template is not None and (self._convoy is None or not self._convoy.holds(index)):
+            if index in self._escapes.calls:
+                template = template._replace(arguments=True)
+            self._index = index
+            self._lane = reader.lane(template, self._told)
+
+    def _leave_lane(self) -> None:
+        """Something else comes: let everybody know what went by."""
+        self._lane = None
+        told = self._told
+        if told:
+            if self._framed is not None:
+                self._framed.heard(told, self._last)
+            if self._convoy is not None:
+                self._convoy.told(self._index, told)
+            cast(TemplateWriter, self._writer).told(self._index, told)
+            self._told = []
+
+    def close(self, fault: Fault | None = None) -> bytes:
+        """The upstream's bytes are over: the rest, and a fault in the client's dialect if the stream was cut. `fault`
+        says why, where more is known than that it ended."""
+        if self._same is not None:
+            rest = self._same.close(fault)
+            self.fault, self.note = self._same.fault, self._same.note
+            return rest
+        self._leave_lane()
+        events = self._reader.close()
+        if self._halves.active:
+            events = self._halves.joined(events, self._crossing)
+        if fault is not None:
+            if events and type(events[-1]) is Fault:
+                events[-1] = fault
+            elif self.fault is None:
+                self.note = fault.message
+        out = b"".join([self._written(event) for event in events]) + self._writer.close()
+        self.fault = self.fault or getattr(self._writer, "fault", None)  # few writers end a stream by themselves
+        return out
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What was lost so far, by its place: in which order it was found depends on how the bytes were cut."""
+        if self._same is None and self._from.name not in self._to.kin:
+            self._crossing.settle(self._from.noise)
+        return tuple(sorted(self._crossing.losses.all(), key=_place))
+
+    def _hosted_events(self) -> HostedEvents | None:
+        write = self._to.write_hosted
+        if write is None:
+            return None
+        from ..codec.hosted_calls import HostedEvents  # few streams have uses of hosted tools
+
+        return HostedEvents(write, frozenset((self._to.name, self._to.origin)), self._crossing)
+
+    def _written(self, event: Event) -> bytes:
+        """What an event is for the client. Nearly all are a few words more of what goes on, with nothing to be done."""
+        if type(event) is PartDelta:
+            if event.index in self._escapes.calls:
+                sound = self._escapes.mended(event)
+                if sound is None:
+                    return b""
+                event = sound
+            if self._restorer is None:
+                if self._convoy is None or (event.seal is None and self._convoy.passes(event)):
+                    return self._writer.send(event)
+        elif type(event) is PartStart:
+            self._halves.places[event.index] = event.part.at
+            if type(event.part) is ToolCall:
+                if not event.part.custom:
+                    self._escapes.begin(event.index, event.part.at)
+                if self._stand_ins:
+                    report_stand_in(event.part, self._stand_ins, self._crossing)
+                call = self._ids[event.answer].call(event.part, self._crossing)
+                if call is not event.part:
+                    event = PartStart(event.index, call, event.answer)
+            elif isinstance(event.part, Opaque) and self._hosted is None:
+                self._hosted = self._hosted_events()
+        elif type(event) is PartEnd and event.index in self._escapes.calls:
+            rest = self._escapes.end(event.index)
+            if rest:
+                return self._written(PartDelta(event.index, rest)) + self._written(event)
+        events = [event] if self._hosted is None or type(event) is PartDelta else self._hosted.feed(event)
+        if self._convoy is None and self._restorer is None and type(event) is not Fault:
+            return b"".join([self._writer.send(event) for event in events])
+        if self._restorer is not None:
+            events = self._restorer.restore(events)
+        if self._convoy is not None:
+            events = self._convoy.feed(events)
+        out = [self._writer.send(event) for event in events]
+        if events and type(events[-1]) is Fault:
+            self.fault = events[-1]
+            # Where a fault stands does not depend on the envelope of the frames before it.
+            for at in unsaid(events[-1], self._from.name, out[-1]):
+                self._crossing.losses.add("field.dropped", at, "", "info")
+        return b"".join(out)
+
+
+def _place(loss: Loss) -> tuple[str, str]:
+    return loss.path, loss.code
+
+
+class _Restorer:
+    """Gives calls in a stream their own names back, custom calls their free text, and takes out absent properties."""
+
+    def __init__(self, answers: Translation) -> None:
+        self._answers = answers
+        self._open: dict[int, Unwrapper | AbsentRemover] = {}
+
+    def restore(self, events: list[Event]) -> list[Event]:
+        out: list[Event] = []
+        for event in events:
+            if isinstance(event, PartStart):
+                event = self._started(event)
+            elif isinstance(event, PartDelta) and event.index in self._open:
+                text = self._open[event.index].feed(event.text)
+                if not text and event.seal is None and not event.citations and not event.tokens:
+                    continue
+                event = msgspec.structs.replace(event, text=text)
+            elif isinstance(event, PartEnd) and event.index in self._open:
+                changed = self._open.pop(event.index)
+                rest = changed.close()
+                if rest:
+                    out.append(PartDelta(event.index, rest))
+                if isinstance(changed, Unwrapper) and changed.cut:
+                    event = PartEnd(event.index, event.extra, True)
+            out.append(event)
+        return out
+
+    def _started(self, event: PartStart) -> PartStart:
+        part = event.part
+        shape = shape_of(part, self._answers.absent) if self._answers.absent else None
+        if shape is not None:
+            from ..codec.strict_nulls import AbsentRemover as Remover  # late, as in wayback.py
+
+            self._open[event.index] = Remover(shape)
+        if not isinstance(part, ToolCall):
+            return event
+        call = restored_call(part, self._answers)
+        if call.custom and not part.custom:
+            self._open[event.index] = Unwrapper()
+        return PartStart(event.index, call, event.answer)

@@ -1,0 +1,294 @@
+"""A stream whose dialect is the client's own: its frames pass byte for byte, whole ones only.
+
+Half a frame waits for its other half. When the bytes end before the answer does, the client gets one fault event behind
+the last whole frame. Whether the answer has ended is found out by the dialect's StreamEnd.
+"""
+
+from __future__ import annotations
+
+from ..canon.events import Fault, Finish
+from ..canon.losses import Loss
+from ..codec import json_array
+from ..codec.json_text import decode
+from ..codec.ndjson import one_line
+from ..codec.sse import MAX_FRAME, named
+from ..codec.stream_end import decoded, events_in
+from ..context import Crossing
+from ..dialect import Dialect, StreamEnd
+from ..dialects import get
+from ..errors import WireError
+
+HELD_BACK = 4096
+"""Bytes of comments that wait for the first frame with data. An error in that frame can then be the whole answer."""
+RECENT = 16
+"""Chunks that are kept, since the end of a stream stands among its last frames; twice as many at most,"""
+MAX_RECENT = 4096
+"""of so many bytes each. Of a longer chunk the last frames are kept."""
+TAIL = 1024
+"""Bytes of these last frames."""
+_BLANK_LINES = (b"\n\n", b"\n\r\n", b"\r\r")
+_LINE_END = (b"\n",)
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_BOM = b"\xef\xbb\xbf"
+_CUT = "the upstream's stream ended before the answer did"
+
+
+class PassThrough:
+    """A StreamTranslator within one dialect."""
+
+    losses: tuple[Loss, ...] = ()
+    fault: Fault | None = None
+    """The fault that ended the stream: the upstream's own, or that the stream was cut."""
+    note: str = ""
+    """How the upstream broke off once the answer was whole. The client has lost nothing by it."""
+    _array: json_array.Splitter | None = None
+    _flows = False  # a frame has passed,
+    _opened = False  # or an element of an array
+
+    def __init__(self, dialect: str, *, as_events: bool = False) -> None:
+        """`as_events`: a stream that comes as one JSON array is passed on as server-sent events."""
+        self._dialect = known = get(dialect)
+        self._end: StreamEnd = known.stream_end() if known.stream_end is not None else _ReadStreamEnd(known)
+        self._sse = known.framing == "sse"
+        self._frame_ends = _BLANK_LINES if self._sse else _LINE_END
+        self._as_events = as_events
+        self._held = bytearray()
+        self._searched = 0  # bytes of those held in which no frame ends
+        self._take = self._opening
+        self._recent: list[bytes] = []
+        self._before: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The whole frames that are there by now."""
+        if self._flows and not self._held and chunk.endswith(self._frame_ends):
+            recent = self._recent
+            recent.append(chunk)
+            if len(recent) >= RECENT or len(chunk) > MAX_RECENT:
+                self._pass_on()
+            return chunk
+        return self._take(chunk)
+
+    def _pass_on(self) -> None:
+        """The frames before the recent ones are no longer among the last."""
+        if self._before:
+            self._end.passed(b"".join(self._before))
+        self._before, self._recent = self._recent, []
+        last = self._before[-1]
+        if len(last) > MAX_RECENT:
+            cut = self._frame_end(last, len(last) - TAIL)
+            if cut < len(last):
+                self._end.passed(b"".join([*self._before[:-1], last[:cut]]))
+                self._before = [last[cut:]]
+            else:  # one long frame
+                self._end.passed(b"".join(self._before[:-1]))
+                self._end.look(last)
+                self._before = []
+
+    def close(self, fault: Fault | None = None) -> bytes:
+        """The bytes are over, or with `fault` broken off: the rest."""
+        if self._take in (self._opening, self._hold):
+            return self._instead(fault)
+        rest = self._last_frame()
+        end = self._end
+        end.last([*self._before, *self._recent, rest])
+        if end.ended:
+            if end.error:
+                self.fault = self.fault or self._read_error()
+            elif fault is not None:
+                self.note = fault.message
+            return rest
+        if fault is None and rest and self._array is None:
+            fault = self._read_bare(rest)
+        self.fault = fault or Fault("upstream_bad", _CUT, 502)
+        return self._written(self.fault)
+
+    # How the bytes are cut into frames.
+
+    def _opening(self, chunk: bytes) -> bytes:
+        """The first bytes: they tell a stream from a page, a whole answer or an error in its place."""
+        self._held += chunk
+        if not self._sse and b"\n" not in chunk:
+            return b""
+        head = bytes(self._held if not self._sse else self._held[:HELD_BACK])
+        if _BOM.startswith(head):
+            return b""
+        head = head.removeprefix(_BOM).lstrip()
+        if not head:
+            if len(self._held) > HELD_BACK:
+                self._take = self._hold
+            return b""
+        if not self._sse:
+            line, ended, _ = head.partition(b"\n")
+            if not ended:
+                return b""
+            line = line.strip()
+            self._take = self._frames if line[:1] == b"{" and line[-1:] == b"}" else self._hold
+        elif head.startswith(_FIELDS):
+            self._take = self._frames
+        elif self._end.arrays and head[:1] == b"[":
+            self._array = json_array.Splitter(self._dialect.name)
+            self._take = self._elements
+            chunk = bytes(self._held)
+            self._held.clear()
+            return self._elements(chunk)
+        elif not any(field.startswith(head) for field in _FIELDS):
+            self._take = self._hold
+        else:
+            return b""
+        return self._take(b"")
+
+    def _hold(self, chunk: bytes) -> bytes:
+        """No stream: everything waits until it is there."""
+        self._held += chunk
+        self._bound(len(self._held))
+        return b""
+
+    def _bound(self, size: int) -> None:
+        if size > MAX_FRAME:
+            raise WireError(self._dialect.name, "", f"stream frames of at most {MAX_FRAME} bytes", "a longer one")
+
+    def _frames(self, chunk: bytes) -> bytes:
+        """Frames that were not cut at their ends."""
+        held = self._held
+        held += chunk
+        start = max(0, self._searched - 2)
+        size = 0
+        for blank in self._frame_ends:
+            found = held.rfind(blank, start)
+            if found >= 0:
+                size = max(size, found + len(blank))
+        self._bound(len(held) - size)
+        self._searched = len(held)
+        if not size:
+            return b""
+        out = bytes(held[:size])
+        first = not self._flows
+        if first and self._sse and size < HELD_BACK and not events_in(out):
+            return b""
+        self._flows = True
+        del held[:size]
+        self._searched = len(held)
+        rest = out
+        if first:
+            cut = self._frame_end(out, MAX_RECENT)
+            self._end.look(out[:cut])
+            if self._end.error:
+                self.fault = self._read_error()
+            rest = out[cut:]
+        if rest:
+            self._recent.append(rest)
+            if len(self._recent) >= RECENT or len(rest) > MAX_RECENT:
+                self._pass_on()
+        return out
+
+    def _frame_end(self, frames: bytes, start: int) -> int:
+        """Where the first frame ends that does not end before `start`."""
+        ends = [found + len(blank) for blank in self._frame_ends if (found := frames.find(blank, start)) >= 0]
+        return min(ends, default=len(frames))
+
+    def _elements(self, chunk: bytes) -> bytes:
+        """The elements of one JSON array."""
+        array = self._array
+        assert array is not None
+        elements = array.feed(chunk)
+        for element in elements:
+            self._end.frame(b"", element)
+        if self._end.error and not self._opened:
+            self.fault = self._read_error()
+        if array.broken is not None:
+            raise array.broken
+        if self._as_events:
+            return b"".join([b"data: " + one_line(element) + b"\r\n\r\n" for element in elements])
+        held = self._held
+        held += chunk
+        size = len(held) - len(chunk) + array.whole if array.whole else 0
+        out = bytes(held[:size])
+        del held[:size]
+        self._opened = self._opened or bool(elements)
+        return out
+
+    # How the stream ends.
+
+    def _last_frame(self) -> bytes:
+        """The bytes behind the last whole frame, if they are frames that lack nothing but their end."""
+        if self._array is not None:
+            return b"" if self._array.ended or self._as_events else b"]"
+        rest = bytes(self._held)
+        frames = events_in(rest) if self._sse else [(b"", line) for line in rest.splitlines() if line.strip()]
+        if any(data.strip() != b"[DONE]" and decoded(data, decode, dict) is None for _, data in frames):
+            return b""
+        if frames or rest.lstrip()[:1] in (b"", b":") or decoded(rest, decode, dict) is not None:
+            return rest
+        return b""
+
+    def _written(self, fault: Fault) -> bytes:
+        """The fault as the last event."""
+        if self._array is not None and not self._as_events:
+            body, _, _ = self._dialect.write_fault(fault)
+            return (b",\r\n" if self._opened else b"[") + body + b"]"
+        return self._dialect.writer(self._crossing()).send(fault)
+
+    def _read_bare(self, rest: bytes) -> Fault | None:
+        """Google's servers end a stream that failed with a bare error object, without the `data:` before it."""
+        reader = self._dialect.reader(self._crossing())
+        events = [*reader.feed(rest), *reader.close()]
+        last = events[-1] if events else None
+        return last if isinstance(last, Fault) else None
+
+    def _read_error(self) -> Fault:
+        try:
+            events = self._dialect.reader(self._crossing()).feed(self._end.error)
+        except WireError:  # an error that says nothing which can be read
+            events = []
+        last = events[-1] if events else None
+        return last if isinstance(last, Fault) else Fault("server", "the upstream's stream ended with an error", 502)
+
+    def _instead(self, fault: Fault | None) -> bytes:
+        """A whole answer in place of the stream becomes one; a page, an error or nothing is a fault."""
+        reader, writer = self._dialect.reader(self._crossing()), self._dialect.writer(self._crossing())
+        events = [*reader.feed(bytes(self._held)), *reader.close()]
+        last = events[-1] if events else None
+        if isinstance(last, Finish):
+            return b"".join([writer.send(event) for event in events]) + writer.close()
+        if isinstance(last, Fault) and (fault is None or last.kind != "upstream_bad"):
+            fault = last
+        self.fault = fault or Fault("upstream_bad", _CUT, 502)
+        return writer.send(self.fault)
+
+    def _crossing(self) -> Crossing:
+        return Crossing(self._dialect.name, self._dialect.name)
+
+
+class _ReadStreamEnd:
+    """The end of a stream in a dialect that has no StreamEnd of its own: its reader reads all frames."""
+
+    arrays = False
+    error: bytes = b""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._reader = dialect.reader(Crossing(dialect.name, dialect.name))
+        self._sse = dialect.framing == "sse"
+        self._finished = self._closed = False
+
+    @property
+    def ended(self) -> bool:
+        if not self._closed:
+            self._closed = True
+            self._finished = self._finished or any(type(event) is Finish for event in self._reader.close())
+        return self._finished or bool(self.error)
+
+    def passed(self, frames: bytes) -> None:
+        self.look(frames)
+
+    def last(self, chunks: list[bytes]) -> None:
+        self.look(b"".join(chunks))
+
+    def look(self, frames: bytes) -> None:
+        for event in self._reader.feed(frames):
+            if type(event) is Finish:
+                self._finished = True
+            elif type(event) is Fault:
+                self.error = frames
+
+    def frame(self, name: bytes, data: bytes) -> None:
+        self.look((named(name, data) if name else b"data: %b\n\n" % data) if self._sse else data + b"\n")

@@ -1,0 +1,193 @@
+"""HTTP to upstreams by aiohttp: through proxies, and on networks where our own client does not do.
+
+Costs two to three times as much for a request as `http_client.py` (see there), which is nothing beside a proxy's own
+time."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterable
+from math import inf
+from types import TracebackType
+
+import aiohttp
+from yarl import URL
+
+from ..errors import TransportError
+from .body_joining import join_pieces
+from .client_interface import MAX_HEAD, Address, Answer, Begun, Headers, Limits, Post, too_long
+from .http_client import Pool
+from .proxy_settings import Proxies
+from .response_heads import listed
+
+
+class _Answer:
+    """An upstream's answer, as aiohttp gives it."""
+
+    done = False  # only its reader finds out
+
+    def __init__(self, answer: aiohttp.ClientResponse, limits: Limits) -> None:
+        self.status = answer.status
+        self.heading = listed(answer.raw_headers)
+        self._answer = answer
+        self._limits = limits
+        self._loop = asyncio.get_running_loop()
+        self._end = inf
+        self._total = 0.0
+        self._error: TransportError | None = None
+
+    @property
+    def headers(self) -> Headers:
+        return list(self.heading)
+
+    def header(self, name: str) -> str:
+        return self.heading.header(name)
+
+    def whole(self, limit: int) -> bytes | None:
+        return None
+
+    async def pieces(self, timeout: float | None = None) -> AsyncIterator[bytes]:
+        while True:
+            piece = await self._next(self._limits.idle if timeout is None else timeout)
+            if not piece:
+                return
+            yield piece
+
+    async def read(self, limit: int, timeout: float | None = None) -> bytes:
+        found: list[bytes] = []
+        size = 0
+        async for piece in self.pieces(timeout):
+            size += len(piece)
+            if size > limit:
+                self.close()
+                raise TransportError("upstream_bad", f"the upstream's answer is longer than {limit} bytes")
+            found.append(piece)
+        return await join_pieces(found)
+
+    async def _next(self, seconds: float) -> bytes:
+        if self._error is not None:
+            raise self._error
+        left = self._end - self._loop.time()
+        try:
+            async with asyncio.timeout(max(min(seconds, left), 0.0)):
+                return await self._answer.content.readany()
+        except TimeoutError:
+            why = too_long(self._total) if left <= seconds else f"the upstream fell silent within {seconds:g} seconds"
+            self.fail("timeout", why)
+        except aiohttp.ClientPayloadError as error:
+            self.fail("closed", f"the upstream closed the connection in the middle of its answer: {error}")
+        except (aiohttp.ClientError, OSError) as error:
+            self.fail("closed", f"the upstream's answer broke off: {error}")
+        assert self._error is not None
+        raise self._error
+
+    def within(self, seconds: float, total: float) -> None:
+        self._end, self._total = self._loop.time() + seconds, total
+
+    def fail(self, kind: str, message: str) -> None:
+        self._error = self._error or TransportError(kind, message)
+        self._answer.close()
+
+    def close(self) -> None:
+        if self._answer.content.is_eof():
+            self._answer.release()
+        else:
+            self.fail("closed", "the answer was not wanted any more")
+
+    async def __aenter__(self) -> Answer:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Proxied:
+    """Upstreams behind a proxy by aiohttp; the others too with `everywhere`, else by our own pool."""
+
+    def __init__(
+        self, limits: Limits, proxies: Proxies, *, everywhere: bool = False, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self._proxies = proxies
+        self._everywhere = everywhere
+        self._tls = tls
+        self._own = Pool(limits, tls)
+        self._session: aiohttp.ClientSession | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def limits(self) -> Limits:
+        return self._own.limits
+
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        self._own.limits = limits
+
+    def begin(self, post: Post, body: bytes) -> Begun | None:
+        if self._everywhere or self._proxies.of(post.address) is not None:
+            return None
+        return self._own.begin(post, body)
+
+    async def request(
+        self,
+        address: Address,
+        method: str,
+        target: str,
+        headers: Iterable[tuple[str, str]],
+        body: bytes = b"",
+        *,
+        first_byte: float | None = None,
+        within: tuple[float, float] | None = None,
+    ) -> Answer:
+        proxy = self._proxies.of(address)
+        if proxy is None and not self._everywhere:
+            return await self._own.request(address, method, target, headers, body, first_byte=first_byte, within=within)
+        seconds = self.limits.first_byte if first_byte is None else first_byte
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        where = f"{host}:{address.port}" + (f" by the proxy {URL(proxy).host}" if proxy else "")
+        url = URL(f"http{'s' if address.secure else ''}://{host}:{address.port}{target}", encoded=True)
+        try:
+            async with asyncio.timeout(seconds):
+                found = await self._opened().request(
+                    method, url, headers=list(headers), data=body or None, proxy=proxy, allow_redirects=False
+                )
+        except aiohttp.ClientSSLError as error:
+            raise TransportError("connect", f"no secure connection to {where}: {error}") from None
+        except aiohttp.ClientHttpProxyError as error:  # whose own words hold the proxy's password
+            raise TransportError("connect", f"no connection to {where}, which says {error.status}") from None
+        except (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError) as error:
+            raise TransportError("connect", f"no connection to {where}: {error}") from None
+        except TimeoutError:
+            raise TransportError("timeout", f"the upstream did not answer within {seconds:g} seconds") from None
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
+            raise TransportError("closed", f"the upstream closed the connection before it answered: {error}") from None
+        except (aiohttp.ClientError, ValueError) as error:
+            raise TransportError("upstream_bad", f"the upstream's answer is not HTTP: {error}") from None
+        answer = _Answer(found, self.limits)
+        if within is not None:
+            answer.within(*within)
+        return answer
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            limits = self.limits
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=0,
+                    limit_per_host=limits.per_host,
+                    keepalive_timeout=limits.keep_alive,
+                    ssl=self._tls if self._tls is not None else True,
+                ),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=limits.connect),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                max_line_size=MAX_HEAD,
+                max_field_size=MAX_HEAD,
+            )
+        return self._session
+
+    def close(self) -> None:
+        self._own.close()
+        if self._session is not None and self._closing is None:
+            self._closing = asyncio.get_running_loop().create_task(self._session.close())

@@ -1,0 +1,75 @@
+"""Which proxy stands before which upstream, as the usual variables say, and which client serves them.
+
+HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY in either case; this machine itself is never asked through a proxy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from ..errors import ConfigError
+from .client_interface import Address, Client, Kind, Limits
+from .http_client import Pool
+
+
+class Proxies:
+    """The proxies that an environment names."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        def said(name: str) -> str:
+            return environment.get(name) or environment.get(name.upper()) or ""
+
+        self._secure = _checked("https_proxy", said("https_proxy") or said("all_proxy"))
+        self._plain = _checked("http_proxy", said("http_proxy") or said("all_proxy"))
+        self._but = [one.strip().lower() for one in said("no_proxy").split(",") if one.strip()]
+
+    def __bool__(self) -> bool:
+        return bool(self._secure or self._plain)
+
+    def of(self, address: Address) -> str | None:
+        """The address of the proxy to ask, None to ask the upstream itself."""
+        proxy = self._secure if address.secure else self._plain
+        if not proxy or address.host == "localhost" or address.host == "::1" or address.host.startswith("127."):
+            return None
+        return None if any(_covers(one, address) for one in self._but) else proxy
+
+
+def _covers(rule: str, address: Address) -> bool:
+    """Whether an entry of NO_PROXY means the address: `*`, a host with everything below it, either with a port."""
+    if rule == "*":
+        return True
+    name, colon, port = rule.rpartition(":")
+    if colon and port.isdigit() and not name.endswith(":"):
+        if int(port) != address.port:
+            return False
+        rule = name
+    rule, host = rule.strip("[]").lstrip("*").lstrip("."), address.host.lower()
+    return host == rule or host.endswith("." + rule)
+
+
+def _checked(name: str, proxy: str) -> str:
+    if not proxy:
+        return ""
+    url = proxy if "://" in proxy else f"http://{proxy}"
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(
+            "proxy", f"{parts.scheme}://{parts.hostname or ''}", ("http://host:port",), f"{name} names no HTTP proxy"
+        )
+    return url
+
+
+def client(limits: Limits, environment: Mapping[str, str], kind: Kind = "auto") -> Client:
+    """The client for upstreams. ConfigError where aiohttp is needed and not installed."""
+    proxies = Proxies(environment)
+    if kind == "own" or (kind == "auto" and not proxies):
+        return Pool(limits)
+    try:
+        from .aiohttp_client import Proxied
+    except ModuleNotFoundError as error:
+        why = "a proxy needs aiohttp" if proxies else "aiohttp is not installed"
+        raise ConfigError(
+            "client", "", problem=f"{why} ({error.name} is missing): pip install 'dragoman[proxy]'"
+        ) from None
+    return Proxied(limits, proxies, everywhere=kind == "aiohttp")

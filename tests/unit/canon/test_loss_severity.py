@@ -1,0 +1,92 @@
+"""How grave a loss is: a document of the user's is an error, padding is no loss at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman import Loss
+
+
+def losses(body: dict[str, Any], source: str, target: str) -> dict[str, Loss]:
+    return {loss.path: loss for loss in dragoman.translate_request(body, source=source, target=target).losses}
+
+
+def answered(more: dict[str, Any], usage: dict[str, Any], target: str = "anthropic") -> dict[str, Loss]:
+    """The losses of a Chat answer with more fields, by their path."""
+    body = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2, **usage},
+        **more,
+    }
+    return {loss.path: loss for loss in dragoman.translate_response(body, source="openai-chat", target=target).losses}
+
+
+def streamed(more: dict[str, Any], target: str) -> dict[str, Loss]:
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", **more}
+    choice = {"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}
+    stream = dragoman.StreamTranslator(source="openai-chat", target=target)
+    stream.feed(b"data: " + dragoman.translate.result.as_bytes({**chunk, "choices": [choice]}, "openai-chat") + b"\n\n")
+    stream.feed(b"data: [DONE]\n\n")
+    stream.close()
+    return {loss.path: loss for loss in stream.losses}
+
+
+TIMES = {"queue_time": 0.1, "tokens_per_second": 5.5, "time_to_first_token_ms": 3, "total_time_sec": 1, "latency_ms": 2}
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses", "ollama"])
+def test_padding_and_times_of_an_answer_are_no_loss(target: str) -> None:
+    found = answered(
+        {"p": "abcdef", "padding": "x", "time_info": {"queue_time": 1}, "timings": {"a": 1}}, TIMES, target
+    )
+    assert [path for path in found if "id" not in found[path].code] == []
+    found = streamed({"p": "abcdef", "obfuscation": "xyz", "time_info": {"queue_time": 1}}, target)
+    assert [loss for loss in found.values() if loss.code == "field.dropped"] == []
+
+
+def test_figures_and_costs_of_an_answer_are_info() -> None:
+    found = answered({"cost": {"usd": 1}, "x_new": "?"}, {"num_sources_used": 3, "market_cost": 0.1})
+    severities = {path: loss.severity for path, loss in found.items()}
+    assert severities["/cost"] == severities["/usage/num_sources_used"] == severities["/usage/market_cost"] == "info"
+    assert severities["/x_new"] == "warning"  # nobody knows what it means
+
+
+def test_an_unknown_field_of_a_request_is_a_wish() -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi", "prefix": False}], "queue_time": 3, "p": 0.5}
+    found = losses(body, "openai-chat", "gemini")
+    assert found["/queue_time"].severity == found["/p"].severity == "warning"
+    assert "/messages/0/prefix" not in found
+
+
+def test_a_part_that_the_user_gave_is_an_error() -> None:
+    part = {"type": "container_upload", "file_id": "file_1"}
+    body = {
+        "model": "m",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, part]}],
+    }
+    assert losses(body, "anthropic", "openai-chat")["/messages/0/content/1"].severity == "error"
+
+
+def test_a_foreign_seal_is_info_in_a_request_and_a_warning_in_an_answer() -> None:
+    part = {"text": "Hi", "thoughtSignature": "c2VhbA=="}
+    body = {"contents": [{"role": "model", "parts": [part]}, {"role": "user", "parts": [{"text": "go on"}]}]}
+    sent = dragoman.translate_request(body, source="gemini", target="anthropic", model="m")
+    assert [loss.severity for loss in sent.losses if loss.code == "seal.dropped"] == ["info"]
+    answer = {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}
+    told = dragoman.translate_response(answer, source="gemini", target="ollama")
+    assert [loss.severity for loss in told.losses if loss.code == "seal.dropped"] == ["warning"]
+
+
+@pytest.mark.parametrize(("wish", "severity"), [({"order": ["x"]}, "info"), ({"data_collection": "deny"}, "warning")])
+def test_where_to_run_means_nothing_elsewhere_but_what_a_host_may_keep_does(wish: Any, severity: str) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "provider": wish}
+    for target in ("anthropic", "openai-chat"):
+        assert losses(body, "openrouter", target)["/provider"].severity == severity

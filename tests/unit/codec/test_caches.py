@@ -1,0 +1,183 @@
+"""One budget for everything the library remembers: it holds, it can be turned off, and it changes no translation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import dragoman
+from dragoman.codec import caches
+from dragoman.codec.caches import Memory, remembered, small_cache
+from dragoman.codec.tool_names import Names
+from dragoman.facts import profiles
+
+DIALECTS = ("anthropic", "code-assist", "gemini", "ollama", "openai-chat", "openai-responses", "openrouter")
+SOURCES = ("anthropic", "gemini", "openai-chat", "openai-responses")
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    caches.forget()
+    yield
+    caches.budget(caches.DEFAULT)
+    caches.forget()
+
+
+def conversation(source: str, name: str, steps: int) -> bytes:
+    """A conversation of an agent: a system text, a tool, and calls with their results."""
+    messages: list[Any] = [{"role": "user", "content": f"task {name} " * 20}]
+    for i in range(steps):
+        call = {"type": "tool_use", "id": f"t{name}{i}", "name": "read_file", "input": {"path": f"/{name}/{i}"}}
+        result = {"type": "tool_result", "tool_use_id": f"t{name}{i}", "content": f"line {name}\n" * 40}
+        messages += [
+            {"role": "assistant", "content": [{"type": "text", "text": f"step {i} of {name}"}, call]},
+            {"role": "user", "content": [result]},
+        ]
+    tool = {"name": "read_file", "description": name, "input_schema": {"type": "object", "$id": name}}
+    body = {"model": "m", "max_tokens": 9, "system": f"You are {name}. " * 30, "messages": messages, "tools": [tool]}
+    asked = json.dumps(body).encode()
+    return dragoman.translate_request(asked, source="anthropic", target=source).body
+
+
+def _crossed() -> list[tuple[bytes, tuple[Any, ...]]]:
+    """Two conversations that go on, from every dialect that remembers to every other, twice."""
+    out = []
+    for source in SOURCES:
+        for steps in (2, 3, 3, 6):
+            for name in ("alice", "bob"):
+                body = conversation(source, name, steps)
+                for target in DIALECTS:
+                    done = dragoman.translate_request(body, source=source, target=target, model="m")
+                    out.append((done.body, done.losses))
+    return out
+
+
+def test_translations_are_the_same_with_any_budget() -> None:
+    usual = _crossed()
+    again = _crossed()
+    caches.budget(20_000)
+    small = _crossed()
+    caches.off()
+    assert usual == again == small == _crossed()
+    assert caches.held() == 0
+
+
+@pytest.mark.parametrize("size", [100_000, 1_000_000])
+def test_all_memories_together_hold_no_more_than_the_budget(size: int) -> None:
+    caches.budget(size)
+    most = 0
+    for i in range(60):
+        for source in SOURCES:
+            body = conversation(source, f"agent {i}", 8)
+            for target in DIALECTS[i % 3 :: 3]:
+                dragoman.translate_request(body, source=source, target=target)
+                most = max(most, caches.held())
+    assert 0 < most <= size
+
+
+def test_forgetting_leaves_nothing() -> None:
+    _crossed()
+    assert caches.held() > 0
+    caches.forget()
+    assert caches.held() == 0
+    for one in tuple(caches._MEMORIES):
+        if isinstance(one, Memory):
+            assert len(one) == 0
+        elif hasattr(one, "_known"):
+            assert not any(one._known.values())
+
+
+def test_what_is_used_outlives_what_is_not() -> None:
+    caches.budget(8000)
+    kept: Memory[str, str] = Memory()
+    kept.put("used", "value", 900)
+    kept.put("unused", "value", 900)
+    for i in range(40):
+        assert kept.get("used") == "value"
+        kept.put(f"other {i}", "value", 900)
+    assert kept.get("unused") is None
+    assert kept.get("used") == "value"
+    assert caches.held() <= 8000
+
+
+def test_one_memory_does_not_starve_another() -> None:
+    caches.budget(8000)
+    busy: Memory[int, str] = Memory()
+    quiet: Memory[int, str] = Memory()
+    for i in range(100):
+        busy.put(i, "value", 900)
+        if i % 3 == 0:
+            quiet.put(0, "value", 900)
+        assert quiet.get(0) == "value"
+
+
+def test_a_value_that_is_put_again_is_counted_once() -> None:
+    kept: Memory[str, str] = Memory()
+    for size in (1000, 1500, 700):
+        kept.put("key", "value", size)
+        assert caches.held() == size
+    kept.drop("key")
+    assert caches.held() == 0
+    assert kept.get("key") is None
+
+
+def test_what_is_too_large_for_the_budget_is_not_kept() -> None:
+    caches.budget(8000)
+    kept: Memory[str, str] = Memory()
+    kept.put("large", "value", 1001)
+    assert kept.get("large") is None
+    assert caches.held() == 0
+
+
+def test_a_budget_that_is_lowered_holds_at_once() -> None:
+    kept: Memory[int, str] = Memory()
+    for i in range(100):
+        kept.put(i, "value", 1000)
+    caches.budget(50_000)
+    assert caches.held() <= 50_000
+    assert len(kept) <= 50
+    with pytest.raises(ValueError, match="0 turns the memories off"):
+        caches.budget(-1)
+
+
+def test_results_of_functions_count_too() -> None:
+    asked = []
+
+    def double(number: int) -> int:
+        asked.append(number)
+        return 2 * number
+
+    known = remembered(double, lambda result, number: 500)
+    assert [known(4), known(4), asked] == [8, 8, [4]]
+    caches.off()
+    assert [known(4), known(4), asked] == [8, 8, [4, 4, 4]]
+
+
+def test_long_words_of_clients_are_not_kept() -> None:
+    asked = []
+
+    @small_cache(16)
+    def length(word: str) -> int:
+        asked.append(word[:1])
+        return len(word)
+
+    assert [length("a"), length("a"), length("b" * 300), length("b" * 300)] == [1, 1, 300, 300]
+    assert asked == ["a", "b", "b"]
+    names = Names("[a-z]+")
+    names.legal("a" * 1000)
+    assert not names.legal_names
+    before = profiles._known.cache_info().currsize
+    profiles.lookup("anthropic", "x" * 1000)
+    assert profiles._known.cache_info().currsize == before
+
+
+@pytest.mark.parametrize(
+    ("word", "size"),
+    [("", caches.DEFAULT), ("off", 0), ("0", 0), ("1000000", 1_000_000), ("a lot", caches.DEFAULT)],
+)
+def test_the_environment_sets_the_budget(word: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(caches.VARIABLE, word)
+    assert caches._from_environment() == size

@@ -1,0 +1,182 @@
+"""Hosted tools by their tables: options read, moved, reported; what has no counterpart; secrets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw
+
+from dragoman.canon.losses import Loss
+from dragoman.canon.tools import HostedTool, Tool
+from dragoman.codec.hosted_tools import FORMS, STAND_INS, Option, Row, cross, kinds, location, plain_options
+from dragoman.context import DEFAULT_PROFILE, Crossing, Profile
+from dragoman.dialects import get, names
+
+AT = ("tools", 1)
+SEARCH = Row(
+    "here",
+    "web_search",
+    "search",
+    kinds("search|old_search"),
+    options={
+        **plain_options({"max_uses": "limit", "allowed_domains": "filter/only", "approval": "approve"}),
+        **location("place"),
+    },
+    implied={"approval": "always"},
+)
+THERE = Row(
+    "there",
+    "web_search",
+    "find",
+    kinds("find"),
+    options={"allowed_domains": Option(("domains",), write=lambda said: ",".join(said)), **location("spot")},
+    fixed={"type": "find", "spot": {"kind": "rough"}},
+    beside={"spot": {"type": "approximate"}},
+)
+SERVER = Row(
+    "here", "mcp", "server", kinds("server"), options=plain_options({"label": "name", "url": "url", "headers": "h"})
+)
+SERVER_THERE = Row(
+    "there",
+    "mcp",
+    "mcp",
+    kinds("mcp"),
+    options=plain_options({"label": "label", "url": "address", "token": "token"}),
+    wants=frozenset({"label", "url"}),
+)
+
+
+def _tool(value: Any, kind: str = "search") -> HostedTool:
+    return HostedTool("here", kind, Raw(msgspec.json.encode(value)), AT)
+
+
+def _crossed(
+    *tools: Tool | HostedTool,
+    target: tuple[Row, ...] = (THERE,),
+    profile: Profile | None = None,
+    stand_ins: bool = False,
+) -> tuple[tuple[Tool | HostedTool, ...], list[tuple[str, str]], Crossing]:
+    crossing = Crossing("here", "there", profile=profile or DEFAULT_PROFILE, stands=stand_ins)
+    made = cross(tools, (SEARCH, SERVER), target, crossing)
+    return made, [(loss.code, loss.path) for loss in crossing.losses.all()], crossing
+
+
+def _value(tool: Tool | HostedTool) -> Any:
+    assert isinstance(tool, HostedTool)
+    return msgspec.json.decode(tool.value)
+
+
+def test_options_move_to_their_places() -> None:
+    said = {"filter": {"only": ["a", "b"]}, "place": {"city": "Rome", "type": "approximate"}, "approve": "never"}
+    (made,), lost, _ = _crossed(_tool(said))
+    assert (made.dialect, made.kind, made.at) == ("there", "find", AT)  # type: ignore[union-attr]
+    assert _value(made) == {
+        "type": "find",
+        "spot": {"type": "approximate", "kind": "rough", "city": "Rome"},
+        "domains": "a,b",
+    }
+    assert lost == [("tool.hosted.mapped", "/tools/1")]
+
+
+@pytest.mark.parametrize(
+    ("said", "paths"),
+    [
+        ({"limit": 3}, ["/tools/1", "/tools/1/limit"]),
+        ({"approve": "never", "limit": "three"}, ["/tools/1/limit"]),
+        ({"approve": "never", "filter": {"only": "a", "not": []}}, ["/tools/1/filter/only", "/tools/1/filter/not"]),
+        ({"approve": {"always": ["x"]}}, ["/tools/1/approve"]),
+        ({"approve": "never", "new": {"deep": {"er": 1}}, "null": None, "empty": {}}, ["/tools/1/new/deep/er"]),
+        ({"approve": "never", "place": {"city": None}, "type": "search", "name": "s"}, []),
+    ],
+)
+def test_options_without_a_place_are_reported(said: Any, paths: list[str]) -> None:
+    _, lost, _ = _crossed(_tool(said, "old_search"))
+    assert [path for code, path in lost if code == "tool.hosted.option.dropped"] == paths
+
+
+def test_a_token_among_headers_is_a_token_and_no_secret_is_told() -> None:
+    said = {"name": "wiki", "url": "https://x.example", "h": {"authorization": "Bearer s3cr3t", "X-Key": "0th3r"}}
+    crossing = Crossing("here", "there")
+    (made,) = cross((_tool(said, "server"),), (SERVER,), (SERVER_THERE,), crossing)
+    assert _value(made) == {"label": "wiki", "address": "https://x.example", "token": "s3cr3t"}
+    assert Loss("tool.hosted.option.dropped", "dropped", "warning", "/tools/1/h", "headers") in crossing.losses.all()
+    assert not [loss for loss in crossing.losses.all() if "s3cr3t" in str(loss) or "0th3r" in str(loss)]
+    back = Crossing("there", "here")
+    (made,) = cross((HostedTool("there", "mcp", made.value, AT),), (SERVER_THERE,), (SERVER,), back)  # type: ignore[union-attr]
+    assert _value(made) == {"name": "wiki", "url": "https://x.example", "h": {"Authorization": "Bearer s3cr3t"}}
+
+
+def test_what_cannot_be_written_whole_is_dropped() -> None:
+    made, lost, _ = _crossed(_tool({"name": "wiki"}, "server"), target=(SERVER_THERE,))
+    assert made == () and lost == [("tool.hosted.dropped", "/tools/1")]
+    made, lost, _ = _crossed(_tool({}, "robot"))
+    assert made == () and lost == [("tool.hosted.dropped", "/tools/1")]
+
+
+def test_a_stand_in_is_made_once_and_never_over_the_clients_own() -> None:
+    made, lost, crossing = _crossed(_tool({"approve": "never"}), _tool({"approve": "never"}), target=(), stand_ins=True)
+    assert [tool.name for tool in made if isinstance(tool, Tool)] == ["google_web_search"]
+    assert [code for code, _ in lost] == ["tool.hosted.as_function", "tool.hosted.dropped"]
+    assert crossing.stand_ins == {"google_web_search": "web_search"}
+    own = Tool("google_web_search")
+    made, lost, crossing = _crossed(own, _tool({}), target=(), stand_ins=True)
+    assert made == (own,) and [code for code, _ in lost] == ["tool.hosted.dropped"] and crossing.stand_ins == {}
+
+
+def test_a_hosted_tool_is_offered_once_and_not_beside_a_function_of_its_name() -> None:
+    made, lost, _ = _crossed(_tool({"approve": "never"}), _tool({"approve": "never"}, "old_search"))
+    assert [tool.kind for tool in made if isinstance(tool, HostedTool)] == ["find"]
+    assert [code for code, _ in lost] == ["tool.hosted.mapped", "tool.hosted.dropped"]
+    named = msgspec.structs.replace(THERE, fixed={"type": "find", "name": "find"})
+    own = Tool("find")
+    assert _crossed(own, _tool({}), target=(named,))[0] == (own,)
+
+
+def test_a_row_may_need_a_model_that_takes_it() -> None:
+    row = msgspec.structs.replace(THERE, needs="web_search_options")
+    none, lost, _ = _crossed(_tool({"approve": "never"}), target=(row,))
+    assert none == () and lost == [("tool.hosted.dropped", "/tools/1")]
+    (made,), _, _ = _crossed(_tool({"approve": "never"}), target=(row,), profile=Profile(web_search_options=True))
+    assert isinstance(made, HostedTool)
+
+
+def test_models_that_take_one_kind_of_tools_keep_the_functions() -> None:
+    alone = Profile(hosted_beside_functions=False)
+    own = HostedTool("there", "find", Raw(b"{}"), AT)
+    function = Tool("f")
+    assert _crossed(own, profile=alone)[0] == (own,)
+    assert _crossed(own, function)[0] == (own, function)
+    crossing = Crossing("there", "there", profile=alone)
+    assert cross((own, function), (THERE,), (THERE,), crossing) == (function,)
+    assert [loss.code for loss in crossing.losses.all()] == ["tool.hosted.dropped"]
+
+
+def test_deferred_tools_stay_deferred_only_beside_a_search() -> None:
+    search = Row("there", "tool_search", "look", kinds("look"))
+    later = Tool("f", deferred=True, at=("tools", 0))
+    made, lost, _ = _crossed(later, target=(search,))
+    assert made == (Tool("f", at=("tools", 0)),) and lost == [("tool.deferred.expanded", "/tools/0")]
+    looked = HostedTool("there", "look", Raw(b"{}"), AT)
+    assert _crossed(later, looked, target=(search,))[0] == (later, looked)
+    assert _crossed(later, target=())[0] == (later,)  # the writer of such a target expands it
+
+
+def test_nothing_is_touched_without_hosted_tools() -> None:
+    tools = (Tool("f"), Tool("g"))
+    assert _crossed(*tools)[0] == tools
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_tables_use_common_names_only(name: str) -> None:
+    for row in get(name).hosted:
+        assert row.options.keys() <= FORMS.keys() and row.implied.keys() <= FORMS.keys()
+        assert row.wants <= row.options.keys()
+        assert not row.needs or isinstance(getattr(Profile(), row.needs), bool)
+
+
+@pytest.mark.parametrize(("family", "argument"), [("web_search", "query"), ("web_fetch", "prompt")])
+def test_stand_ins_have_the_arguments_that_clients_know(family: str, argument: str) -> None:
+    schema = msgspec.json.decode(STAND_INS[family].schema or "")
+    assert list(schema["properties"]) == schema["required"] == [argument]

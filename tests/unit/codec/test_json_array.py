@@ -1,0 +1,61 @@
+"""The growing JSON array: the same elements under any cut, and nothing between them but commas."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dragoman.codec import json_array
+from dragoman.errors import WireError
+
+TEXT = b'[{"a": [1, {"b": "}]\\"["}]}\r\n,\n{"c": "\\\\"} , {"d":"\xc3\xa9"}]\n'
+ELEMENTS = [b'{"a": [1, {"b": "}]\\"["}]}', b'{"c": "\\\\"}', b'{"d":"\xc3\xa9"}']
+
+
+def split(text: bytes, cuts: list[int]) -> tuple[list[bytes], json_array.Splitter]:
+    splitter = json_array.Splitter("gemini")
+    found: list[bytes] = []
+    for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
+        found += splitter.feed(text[start:end])
+    return found, splitter
+
+
+def test_elements_come_whole_however_the_bytes_are_cut() -> None:
+    assert split(TEXT, [])[0] == ELEMENTS
+    assert split(TEXT, list(range(1, len(TEXT))))[0] == ELEMENTS
+    assert split(TEXT, [5, 5, 9, 9])[0] == ELEMENTS
+    dice = random.Random(7)
+    for _ in range(200):
+        cuts = sorted(dice.sample(range(len(TEXT)), dice.randrange(1, 9)))
+        found, splitter = split(TEXT, cuts)
+        assert (found, splitter.ended, splitter.open) == (ELEMENTS, True, False)
+
+
+def test_an_open_element_is_told() -> None:
+    found, splitter = split(b'[{"a":1},{"b":"x', [])
+    assert (found, splitter.ended, splitter.open) == ([b'{"a":1}'], False, True)
+
+
+def test_bare_objects_are_taken_without_the_array() -> None:
+    assert split(b'{"error":{}}\n{"a":1}', [])[0] == [b'{"error":{}}', b'{"a":1}']
+
+
+def test_what_follows_the_array_is_not_looked_at() -> None:
+    found, splitter = split(b'[{"a":1}] and so on {"b":2}', [3, 9, 15])
+    assert (found, splitter.ended, splitter.broken) == ([b'{"a":1}'], True, None)
+
+
+@pytest.mark.parametrize("cuts", [[], [8], [9], [10], list(range(1, 18))])
+def test_what_is_no_object_breaks_the_stream_after_the_elements_before_it(cuts: list[int]) -> None:
+    found, splitter = split(b'[{"a":1},true,{"b":2}]', cuts)
+    assert found == [b'{"a":1}']
+    assert str(splitter.broken) == "not gemini: expected objects in a JSON array, got b't'"
+
+
+def test_an_element_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_array, "MAX_FRAME", 100)
+    splitter = json_array.Splitter("gemini")
+    splitter.feed(b'[{"a":"' + b"x" * 60)
+    with pytest.raises(WireError, match="at most 100 bytes"):
+        splitter.feed(b"x" * 60)

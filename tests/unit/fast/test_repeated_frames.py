@@ -1,0 +1,247 @@
+"""Refrain: a frame that differs in nothing but its text is heard, any other is read; the events are the same."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dragoman.canon.events import Event, PartDelta, PartEnd, PartStart, Template
+from dragoman.canon.parts import Text
+from dragoman.codec.sse import Splitter
+from dragoman.fast import repeated_frames as refrain_module
+from dragoman.fast.repeated_frames import OBFUSCATED, FrameReader, Refrain, begun
+
+
+class Reader(FrameReader):
+    """Every frame is a piece of part 3; notes which frames were really read."""
+
+    def __init__(self, refrain: Refrain) -> None:
+        super().__init__(Splitter("test"), refrain, keeps_count=True)
+        self.read: list[bytes] = []
+        self.caught: list[str] = []
+
+    def _frame(self, name: bytes, data: bytes, events: list[Event]) -> bool:
+        self.read.append(data)
+        events.append(PartDelta(3, json.loads(data)["text"]))
+        return True
+
+    def _catch_up(self, said: list[str], last: bytes) -> None:
+        self.caught += said
+
+
+def frame(text: str, number: int = 1, noise: str = "", **more: object) -> bytes:
+    fields = {"type": "delta", "n": number, "id": "a", "text": text, **more, "obfuscation": noise}
+    return b"data: " + json.dumps(fields, separators=(",", ":")).encode() + b"\n\n"
+
+
+def made() -> Reader:
+    return Reader(Refrain((b'"text":',), counter=b'"n":', **OBFUSCATED))
+
+
+TEXTS = ["one", " two", 'qu"ote', "back\\slash", "line\nend", "h\u00e8", "\U0001f600", "{}", "text", "  "]
+
+
+def test_frames_that_go_on_are_heard_and_give_the_same_events() -> None:
+    reader = made()
+    frames = [frame(text, i, "xY9"[: i % 4]) for i, text in enumerate(TEXTS * 3)]
+    events = [event for chunk in frames for event in reader.feed(chunk)]
+    assert events == [PartDelta(3, text) for text in TEXTS * 3]
+    assert len(reader.read) < len(frames) / 3
+    reader.settle()
+    assert len(reader.caught) + len(reader.read) == len(frames)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 100_000])
+def test_any_cut_gives_the_same_events(size: int) -> None:
+    stream = b"".join([frame(text, i) for i, text in enumerate(TEXTS * 2)])
+    reader = made()
+    events = [event for i in range(0, len(stream), size) for event in reader.feed(stream[i : i + size])]
+    assert events == [PartDelta(3, text) for text in TEXTS * 2]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        frame("x", 3, more=1),
+        frame("x", 3).replace(b'"id":"a"', b'"id":"b"'),
+        frame("x", 3).replace(b'"n":3', b'"n":"3"'),
+        frame("x", 3, "no letters!"),
+        frame("x", 3).replace(b"data: ", b"event: e\ndata: "),
+        frame("x", 3)[:-2] + b" \n\n",
+    ],
+)
+def test_a_frame_that_differs_otherwise_is_read(odd: bytes) -> None:
+    reader = made()
+    reader.feed(frame("a", 1))
+    reader.feed(frame("b", 2))
+    before = len(reader.read)
+    reader.feed(odd)
+    assert len(reader.read) == before + 1
+
+
+def test_a_held_frame_is_not_mistaken_for_the_next_one() -> None:
+    reader = made()
+    for chunk in (frame("a", 1), frame("b", 2), b": a comment"):
+        reader.feed(chunk)
+    assert reader.feed(frame("c", 3)) == []  # the rest of the comment's line
+
+
+def test_a_text_that_stands_twice_in_a_frame_teaches_nothing() -> None:
+    reader = made()
+    for i, text in enumerate(["delta", "delta", "delta"]):
+        reader.feed(frame(text, i))
+    assert len(reader.read) == 3
+
+
+def on_the_way(*learned: bytes) -> Reader:
+    reader = made()
+    for chunk in (frame("first", 0), *learned):
+        reader.feed(chunk)
+    return reader
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        (Template(b"<", b">"), [b'<"one">', b'<" two">']),
+        (Template(b"<", b">", b"|", 41), [b'<41|"one">', b'<42|" two">']),
+        (Template(b"", b""), [b"", b""]),
+    ],
+)
+def test_a_lane_writes_what_it_hears(template: Template, said: list[bytes]) -> None:
+    reader = on_the_way(frame("learned", 1))
+    told: list[str] = []
+    lane = reader.lane(template, told)
+    assert lane is not None
+    assert [lane(frame("one", 2)), lane(frame(" two", 3, "noise"))] == said
+    assert told == ["one", " two"]
+    assert lane(frame("x", 4, more=1)) is None
+    assert lane(frame("", 4)) is None
+    assert lane(frame("x", 4)[:-1]) is None
+    assert told == ["one", " two"]
+    reader.heard(told, frame(" two", 3))
+    reader.settle()
+    assert reader.caught == ["learned", *told]
+    assert reader.lane(template, told) is None  # nothing goes on any more
+
+
+def test_who_has_taken_a_lane_is_not_heard_twice() -> None:
+    reader = on_the_way(frame("learned", 1))
+    assert reader.lane(Template(b"<", b">"), []) is not None
+    before = len(reader.read)
+    assert reader.feed(frame("one", 2)) == [PartDelta(3, "one")]
+    assert len(reader.read) == before + 1
+
+
+def test_endings_out_of_one_character_are_known_again() -> None:
+    refrain = Refrain((b'"t":',), mark=b'"}', noise=b" ")
+    refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
+    frames = [
+        b'data: {"d":{"t":"%b"}%b}\n\n' % (text, b" " * (i % 3)) for i, text in enumerate([b"b", b'\\"', b"c"] * 2)
+    ]
+    assert [refrain.hear(one) for one in frames] == ["b", '"', "c"] * 2
+    assert refrain.hear(b'data: {"d":{"t":"a"},"x":1}\n\n') is None
+    assert refrain.hear(b'data: {"d":{"t":"a"}  \t}\n\n') is None
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "heard"),
+    [('{"a":', '{"b"', True), ('{"a":1}', '{"b"', False), ('{"a":1} ', '{"b"', False), ('{"a":1}', ',"b"', True)],
+)
+def test_arguments_that_may_be_those_of_another_call_are_read(before: str, text: str, heard: bool) -> None:
+    def piece(said: str) -> bytes:
+        return b'data: {"arguments":%b}\n\n' % json.dumps(said).encode()
+
+    refrain = Refrain((b'"arguments":',), **OBFUSCATED)
+    refrain.learn(piece("learned"), "learned")
+    told: list[str] = []
+    lane = refrain.lane(Template(b"<", b">"), told)
+    assert lane is not None
+    assert lane(piece("{")) is None  # what stood before it is not known
+    assert lane(piece(before[1:])) is not None
+    assert (lane(piece(text)) is not None) is heard
+
+
+def test_a_part_that_begins_with_its_first_words() -> None:
+    end, start, words = PartEnd(0), PartStart(1, Text("")), PartDelta(1, "a")
+    assert begun([words, start, words], 1)
+    assert begun([end, start, words], 0)
+    assert not begun([words], 0)
+    assert not begun([start, words, words], 0)
+    assert not begun([words, start, words], 0)
+    assert not begun([end, end, start, words], 0)
+
+
+def test_a_number_that_gets_longer_is_heard() -> None:
+    reader = on_the_way(frame("learned", 1))
+    told: list[str] = []
+    lane = reader.lane(Template(b"<", b">"), told)
+    assert lane is not None
+    numbers = [2, 9, 10, 11, 99, 100, 7, 12345678901]
+    assert [lane(frame("x", number)) for number in numbers] == [b'<"x">'] * len(numbers)
+    for odd in (b"", b"1.5", b"-1", b"null", b'"1"', b"1 "):
+        assert lane(frame("x", 3).replace(b'"n":3', b'"n":' + odd)) is None
+    assert lane(frame("x", 3)) == b'<"x">'
+
+
+def test_figures_may_differ_anywhere_behind_the_mark_and_nothing_else() -> None:
+    def figured(text: str, count: int, model: str = "m-2") -> bytes:
+        return b'data: {"text": %b,"use": {"a": %d,"b": [%d]},"model": "%b"}\r\n\r\n' % (
+            json.dumps(text).encode(),
+            count,
+            count * 3,
+            model.encode(),
+        )
+
+    refrain = Refrain((b'"text":',), mark=b'"use": {', figures=b"0123456789")
+    assert refrain.learn(figured("learned", 7), "learned")
+    assert [refrain.hear(figured(text, count)) for text, count in (("b", 8), ('"}', 99), ("\\", 100))] == [
+        "b",
+        '"}',
+        "\\",
+    ]
+    assert refrain.hear(figured("b", 8, "n-2")) is None
+    assert refrain.hear(figured("b", 8).replace(b'"a": 8', b'"a": -8')) is None
+    assert refrain.hear(figured("b", 8).replace(b'"use": {', b'"use": {"c": 1,')) is None
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b'data: {"d":{"t":"a","u":"b"} }\n\n',
+        b'data: {"d":{"t":"a"} }\n\ndata: {"d":{"t":"b"} }\n\n',
+        b'data: {"d":{"t":null} }\n\n',
+        b'data: {"d":{"t":"a\x01"} }\n\n',
+        b'data: {"d":{"t":"\xff"} }\n\n',
+        b'data: {"d":{"t":"\\ud800"} }\n\n',
+        b'data: {"d":{"t":"a"}%b}\n\n' % (b" " * 100),
+        b'data: {"d":{"t":"} }\n\n',
+        b'data: {"d":{"t":',
+    ],
+)
+def test_what_is_no_text_is_not_heard(odd: bytes) -> None:
+    refrain = Refrain((b'"t":',), mark=b'"}', noise=b" ")
+    assert refrain.learn(b'data: {"d":{"t":"a"} }\n\n', "a")
+    assert refrain.hear(odd) is None
+    assert refrain.hear(b'data: {"d":{"t":"\\"}"}}\n\n') == '"}'
+
+
+def test_a_part_without_a_lane_is_listened_for_even_after_one_that_had_it() -> None:
+    reader = on_the_way(frame("learned", 1))
+    assert reader.lane(Template(b"<", b">"), []) is not None
+    reader.feed(frame("other", 2, more=1))
+    before = len(reader.read)
+    for number in range(20):
+        assert reader.feed(frame("more", number, more=1)) == [PartDelta(3, "more")]
+    assert len(reader.read) == before
+
+
+def test_of_long_endings_nothing_outlives_the_stream() -> None:
+    frame = b'{"text":"hi"}%b' + b"x" * 1000
+    refrain = Refrain((b'"text":',), mark=b'"}', noise=b" ")
+    before = refrain_module._padded.cache_info().currsize
+    assert refrain.learn(frame % b"", "hi")
+    assert refrain.hear(frame % b"   ") == "hi"
+    assert refrain.hear(frame % b" y") is None
+    assert refrain_module._padded.cache_info().currsize == before

@@ -1,0 +1,170 @@
+"""Addresses: what every client calls is found, with its dialect, model and stream."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.canon.events import Fault
+from dragoman.gateway.config import Listen
+from dragoman.gateway.endpoints.paths import PLACES, Call, match, methods, nearest
+from dragoman.gateway.http.allowed_hosts import HostNames
+from dragoman.gateway.http.allowed_origins import from_page
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "expected"),
+    [
+        ("POST", "/v1/chat/completions", "", Call("generate", "openai-chat")),
+        ("POST", "/v1/chat/completions/", "", Call("generate", "openai-chat")),
+        ("POST", "/v1/responses", "", Call("generate", "openai-responses")),
+        ("POST", "/v1/messages", "beta=true", Call("generate", "anthropic")),
+        ("POST", "/v1/messages/count_tokens", "", Call("count", "anthropic")),
+        ("POST", "/api/chat", "", Call("generate", "ollama")),
+        ("POST", "/api/v1/chat/completions", "", Call("generate", "openrouter")),
+        ("POST", "/v1beta/models/gemini-3:generateContent", "", Call("generate", "gemini", "gemini-3", False)),
+        (
+            "POST",
+            "/v1beta/models/a%2Fb:streamGenerateContent",
+            "alt=sse",
+            Call("generate", "gemini", "a/b", True),
+        ),
+        ("POST", "/v1/models/a/b:streamGenerateContent", "", Call("generate", "gemini", "a/b", True, True)),
+        (
+            "POST",
+            "/v1beta1/publishers/google/models/m:streamGenerateContent",
+            "alt=sse&key=x",
+            Call("generate", "gemini", "m", True),
+        ),
+        (
+            "POST",
+            "/v1/projects/p/locations/l/publishers/google/models/m:generateContent",
+            "",
+            Call("generate", "gemini", "m", False),
+        ),
+        ("POST", "/v1beta/models/m:countTokens", "", Call("count", "gemini", "m")),
+        ("POST", "/v1internal:streamGenerateContent", "alt=sse", Call("generate", "code-assist", "", True)),
+        ("POST", "/v1internal:loadCodeAssist", "", Call("assist", "code-assist", rest="loadCodeAssist")),
+        ("GET", "/v1beta/models", "", Call("models", "gemini")),
+        ("GET", "/v1beta/models/m", "", Call("model", "gemini", "m")),
+        ("GET", "/dragoman/exchanges/ex_1", "", Call("exchanges", "", rest="ex_1")),
+        ("GET", "/healthz", "", Call("health", "")),
+        ("GET", "/", "", Call("home", "")),
+        ("POST", "/chat/completions", "", Call("generate", "openai-chat")),
+        ("POST", "/openai/v1/chat/completions", "", Call("generate", "openai-chat")),
+        ("POST", "/v1beta/openai/chat/completions", "", Call("generate", "openai-chat")),
+        ("POST", "/openai/deployments/m/chat/completions", "api-version=1", Call("generate", "openai-chat", "m")),
+        ("POST", "/messages", "beta=true", Call("generate", "anthropic")),
+        ("POST", "/anthropic/v1/messages", "", Call("generate", "anthropic")),
+        ("POST", "/v1/v1/messages", "", Call("generate", "anthropic")),
+        ("POST", "/responses", "", Call("generate", "openai-responses")),
+        ("POST", "/openai/responses", "", Call("generate", "openai-responses")),
+        ("POST", "/openrouter/api/v1/chat/completions", "", Call("generate", "openrouter")),
+        ("POST", "/api/v1/messages", "", Call("generate", "anthropic")),
+        ("GET", "/v1/responses", "", Call("socket", "openai-responses")),
+        ("POST", "/v1/responses/compact", "", Call("compact", "openai-responses")),
+        ("GET", "/v1/responses/resp_1", "", Call("responses", "openai-responses", rest="resp_1")),
+        ("POST", "/v1/responses/resp_1/cancel", "", Call("responses", "openai-responses", rest="resp_1/cancel")),
+        ("POST", "/v1/conversations", "", Call("conversations", "openai-responses")),
+        ("DELETE", "/v1/conversations/c/items/i", "", Call("conversations", "openai-responses", rest="c/items/i")),
+        ("GET", "/v1internal/operations/o", "", Call("assist", "code-assist", rest="operations/o")),
+        ("GET", "/v1beta1/publishers/google/models", "", Call("models", "gemini", rest="publishers/google/")),
+        ("POST", "/models/ollama/llama3:8b:generateContent", "", Call("generate", "gemini", "ollama/llama3:8b", False)),
+        ("GET", "/models", "", Call("models", "openai-chat")),
+        ("GET", "/openai/models", "", Call("models", "openai-chat")),
+    ],
+)
+def test_every_client_finds_its_endpoint(method: str, path: str, query: str, expected: Call) -> None:
+    assert match(method, path, query, {}) == expected
+
+
+def test_the_model_list_goes_by_the_header() -> None:
+    assert match("GET", "/v1/models", "", {}) == Call("models", "openai-chat")
+    assert match("GET", "/v1/models", "", {"anthropic-version": "2023-06-01"}) == Call("models", "anthropic")
+    assert match("GET", "/v1/models/a%2Fb", "", {}) == Call("model", "openai-chat", "a/b")
+    assert match("GET", "/v1/models", "", {"x-goog-api-key": "k"}) == Call("models", "gemini")
+    assert match("GET", "/v1/models/m", "key=k", {}) == Call("model", "gemini", "m")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/"), ("POST", "/v1/embeddings"), ("PUT", "/v1internal:x"), ("GET", "/v1/x")]
+)
+def test_what_is_nothing_is_nothing(method: str, path: str) -> None:
+    assert match(method, path, "", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "dialect"),
+    [
+        ("/v1internal:nope", {}, "code-assist"),
+        ("/v1beta/files", {}, "gemini"),
+        ("/api/v1/embeddings", {}, "openrouter"),
+        ("/api/generate", {}, "ollama"),
+        ("/v1/messages/batches", {}, "anthropic"),
+        ("/v1/files", {"anthropic-version": "1"}, "anthropic"),
+        ("/v1/files", {"x-goog-api-key": "k"}, "gemini"),
+        ("/v1/responses/a/b/c", {}, "openai-responses"),
+        ("/v1/embeddings", {}, "openai-chat"),
+    ],
+)
+def test_who_is_lost_is_known_by_the_way(path: str, headers: dict[str, str], dialect: str) -> None:
+    assert nearest(path, headers) == dialect
+    assert PLACES[dialect]
+
+
+def test_an_address_tells_which_methods_it_takes() -> None:
+    assert methods("/v1/chat/completions", {}) == ("POST",)
+    assert methods("/api/tags", {}) == ("GET",)
+    assert methods("/v1/embeddings", {}) == ()
+
+
+PIECES = st.sampled_from(
+    [
+        "v1",
+        "v1beta",
+        "v1beta1",
+        "v1internal",
+        "v1internal:",
+        "models",
+        "publishers",
+        "google",
+        "openai",
+        "api",
+        "chat",
+        "completions",
+        "responses",
+        "messages",
+        "projects",
+        "p",
+        "locations",
+        "m:generateContent",
+        "%2F",
+        "%ff",
+        "?",
+        "..",
+        "dragoman",
+        "exchanges",
+        "conversations",
+        "x",
+    ]
+)
+HEADERS = st.dictionaries(
+    st.sampled_from(["anthropic-version", "x-api-key", "x-goog-api-key", "origin", "host", "sec-fetch-site"]),
+    st.text(alphabet=st.characters(max_codepoint=255)),
+)
+
+
+@given(
+    st.sampled_from(["GET", "POST", "DELETE", "PUT", ""]),
+    st.lists(PIECES | st.text(alphabet=st.characters(max_codepoint=255), max_size=9), max_size=8),
+    st.text(alphabet=st.characters(max_codepoint=255), max_size=30),
+    HEADERS,
+)
+def test_any_address_is_a_call_or_none(method: str, pieces: list[str], query: str, headers: dict[str, str]) -> None:
+    path = "/" + "/".join(pieces)
+    found = match(method, path, query, headers)
+    assert found is None or not found.dialect or found.dialect in PLACES
+    assert nearest(path, headers) in PLACES
+    told = from_page(headers, Listen(), HostNames(Listen()))
+    assert told is None or isinstance(told, Fault) or dict(told)["access-control-allow-origin"] == headers["origin"]

@@ -1,0 +1,448 @@
+"""Work that takes long is done in a child: the same comes of it, the loop goes on, and nothing of it stays behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from bench import payloads
+
+import dragoman
+from dragoman.canon.events import Fault
+from dragoman.errors import WireError
+from dragoman.gateway.config import Bounds
+from dragoman.gateway.exchange import child_process, child_tasks
+from dragoman.gateway.exchange.child_process import (
+    DENSE,
+    LARGE,
+    SMALL,
+    ChildDied,
+    ChildFailed,
+    ChildProcesses,
+    NotedVault,
+    OutOfMemory,
+    takes_long,
+)
+from dragoman.gateway.exchange.refusal import Refused
+from dragoman.gateway.http.server import Bounds as ServerBounds
+from dragoman.gateway.http.server import Server
+
+from ..rig import DIALECTS, Behind, Front, Told, asking, between, message_of, path_of, read_answer, request, run, whole
+
+MEMORY = 64 * 1024 * 1024
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every document is a long one."""
+    monkeypatch.setattr(child_process, "SMALL", 0)
+    monkeypatch.setattr(child_process, "LARGE", 1)
+    monkeypatch.setattr("dragoman.gateway.exchange.relay.LARGE", 1)
+
+
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """The children that were made."""
+    made: list[int] = []
+    fork = os.fork
+
+    def noted() -> int:
+        pid = fork()
+        if pid:
+            made.append(pid)
+        return pid
+
+    monkeypatch.setattr(os, "fork", noted)
+    yield made
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def until_gone(pid: int) -> None:
+    while not gone(pid):
+        await asyncio.sleep(0.01)
+
+
+# Which documents
+
+
+def test_long_and_dense_documents_take_long() -> None:
+    assert not takes_long(b"x" * SMALL)
+    assert not takes_long(b"x" * LARGE)
+    assert takes_long(b"x" * (LARGE + 1))
+    assert takes_long(b"{}," * (DENSE + SMALL))
+    assert takes_long(b'"",' * 70_000)
+    assert not takes_long(b'{"content":"a line of a file"},' * 2000)
+
+
+# The child
+
+
+def test_results_come_back() -> None:
+    body = os.urandom(3_000_000)
+    assert run(_in_child(lambda: (body, {"a": 1}))) == (body, {"a": 1})
+
+
+async def _in_child(work: Any, memory: int = MEMORY) -> Any:
+    return await ChildProcesses(memory).run(work)
+
+
+def test_large_bodies_come_back_beside_the_pickle() -> None:
+    body, other = os.urandom(3_000_000), b"x" * 5_000_000
+
+    async def all_of_it() -> Any:
+        return await ChildProcesses(MEMORY).run(lambda: {"body": body, "again": (body, other), "small": b"s"})
+
+    found = asyncio.run(all_of_it())
+    assert found == {"body": body, "again": (body, other), "small": b"s"}
+
+
+@pytest.mark.parametrize("lost", [1, 2_000_000, 3_000_005])
+def test_half_an_outcome_is_none(lost: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = child_process._outcome_pieces(("result", bytes(3_000_000)))
+    cut = b"".join(pieces)[:-lost]
+    monkeypatch.setattr(child_process, "_outcome", lambda work: [cut])
+    with pytest.raises(ChildDied):
+        asyncio.run(ChildProcesses(MEMORY).run(lambda: None))
+
+
+def test_errors_come_back_as_they_are() -> None:
+    def wire() -> None:
+        raise WireError("anthropic", "/messages/0", "an object", "a number")
+
+    def refused() -> None:
+        raise Refused(Fault("not_found", "it is not here", 404), b"body", 404)
+
+    def failed() -> None:
+        raise ZeroDivisionError("a mistake")
+
+    with pytest.raises(WireError, match="not anthropic at /messages/0: expected an object, got a number") as found:
+        run(_in_child(wire))
+    assert found.value.path == "/messages/0"
+    with pytest.raises(Refused, match="it is not here") as told:
+        run(_in_child(refused))
+    assert (told.value.fault.status, told.value.body) == (404, b"body")
+    with pytest.raises(ChildFailed, match="ZeroDivisionError: a mistake"):
+        run(_in_child(failed))
+
+
+def test_a_child_takes_no_more_memory_than_it_may() -> None:
+    assert run(_in_child(lambda: len(bytearray(MEMORY // 4)))) == MEMORY // 4
+    with pytest.raises(OutOfMemory):
+        run(_in_child(lambda: bytearray(4 * MEMORY)))
+
+
+def test_the_loop_goes_on_while_a_child_works() -> None:
+    async def doing() -> int:
+        beats = 0
+        work = asyncio.ensure_future(_in_child(lambda: time.sleep(0.3)))
+        while not work.done():
+            await asyncio.sleep(0.005)
+            beats += 1
+        await work
+        return beats
+
+    assert run(doing()) > 3
+
+
+def test_a_child_ends_when_nobody_waits_for_it(forks: list[int]) -> None:
+    async def doing() -> None:
+        work = asyncio.ensure_future(_in_child(lambda: time.sleep(60)))
+        while not forks:
+            await asyncio.sleep(0.01)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        await until_gone(forks[0])
+
+    run(doing())
+
+
+def test_all_children_end_with_the_gateway(forks: list[int]) -> None:
+    async def doing() -> None:
+        children = ChildProcesses(MEMORY, 2)
+        work = [asyncio.ensure_future(children.run(lambda: time.sleep(60))) for _ in range(2)]
+        while len(forks) < 2:
+            await asyncio.sleep(0.01)
+        children.close()
+        assert all(map(gone, forks))
+        assert [type(one) for one in await asyncio.gather(*work, return_exceptions=True)] == [ChildDied] * 2
+
+    run(doing())
+
+
+def test_a_few_children_at_a_time(forks: list[int], tmp_path: Path) -> None:
+    async def doing() -> None:
+        children = ChildProcesses(MEMORY, 2)
+
+        def work() -> int:
+            (tmp_path / str(os.getpid())).touch()
+            at_work = len(list(tmp_path.iterdir()))
+            time.sleep(0.05)
+            (tmp_path / str(os.getpid())).unlink()
+            return at_work
+
+        found = await asyncio.gather(*[children.run(work) for _ in range(6)])
+        assert max(found) <= 2
+
+    run(doing())
+    assert len(forks) == 6
+
+
+def test_no_descriptor_and_no_child_is_left(forks: list[int]) -> None:
+    async def doing() -> tuple[int, int]:
+        await _in_child(lambda: 1)
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(3):
+            await _in_child(lambda: 1)
+            with pytest.raises(ChildDied):
+                await _in_child(lambda: os.kill(os.getpid(), signal.SIGKILL))
+        for pid in forks:
+            await until_gone(pid)
+        return before, len(os.listdir("/proc/self/fd"))
+
+    before, after = run(doing())
+    assert before == after
+
+
+def test_a_child_has_none_of_the_connections() -> None:
+    """Else one that the gateway closes would stay open for its client."""
+
+    async def doing() -> list[str]:
+        async with between(Behind(whole("openai-chat"))) as front:
+            _, writer = await front.open("/healthz")
+            found = await _in_child(lambda: [os.readlink(f"/proc/self/fd/{one}") for one in _open_files()])
+            writer.close()
+            return found
+
+    assert not [one for one in run(doing()) if one.startswith("socket:")]
+
+
+def _open_files() -> list[str]:
+    return [one for one in os.listdir("/proc/self/fd") if int(one) > 2 and os.path.exists(f"/proc/self/fd/{one}")]
+
+
+# Exchanges
+
+
+def _session(dialect: str, stream: bool) -> bytes:
+    body = payloads.request(dialect)
+    if dialect in ("gemini", "code-assist"):
+        return body
+    return json.dumps({**json.loads(body), "stream": stream}).encode()
+
+
+def _served(client: str, upstream: str, stream: bool) -> tuple[Told, bytes, Any]:
+    async def doing() -> tuple[Told, bytes, Any]:
+        behind = Behind(whole(upstream), dialect=upstream)
+        async with between(behind, upstream={"stream": "never"}) as front:
+            told = await front.ask(path_of(client, stream=stream), _session(client, stream))
+            return told, behind.seen[0].body, await front.exchange(told)
+
+    found: tuple[Told, bytes, Any] = run(doing())
+    return found
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("client", ["anthropic", "openai-chat", "openai-responses", "gemini"])
+@pytest.mark.parametrize("upstream", ["anthropic", "openai-chat", "openai-responses", "gemini"])
+def test_a_child_makes_the_same(
+    client: str, upstream: str, stream: bool, forks: list[int], request: pytest.FixtureRequest
+) -> None:
+    told, sent, exchange = _served(client, upstream, stream)
+    assert not forks
+    request.getfixturevalue("always")
+    again, sent_again, exchange_again = _served(client, upstream, stream)
+    assert len(forks) >= 3
+    assert (again.status, sent_again) == (told.status, sent) == (200, sent)
+    assert exchange_again["losses"] == exchange["losses"]
+    known = {told.headers["dragoman-exchange"]: "", again.headers["dragoman-exchange"]: ""}
+    for name in known:
+        told, again = (one._replace(body=one.body.replace(name.encode(), b"")) for one in (told, again))
+    assert _timeless(again.body) == _timeless(told.body)
+
+
+def _timeless(body: bytes) -> bytes:
+    """Without the ids that are drawn and the second in which it was written."""
+    return re.sub(rb'(resp_|msg_|chatcmpl-)[0-9a-f]{16,}|"(created|created_at|createTime)":\s*("[^"]*"|\d+)', b"", body)
+
+
+def test_a_request_that_cannot_be_read_is_refused_as_ever(always: None) -> None:
+    async def doing() -> Told:
+        async with between(Behind(whole("openai-chat"))) as front:
+            return await front.ask("/v1/messages", b'{"model":"m","messages":[{"role":7}]}')
+
+    told: Told = run(doing())
+    assert told.status == 400
+    assert "messages" in message_of("anthropic", told.body)
+
+
+@pytest.mark.parametrize("client", ["anthropic", "gemini"])
+def test_what_takes_too_much_memory_is_too_large(client: str, always: None) -> None:
+    async def doing() -> Told:
+        bounds = Bounds(translation_memory=16_000_000)
+        async with between(Behind(whole("openai-chat")), bounds=bounds) as front:
+            body = asking(client).replace(b'"hi"', b'"' + b"hi" * 20_000_000 + b'"')
+            return await front.ask(path_of(client), body)
+
+    told: Told = run(doing())
+    assert told.status in (400, 413)
+    assert "takes more than 16000000 bytes of memory" in message_of(client, told.body)
+    assert "bounds.translation_memory" in message_of(client, told.body)
+
+
+@pytest.mark.parametrize("client", DIALECTS)
+def test_a_child_that_dies_is_a_fault_after_which_clients_ask_again(
+    client: str, always: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def doing() -> tuple[Told, Told]:
+        async with between(Behind(whole("openai-chat"))) as front:
+            with monkeypatch.context() as patch:
+                patch.setattr(child_process, "_outcome", lambda work: os.kill(os.getpid(), signal.SIGKILL))
+                told = await front.generate(client)
+            return told, await front.generate(client)
+
+    told, again = run(doing())
+    assert told.status in (503, 529)
+    assert "ended without a result" in message_of(client, told.body)
+    assert again.status == 200
+
+
+def test_a_client_that_leaves_ends_its_child(always: None, forks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_process, "_outcome", lambda work: time.sleep(60))
+
+    async def doing() -> None:
+        async with between(Behind(whole("openai-chat"))) as front:
+            _, writer = await front.open("/v1/messages", asking("anthropic"))
+            while not forks:
+                await asyncio.sleep(0.01)
+            writer.transport.abort()
+            await until_gone(forks[0])
+            assert (await front.ask("/healthz")).status == 200
+
+    run(doing())
+
+
+def test_counts_and_pages_are_made_in_a_child_too(always: None, forks: list[int]) -> None:
+    async def doing() -> tuple[Told, Told]:
+        async with between(Behind(whole("openai-chat"))) as front:
+            counted = await front.ask("/v1/messages/count_tokens", asking("anthropic"))
+            tried = {"body": asking("anthropic").decode(), "target": "gemini", "source": "anthropic"}
+            return counted, await front.ask("/dragoman/translate", json.dumps(tried).encode())
+
+    counted, tried = run(doing())
+    assert (counted.status, counted.json()["input_tokens"] > 0) == (200, True)
+    assert (tried.status, "contents" in tried.json()["body"]) == (200, True)
+    assert len(forks) >= 3
+
+
+# What comes back of a request
+
+
+def test_a_vault_in_a_child_notes_what_is_put() -> None:
+    vault = NotedVault(dragoman.MemoryVault(a="1"))
+    vault.put("b", "2")
+    assert [vault.get(key) for key in "abc"] == ["1", "2", None]
+    assert vault.put_here == {"b": "2"}
+
+
+@pytest.mark.parametrize("target", DIALECTS)
+def test_the_way_back_has_what_it_needs(target: str) -> None:
+    asked = dragoman.translate_request(payloads.request("openai-responses"), source="openai-responses", target=target)
+    if asked.request is None or asked.history is None:
+        pytest.skip("within one dialect the bytes pass: nothing comes back but these")
+    calls = {part.id for turn in asked.request.turns for part in turn.parts if isinstance(part, dragoman.ToolCall)}
+    turns, digest = len(asked.request.turns), asked.history.conversation().with_texts()
+    tools, first = asked.request.tools, asked.request.turns[0]
+    light = child_tasks.restored(child_tasks.lightened(asked))
+    assert light.request is not None
+    assert len(light.request.turns) == turns
+    assert {
+        part.id for turn in light.request.turns for part in turn.parts if isinstance(part, dragoman.ToolCall)
+    } == calls
+    assert (light.request.tools, light.request.turns[0]) == (tools, first)
+    if light.history is not None:
+        assert light.history.conversation().with_texts() == digest
+
+
+def test_very_many_losses_are_counted() -> None:
+    body = json.loads(asking("anthropic"))
+    body["messages"] = [{"role": "user", "content": "hi", f"x{i}": 1} for i in range(5000)]
+    losses = dragoman.translate_request(body, source="anthropic", target="gemini").losses
+    fewer = child_tasks.fewer(losses)
+    assert len(losses) > 4000
+    assert len(fewer) <= child_tasks.MAX_LOSSES + 5
+    assert sum([int(one.detail.split()[1]) for one in fewer[child_tasks.MAX_LOSSES :]]) + child_tasks.MAX_LOSSES == len(
+        losses
+    )
+
+
+# Requests under way
+
+
+def test_requests_that_are_too_many_bytes_together_are_refused() -> None:
+    async def doing() -> tuple[Told, Told, Told]:
+        async with between(Behind(whole("openai-chat"))) as front:
+            server = Server(front.gateway.handle, ServerBounds(bodies=3_000_000))
+            port = await server.start("127.0.0.1", 0)
+            large = asking("anthropic").replace(b'"hi"', b'"' + b"x" * 2_500_000 + b'"')
+            wire = request("/v1/messages", large)
+            first = await asyncio.open_connection("127.0.0.1", port)
+            first[1].write(wire[:2_000_000])
+            while server.held < 1_900_000:
+                await asyncio.sleep(0.01)
+            other = Front(port, front.gateway)
+            refused = await other.ask("/v1/messages", large)
+            small = await other.generate("anthropic")
+            first[1].write(wire[2_000_000:])
+            told = await read_answer(first[0])
+            first[1].close()
+            while server.held:
+                await asyncio.sleep(0.01)
+            await server.stop(0)
+            return refused, small, told
+
+    refused, small, told = run(doing())
+    assert refused.status == 503
+    assert "3000000 bytes of requests are held already" in message_of("anthropic", refused.body)
+    assert json.loads(refused.body)["error"]["type"] == "overloaded_error"
+    assert (small.status, told.status) == (200, 200)
+
+
+def test_losses_beyond_tolerance_are_told_from_a_child(always: None) -> None:
+    async def doing() -> Told:
+        async with between(Behind(whole("openai-chat")), route={"tolerance": "info"}) as front:
+            tool = {"type": "computer_20250124", "name": "computer", "display_width_px": 1, "display_height_px": 1}
+            body = {**json.loads(asking("anthropic")), "tools": [tool]}
+            return await front.ask("/v1/messages", json.dumps(body).encode())
+
+    told: Told = run(doing())
+    assert told.status == 400
+    assert "tolerance" in message_of("anthropic", told.body)
+
+
+def test_the_conversation_is_that_of_the_client_and_not_the_mended_one() -> None:
+    """The client sends its history again as it was: a mended one would have another digest, and the seals be lost."""
+    asked = dragoman.translate_request(payloads.request("openai-chat"), source="openai-chat", target="anthropic")
+    assert asked.request is not None
+    assert asked.history is not None
+    own = asked.history.conversation().with_texts()
+    asked.request = msgspec.structs.replace(asked.request, turns=asked.request.turns[:1])
+    restored = child_tasks.restored(child_tasks.lightened(asked))
+    assert restored.history is not None
+    assert restored.history.conversation().with_texts() == own

@@ -1,0 +1,181 @@
+"""The table of faults: it is exhaustive, and the gateway does what each of its rows says."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from dragoman.canon.events import Fault, FaultKind
+from dragoman.codec.faults import status_of_kind
+from dragoman.dialects import names
+from dragoman.gateway.exchange.fault_table import TABLE, Origin
+from dragoman.gateway.exchange.refusal import Refused
+from dragoman.gateway.exchange.relay import Relay
+from dragoman.transport.retry import RETRIED
+
+from ..rig import Behind, asking, between, path_of, run, whole
+
+ROWS = list(itertools.product(get_args(Origin), get_args(FaultKind)))
+
+# Status and type (or what stands for one) of each kind, for each client.
+_CHAT: dict[str, tuple[int, str]] = {
+    "invalid_request": (400, "invalid_request_error"),
+    "context_too_long": (400, "invalid_request_error"),
+    "auth": (401, "authentication_error"),
+    "billing": (429, "insufficient_quota"),
+    "permission": (403, "permission_error"),
+    "not_found": (404, "invalid_request_error"),
+    "conflict": (409, "invalid_request_error"),
+    "too_large": (413, "invalid_request_error"),
+    "unprocessable": (422, "invalid_request_error"),
+    "rate_limit": (429, "rate_limit_error"),
+    "cancelled": (499, "invalid_request_error"),
+    "server": (500, "server_error"),
+    "upstream_bad": (502, "server_error"),
+    "overloaded": (503, "server_error"),
+    "timeout": (504, "server_error"),
+}
+_GOOGLE: dict[str, tuple[int, str]] = {
+    "invalid_request": (400, "INVALID_ARGUMENT"),
+    "context_too_long": (400, "INVALID_ARGUMENT"),
+    "auth": (401, "UNAUTHENTICATED"),
+    "billing": (429, "RESOURCE_EXHAUSTED"),
+    "permission": (403, "PERMISSION_DENIED"),
+    "not_found": (404, "NOT_FOUND"),
+    "conflict": (409, "ABORTED"),
+    "too_large": (413, "INVALID_ARGUMENT"),
+    "unprocessable": (422, "INVALID_ARGUMENT"),
+    "rate_limit": (429, "RESOURCE_EXHAUSTED"),
+    "cancelled": (499, "CANCELLED"),
+    "server": (500, "INTERNAL"),
+    "upstream_bad": (502, "UNAVAILABLE"),
+    "overloaded": (503, "UNAVAILABLE"),
+    "timeout": (504, "DEADLINE_EXCEEDED"),
+}
+WRITTEN: dict[str, dict[str, tuple[int, str]]] = {
+    "openai-chat": _CHAT,
+    "openai-responses": _CHAT,
+    "gemini": _GOOGLE,
+    "code-assist": _GOOGLE,
+    "anthropic": {
+        "invalid_request": (400, "invalid_request_error"),
+        "context_too_long": (400, "invalid_request_error"),
+        "auth": (401, "authentication_error"),
+        "billing": (402, "billing_error"),
+        "permission": (403, "permission_error"),
+        "not_found": (404, "not_found_error"),
+        "conflict": (409, "conflict_error"),
+        "too_large": (413, "request_too_large"),
+        "unprocessable": (422, "invalid_request_error"),
+        "rate_limit": (429, "rate_limit_error"),
+        "cancelled": (499, "invalid_request_error"),
+        "server": (500, "api_error"),
+        "upstream_bad": (502, "api_error"),
+        "overloaded": (529, "overloaded_error"),
+        "timeout": (504, "timeout_error"),
+    },
+    "openrouter": {
+        "invalid_request": (400, "invalid_request"),
+        "context_too_long": (400, "context_length_exceeded"),
+        "auth": (401, "authentication"),
+        "billing": (402, "payment_required"),
+        "permission": (403, "permission_denied"),
+        "not_found": (404, "not_found"),
+        "conflict": (409, "precondition_failed"),
+        "too_large": (413, "payload_too_large"),
+        "unprocessable": (422, "unprocessable"),
+        "rate_limit": (429, "rate_limit_exceeded"),
+        "cancelled": (499, "unmapped"),
+        "server": (500, "server"),
+        "upstream_bad": (502, "provider_unavailable"),
+        "overloaded": (503, "provider_overloaded"),
+        "timeout": (504, "timeout"),
+    },
+    "ollama": {kind: (status_of_kind(kind), "") for kind in get_args(FaultKind)},
+}
+
+
+def test_the_table_has_every_class_of_fault_and_no_other() -> None:
+    assert set(TABLE) == set(ROWS)
+    assert len(ROWS) == 4 * len(get_args(FaultKind))
+
+
+def test_every_client_dialect_has_a_status_and_a_type_for_every_kind() -> None:
+    assert set(WRITTEN) == set(names())
+    assert all(set(kinds) == set(get_args(FaultKind)) for kinds in WRITTEN.values())
+
+
+def test_the_gateway_asks_again_after_the_faults_after_which_the_runtime_does() -> None:
+    for origin in ("upstream", "client_key"):
+        assert {kind for kind in get_args(FaultKind) if TABLE[origin, kind].retried} == RETRIED
+
+
+def test_what_is_not_an_upstreams_doing_moves_no_breaker_and_is_not_asked_again() -> None:
+    for (origin, kind), row in TABLE.items():
+        if origin in ("place", "gateway"):
+            assert (row.breaker, row.retried) == ("ignored", False), (origin, kind)
+    moved = {kind for (origin, kind), row in TABLE.items() if origin == "upstream" and row.breaker != "ignored"}
+    assert moved == {"auth", "billing", "server", "upstream_bad", "overloaded", "timeout"}
+
+
+@pytest.mark.parametrize(("origin", "kind"), ROWS, ids=lambda word: str(word))
+def test_the_gateway_does_what_a_row_says(origin: Origin, kind: FaultKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first place has the fault, the second would serve the request."""
+    row, first, second = TABLE[origin, kind], Behind(whole("openai-chat")), Behind(whole("openai-chat"))
+    once, asked = Relay._once, []
+
+    async def faulty(self: Relay, sending: Any, *rest: Any) -> Fault | None:
+        if sending.choice.name != "a":
+            return await once(self, sending, *rest)
+        asked.append(sending)
+        fault = Fault(kind, "as the row says", status_of_kind(kind))
+        if origin == "gateway":
+            raise Refused(fault)
+        self._faults.origin = origin
+        return fault
+
+    monkeypatch.setattr(Relay, "_once", faulty)
+
+    async def doing() -> tuple[int, Any]:
+        async with between(first, second, upstream={"trip": 1}, route={"retries": 1}) as front:
+            told = await front.generate("anthropic")
+            return told.status, (await front.ask("/readyz")).json()["upstreams"]
+
+    status, unwell = run(doing())
+    assert len(asked) == (2 if row.retried else 1)
+    assert len(second.seen) == (1 if row.next_place else 0)
+    assert status == (200 if row.next_place else WRITTEN["anthropic"][row.told_as][0])
+    assert set(unwell) == (set() if row.breaker == "ignored" else {"a"})
+
+
+@pytest.mark.parametrize("dialect", sorted(WRITTEN))
+def test_every_kind_has_its_status_and_type_for_a_client(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    faults: list[Fault] = []
+
+    async def refusing(self: Relay) -> None:
+        raise Refused(faults[0])
+
+    monkeypatch.setattr(Relay, "run", refusing)
+
+    async def doing() -> dict[str, tuple[int, str]]:
+        found = {}
+        async with between(Behind(whole("openai-chat"))) as front:
+            for kind in get_args(FaultKind):
+                faults[:] = [Fault(kind, "no luck", status_of_kind(kind))]
+                told = await front.ask(path_of(dialect), asking(dialect))
+                found[kind] = (told.status, _type(dialect, told.body))
+        return found
+
+    assert run(doing()) == WRITTEN[dialect]
+
+
+def _type(dialect: str, body: bytes) -> str:
+    error = msgspec.json.decode(body)["error"]
+    if dialect == "ollama":
+        return ""
+    if dialect == "openrouter":
+        return str(error["metadata"]["error_type"])
+    return str(error["status" if dialect in ("gemini", "code-assist") else "type"])

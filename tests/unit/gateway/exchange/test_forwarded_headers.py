@@ -1,0 +1,186 @@
+"""Headers: what goes to the upstream, what comes back, what is reported as lost, and what a request is called."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from bench import payloads
+
+from dragoman.gateway.config import Config, Upstream
+from dragoman.gateway.exchange.forwarded_headers import homeward, onward, unheard
+from dragoman.transport.response_heads import Heading, listed
+
+from ..loopback import Scripted, ask, through
+from ..test_auth import PLACES
+
+CLIENT = {
+    "host": "x",
+    "connection": "keep-alive",
+    "transfer-encoding": "chunked",
+    "te": "trailers",
+    "cookie": "c",
+    "authorization": "Bearer k",
+    "x-goog-api-key": "k",
+    "x-goog-api-client": "gl-python",
+    "user-agent": "agent",
+    "x-stainless-lang": "python",
+    "anthropic-version": "2026-10-21",
+    "anthropic-beta": "context-1m",
+    "openai-beta": "assistants=v2",
+    "openai-organization": "org",
+    "http-referer": "https://app.example",
+    "x-title": "App",
+    "x-goog-user-project": "p",
+    "x-codex-turn-state": "t",
+    "x-request-id": "mine",
+    "traceparent": "00-1-1-01",
+}
+ALL = {"x-request-id", "traceparent"}
+
+
+@pytest.mark.parametrize(
+    ("upstream", "client", "taken", "lost"),
+    [
+        (
+            "anthropic",
+            "anthropic",
+            {"anthropic-version", "anthropic-beta"},
+            {"openai-beta", "openai-organization", "http-referer", "x-title", "x-goog-user-project"},
+        ),
+        (
+            "anthropic",
+            "openai-chat",
+            {"anthropic-beta"},
+            {"openai-beta", "openai-organization", "http-referer", "x-title", "x-goog-user-project"},
+        ),
+        (
+            "openai-chat",
+            "openai-responses",
+            {"openai-beta", "openai-organization", "x-codex-turn-state"},
+            {"anthropic-beta", "http-referer", "x-title", "x-goog-user-project"},
+        ),
+        (
+            "code-assist",
+            "gemini",
+            {"x-goog-user-project"},
+            {"anthropic-beta", "openai-beta", "openai-organization", "http-referer", "x-title"},
+        ),
+        (
+            "openrouter",
+            "openai-chat",
+            {"http-referer", "x-title"},
+            {"anthropic-beta", "openai-beta", "openai-organization", "x-goog-user-project"},
+        ),
+        (
+            "ollama",
+            "anthropic",
+            set(),
+            {"anthropic-beta", "openai-beta", "openai-organization", "http-referer", "x-title", "x-goog-user-project"},
+        ),
+    ],
+)
+def test_headers_go_to_their_own_family(upstream: str, client: str, taken: set[str], lost: set[str]) -> None:
+    assert set(onward(upstream, client, CLIENT)) == taken | ALL
+    told = unheard(upstream, client, CLIENT)
+    assert {loss.detail.partition(":")[0] for loss in told} == lost
+    assert {loss.code for loss in told} == {"header.dropped"}
+    severities = {loss.detail.partition(":")[0]: loss.severity for loss in told}
+    assert severities.get("openai-beta", "warning") == "warning"
+    assert severities.get("anthropic-beta", "info") == "info"
+
+
+def heading(answer: list[tuple[str, str]]) -> Heading:
+    return listed([(name.encode(), value.encode()) for name, value in answer])
+
+
+ANSWER = [
+    ("content-type", "application/json"),
+    ("transfer-encoding", "chunked"),
+    ("set-cookie", "c"),
+    ("x-ratelimit-remaining-requests", "9"),
+    ("anthropic-ratelimit-tokens-remaining", "8"),
+    ("openai-processing-ms", "7"),
+    ("x-request-id", "theirs"),
+]
+
+
+def test_what_the_upstream_says_reaches_its_own_family() -> None:
+    assert dict(homeward("openai-chat", "openai-responses", heading(ANSWER), "ex", [])) == {
+        "x-ratelimit-remaining-requests": "9",
+        "anthropic-ratelimit-tokens-remaining": "8",
+        "openai-processing-ms": "7",
+        "x-request-id": "theirs",
+    }
+    assert dict(homeward("anthropic", "openai-chat", heading(ANSWER), "ex", [])) == {
+        "x-request-id": "theirs",
+        "request-id": "theirs",
+    }
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_so_many_as_there_are_come_back_each_time(count: int) -> None:
+    for value in ("1", "2"):
+        limits = [(f"x-ratelimit-{number}", value) for number in range(count)]
+        answer = [("date", value), *limits, ("x-request-id", ""), ("request-id", f"r{value}")]
+        own = [("content-type", "a/b"), ("x-request-id", f"r{value}")]
+        assert homeward("openai-chat", "openai-chat", heading(answer), "ex", own[:1]) == [*own, *limits]
+        assert homeward("gemini", "openai-chat", heading(answer), "ex", own[:1]) == own
+
+
+def test_a_request_is_called_what_the_upstream_calls_it_else_as_the_client_does() -> None:
+    def called(answer: list[tuple[str, str]]) -> str:
+        return dict(homeward("openai-chat", "anthropic", heading(answer), "mine", []))["x-request-id"]
+
+    assert called([("request-id", "req_1")]) == "req_1"
+    assert called([("x-request-id", ""), ("request-id", "req_1")]) == "req_1"
+    assert called([("request-id", "")]) == "mine"
+    assert called([]) == "mine"
+
+
+def test_all_of_it_through_a_gateway() -> None:
+    answer = [("request-id", "req_1"), ("anthropic-ratelimit-requests-remaining", "3"), ("x-other", "y")]
+    upstream = Scripted(lambda request: (200, answer, payloads.response("anthropic")))
+
+    def config(places: list[str]) -> Config:
+        return Config(upstreams={"u": Upstream("anthropic", places[0], auth="none", models=("*",))})
+
+    def use(base: str) -> None:
+        shown = {"openai-beta": "a=b", "x-request-id": "mine", "connection": "keep-alive, x-hop", "x-hop": "1"}
+        told = ask(base, "POST", "/v1/chat/completions", payloads.request("openai-chat"), shown)
+        assert told.headers["x-request-id"] == "req_1"
+        assert "anthropic-ratelimit-requests-remaining" not in told.headers
+        assert "header.dropped;warning" in told.headers["dragoman-losses"]
+        exchange = ask(base, "GET", f"/dragoman/exchanges/{told.headers['dragoman-exchange']}").json()
+        assert "openai-beta: a=b" in [loss["detail"] for loss in exchange["losses"]]
+        same = ask(base, "POST", "/v1/messages", payloads.request("anthropic"), {"anthropic-beta": "b1,b2"})
+        assert same.headers["request-id"] == "req_1"
+        assert same.headers["anthropic-ratelimit-requests-remaining"] == "3"
+        assert "x-other" not in same.headers
+
+    through(use, config, upstream)
+    first, second = [request.headers for request in upstream.seen]
+    assert first["x-request-id"] == "mine"
+    assert "openai-beta" not in first
+    assert "x-hop" not in first
+    assert second["anthropic-beta"] == "b1,b2"
+
+
+@pytest.mark.parametrize("client", ["anthropic", "openai-chat", "gemini"])
+def test_a_fault_keeps_its_name_and_says_when_to_ask_again(client: str) -> None:
+    said = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}, "request_id": "req_9"}
+    answer = [("request-id", "req_9"), ("retry-after", "77"), ("anthropic-ratelimit-requests-remaining", "0")]
+    upstream = Scripted(lambda request: (429, answer, json.dumps(said).encode()))
+
+    def config(places: list[str]) -> Config:
+        return Config(upstreams={"u": Upstream("anthropic", places[0], auth="none", models=("*",))})
+
+    told = through(lambda base: ask(base, "POST", PLACES[client], payloads.request(client)), config, upstream)
+    assert told.status == 429
+    assert told.headers["x-request-id"] == "req_9"
+    assert told.headers["retry-after"] == "77"
+    assert told.headers["dragoman-exchange"].startswith("ex_")
+    assert told.headers.get("anthropic-ratelimit-requests-remaining") == ("0" if client == "anthropic" else None)
+    assert told.headers.get("request-id") == ("req_9" if client == "anthropic" else None)
+    if client == "anthropic":
+        assert told.json() == said

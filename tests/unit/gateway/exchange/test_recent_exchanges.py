@@ -1,0 +1,266 @@
+"""The record of exchanges: both sides, canon, usage, and no secrets; bounded by count and by bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import islice
+from typing import Any
+
+import pytest
+from bench import payloads
+from bench.streams import frames
+
+from dragoman.canon.losses import Loss
+from dragoman.canon.repair_codes import Repair
+from dragoman.gateway.app import _names
+from dragoman.gateway.exchange.exchange_report import report, usage
+from dragoman.gateway.exchange.recent_exchanges import (
+    HEAD,
+    MAX_HEADER,
+    TAIL,
+    TAIL_BYTES,
+    Exchange,
+    Exchanges,
+    Tape,
+    Try,
+    compact,
+    compact_repairs,
+)
+from dragoman.gateway.http.request_heads import Head
+from dragoman.gateway.http.server import Incoming
+
+from ..rig import DIALECTS, Behind, asking, between, failing, run, streaming, whole
+
+
+def recorded(behind: Behind, path: str, body: bytes, headers: dict[str, str], **settings: Any) -> tuple[str, Any]:
+    async def doing() -> tuple[str, Any]:
+        async with between(behind, **settings) as front:
+            told = await front.ask(path, body, headers)
+            listed = (await front.ask("/dragoman/exchanges")).body.decode()
+            return listed, await front.exchange(told)
+
+    found: tuple[str, Any] = run(doing())
+    return found
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("upstream", DIALECTS)
+def test_both_sides_canon_usage_and_times(upstream: str, stream: bool) -> None:
+    pieces = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)]
+    behind = Behind(streaming(pieces) if stream else whole(upstream), dialect=upstream)
+    asked = asking("anthropic", stream=stream)
+    _, exchange = recorded(behind, "/v1/messages?beta=true", asked, {"user-agent": "test"})
+    assert exchange["request"] == asked.decode()
+    assert exchange["path"] == "/v1/messages?beta=true"
+    assert exchange["headers"]["user-agent"] == "test"
+    assert exchange["sent"] == behind.seen[0].body.decode()
+    assert exchange["answer_status"] == 200
+    if not stream:
+        assert exchange["answer"] == payloads.response(upstream).decode()
+        assert json.loads(exchange["told"])["type"] == "message"
+    else:
+        assert exchange["answer"].startswith(pieces[0].decode()[:20])
+        assert "message_start" in exchange["told"]
+    assert exchange["canon"]["turns"][0]["role"] == "user"
+    assert exchange["usage"]["input"] > 0
+    assert exchange["usage"]["output"] > 0
+    assert "partial" not in exchange["usage"]
+    timing = exchange["timing"]
+    assert 0 < timing["answer"] <= timing["first_byte"] <= timing["total"]
+
+
+KEYS = {
+    "authorization": "Bearer client-secret-1",
+    "x-api-key": "client-secret-2",
+    "x-goog-api-key": "client-secret-3",
+    "cookie": "client-secret-4",
+}
+
+
+def test_no_secret_is_shown_wherever_it_stands() -> None:
+    said = "key client-secret-2 of upstream-secret-9 and sk-abcdefghijklmnop is wrong; Bearer abcdefghijkl.mnop too"
+    behind = Behind(
+        failing(401, ("set-cookie", "session-secret"), body=json.dumps({"error": {"message": said}}).encode())
+    )
+    body = json.dumps(
+        {
+            "model": "m",
+            "max_tokens": 9,
+            "messages": [
+                {"role": "user", "content": "my key is AIzaSyA1234567890 and ghp_abcdefghijklmn, client-secret-1"}
+            ],
+        }
+    ).encode()
+    environment = {"KEY": "upstream-secret-9"}
+    upstream = {"auth": "bearer", "key_env": "KEY"}
+    path = "/v1/messages?key=query-secret&alt=sse"
+    listed, exchange = recorded(behind, path, body, KEYS, upstream=upstream, environment=environment)
+    shown = listed + json.dumps(exchange)
+    assert behind.seen[0].headers["authorization"] == "Bearer upstream-secret-9"
+    assert "is wrong" in shown
+    for secret in (
+        "client-secret",
+        "query-secret",
+        "upstream-secret",
+        "session-secret",
+        "sk-abcdefgh",
+        "AIzaSyA12345",
+        "abcdefghijkl",
+    ):
+        assert secret not in shown
+
+
+def test_attempts_that_failed_are_told() -> None:
+    behind = Behind(failing(503), whole("openai-chat"))
+    _, exchange = recorded(behind, "/v1/messages", asking("anthropic"), {}, route={"retries": 1})
+    assert exchange["attempts"] == 2
+    said = "no luck (upstream 'a', status 503)"
+    assert exchange["tries"] == [{"upstream": "a", "model": "m", "kind": "overloaded", "status": 503, "message": said}]
+    assert exchange["error"] == ""
+
+
+def test_a_rehearsal_is_recorded_too() -> None:
+    async def doing() -> Any:
+        async with between(Behind(whole("openai-chat"))) as front:
+            config = front.gateway.config
+            front.gateway.reload(type(config)(upstreams=config.upstreams))
+            told = await front.generate("anthropic", model="rehearsal/rules")
+            return await front.exchange(told)
+
+    exchange = run(doing())
+    assert exchange["upstream"] == "rehearsal"
+    assert exchange["usage"]["output"] > 0
+
+
+def exchange_of(name: str, asked: bytes = b"", **fields: Any) -> Exchange:
+    exchange = Exchange(name, 0.0, "anthropic", Incoming("POST", "/v1/messages", "", {}, asked))
+    for field, value in fields.items():
+        setattr(exchange, field, value)
+    return exchange
+
+
+def test_the_oldest_are_forgotten_by_count_and_by_bytes() -> None:
+    kept = Exchanges(3, 1_000_000)
+    for i in range(5):
+        kept.add(exchange_of(f"e{i}"))
+    assert [one.id for one in kept.all()] == ["e2", "e3", "e4"]
+    assert kept.get("e1") is None
+    by_size = Exchanges(100, 100_000)
+    for i in range(20):
+        by_size.add(exchange_of(f"e{i}", asked=bytes(9_000)))
+    assert by_size.size <= 100_000
+    assert [one.id for one in by_size.all()] == [f"e{i}" for i in range(11, 20)]
+    none = Exchanges(0)
+    none.add(exchange_of("e"))
+    assert none.all() == []
+
+
+def test_one_large_exchange_keeps_its_beginning_and_leaves_room_for_others() -> None:
+    kept = Exchanges(100, 640_000)
+    kept.add(exchange_of("small", asked=b"x"))
+    tape = Tape()
+    tape.add(bytes(500_000))
+    kept.add(exchange_of("large", asked=b"y" * 500_000, answered=tape))
+    large = kept.get("large")
+    assert large is not None
+    assert len(large.request.body) == 10_000
+    assert kept.get("small") is not None
+    assert kept.size < 50_000
+    assert report(large)["canon"] is None
+
+
+def test_what_was_shortened_still_tells_how_long_it_was() -> None:
+    kept = Exchanges(100, 640_000)
+    head = Head(b"/v1/messages", "/v1/messages", "", {"host": "x"}, 100)
+    exchange = exchange_of("large")
+    exchange.request = Incoming("POST", head.path, head.query, head.headers, bytes(500_000), head)
+    kept.add(exchange)
+    assert len(exchange.request.body) == 10_000
+    assert report(exchange)["headers"] == {"host": "x", "content-length": "500000"}
+    assert head.headers == {"host": "x"}
+
+
+def test_narrower_bounds_hold_at_once() -> None:
+    kept = Exchanges(100, 1_000_000)
+    for i in range(10):
+        kept.add(exchange_of(f"e{i}", asked=bytes(8_000)))
+    assert kept.size == 100_000
+    kept.bound(100, 50_000)
+    assert [one.id for one in kept.all()] == [f"e{i}" for i in range(5, 10)]
+    kept.bound(2, 50_000)
+    assert ([one.id for one in kept.all()], kept.size) == (["e8", "e9"], 20_000)
+    kept.add(exchange_of("e10"))
+    assert [one.id for one in kept.all()] == ["e9", "e10"]
+    kept.bound(0, 0)
+    kept.add(exchange_of("e11"))
+    assert (kept.all(), kept.size) == ([], 0)
+
+
+def test_exchanges_share_nothing_that_is_added_to() -> None:
+    one, other = exchange_of("one"), exchange_of("other")
+    one.tries.append(Try("a", "m", "overloaded", 503, ""))
+    one.attempts += 1
+    assert (other.tries, other.attempts) == ([], 0)
+
+
+def test_no_two_exchanges_have_one_name() -> None:
+    drawn = list(islice(_names(), 1000)) + list(islice(_names(), 1000))
+    assert len(set(drawn)) == 2000
+    assert all(re.fullmatch("ex_[0-9a-f]{32}", name) for name in drawn)
+
+
+def test_a_tape_keeps_the_beginning_and_the_end() -> None:
+    tape = Tape()
+    for i in range(1000):
+        tape.add(b"%04d" % i * 100)
+    head, tail = tape.parts()
+    assert tape.size == 400_000
+    assert HEAD <= len(head) < HEAD + 400
+    assert tail == b"".join([b"%04d" % i * 100 for i in range(1000 - TAIL, 1000)])
+    assert len(tape) < HEAD + 30_000
+
+
+@pytest.mark.parametrize("size", [1000, HEAD, HEAD + 1, TAIL_BYTES, 300_000])
+def test_a_tape_is_bounded_by_bytes(size: int) -> None:
+    tape, sent = Tape(), b""
+    for i in range(40):
+        piece = b"%07d " % i * (size // 8)
+        sent += piece
+        tape.add(piece)
+        head, tail = tape.parts()
+        assert tape.size == len(sent)
+        assert sent.startswith(head)
+        assert sent.endswith(tail)
+        assert len(tape) <= 2 * HEAD + TAIL_BYTES + 3000
+    assert len(tail) >= min(TAIL_BYTES, size)
+
+
+def test_an_answer_in_one_piece_is_kept_whole() -> None:
+    tape = Tape()
+    tape.whole(b"x" * 300_000)
+    assert tape.parts() == (b"x" * 300_000, b"")
+
+
+@pytest.mark.parametrize("upstream", DIALECTS)
+def test_usage_is_found_at_the_end_of_a_stream_of_which_the_middle_is_gone(upstream: str) -> None:
+    pieces = [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(upstream)]
+    text = max(pieces[3:50], key=lambda frame: b"The" in frame)
+    tape = Tape()
+    for piece in [*pieces[:40], *[text] * 1500, *pieces[40:]]:
+        tape.add(piece)
+    found = usage(exchange_of("e", upstream_dialect=upstream, answered=tape))
+    assert found is not None
+    assert found["output"] > 0
+    assert "partial" not in found
+
+
+def test_headers_of_losses_are_short_however_many_there_are() -> None:
+    losses = tuple([Loss("field.dropped", "dropped", "info", f"/{i}") for i in range(5000)])
+    assert compact(losses) == "field.dropped;info;n=5000"
+    many = tuple([Loss(f"code{i}.dropped", "dropped", "warning", "") for i in range(500)])
+    assert len(compact(many)) <= MAX_HEADER
+    assert compact(many).startswith("code0.dropped;warning, code1.dropped;warning")
+    count = compact(many).count("code")
+    assert compact(many).endswith(f", more;n={500 - count}")
+    assert compact_repairs((Repair("a", ""), Repair("b", ""), Repair("a", "/x"))) == "a;n=2, b"

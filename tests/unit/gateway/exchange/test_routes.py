@@ -1,0 +1,60 @@
+"""Choices: the same place by the same way is the same object, what is remembered is bounded."""
+
+from __future__ import annotations
+
+from dragoman.gateway.config import Config, Route, Target, Upstream, checked
+from dragoman.gateway.exchange.routes import MAX_KNOWN, MAX_NAME, Routes
+
+CONFIG = checked(
+    Config(
+        upstreams={"a": Upstream("gemini", models=("own-*",)), "b": Upstream("anthropic")},
+        routes=(
+            Route("drawn-*", (Target("a", "m", 1), Target("b", "m", 1), Target("b", "last"))),
+            Route("strict-*", (Target("a", "m"),), tolerance="info"),
+            Route("lax-*", (Target("a", "m"),)),
+            Route("any-*", (Target("b"),)),
+        ),
+    ),
+    "test",
+)
+
+
+def first(weights: list[int]) -> int:
+    return 0
+
+
+def last(weights: list[int]) -> int:
+    return len(weights) - 1
+
+
+def test_what_is_asked_for_again_is_the_same_choice() -> None:
+    routes = Routes(CONFIG)
+    for model in ("strict-1", "any-1", "own-1", "a/some", "rehearsal"):
+        assert routes.find(model, first)[1][0] is routes.find(model, first)[1][0]
+
+
+def test_choices_that_are_drawn_are_the_same_in_any_order() -> None:
+    routes = Routes(CONFIG)
+    one, other = routes.find("drawn-1", first)[1], routes.find("drawn-1", last)[1]
+    assert [choice.name for choice in one] == ["a", "b", "b"]
+    assert [choice.name for choice in other] == ["b", "a", "b"]
+    assert one[0] is other[1] and one[1] is other[0] and one[2] is other[2]
+
+
+def test_another_way_to_the_same_place_is_another_choice() -> None:
+    routes = Routes(CONFIG)
+    strict, lax = routes.find("strict-1", first)[1][0], routes.find("lax-1", first)[1][0]
+    assert (strict.name, strict.model) == (lax.name, lax.model)
+    assert strict is not lax
+    assert [strict.route.tolerance, lax.route.tolerance] == ["info", "error"]
+
+
+def test_names_are_forgotten_and_long_ones_are_not_remembered() -> None:
+    routes = Routes(CONFIG)
+    for number in range(3 * MAX_KNOWN):
+        assert routes.find(f"any-{number}", first)[1][0].model == f"any-{number}"
+    long = "any-" + "x" * MAX_NAME
+    assert routes.find(long, first)[1][0].model == long
+    assert len(routes.found) <= MAX_KNOWN and long not in routes.found
+    assert len(routes._places) <= MAX_KNOWN
+    assert all(len(model) <= MAX_NAME for _, _, model in routes._places)

@@ -1,0 +1,39 @@
+"""The vault in memory forgets the oldest, counts what it holds, and keeps clients apart."""
+
+from __future__ import annotations
+
+from dragoman.gateway.exchange.seal_vault import BoundedVault
+
+
+def test_the_oldest_seals_are_forgotten_and_those_asked_for_stay() -> None:
+    store = BoundedVault(30)
+    vault = store.of("")
+    vault.put("a", "x" * 8)
+    vault.put("b", "y" * 8)
+    vault.put("c", "z" * 8)
+    assert vault.get("a") == "x" * 8
+    vault.put("d", "w" * 8)
+    assert [vault.get(name) for name in "abcd"] == ["x" * 8, None, "z" * 8, "w" * 8]
+    vault.put("a", "new")
+    assert (vault.get("a"), len(store)) == ("new", 3)
+    vault.put("huge", "h" * 100)
+    assert (vault.get("huge"), len(store)) == (None, 0)
+
+
+def test_what_one_client_puts_no_other_finds() -> None:
+    store = BoundedVault(1000)
+    store.of("aa").put("key", "seal")
+    assert store.of("aa").get("key") == "seal"
+    assert [store.of(owner).get(key) for owner, key in (("bb", "key"), ("", "aa/key"), ("a", "a/key"))] == [None] * 3
+
+
+def test_a_vault_is_filled_while_something_is_kept_for_its_client() -> None:
+    store = BoundedVault(30)
+    vault = store.of("a")
+    assert vault.filled() is None
+    vault.put("1", "x")
+    vault.put("1", "xy")
+    vault.put("2", "x" * 10)
+    assert (vault.filled(), store.of("b").filled(), store.owners) == (vault, None, {"a": 2})
+    store.of("b").put("1", "y" * 22)
+    assert (vault.filled(), store.owners, len(store)) == (None, {"b": 1}, 1)

@@ -1,0 +1,460 @@
+"""Streams: at once, no faster than the client reads, alive while nothing comes, and never ended well when cut."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from bench.streams import frames
+
+from dragoman.canon.events import Fault, Finish
+from dragoman.context import Crossing
+from dragoman.dialects import get
+from dragoman.gateway.config import Bounds
+from dragoman.gateway.endpoints.paths import Call
+from dragoman.gateway.exchange.recent_exchanges import Tape
+from dragoman.gateway.exchange.stream_reply import SLICE, Pouring
+from dragoman.gateway.http.server import Gone, Incoming, Reply
+from dragoman.translate.stream_passthrough import PassThrough
+
+from ..rig import (
+    DIALECTS,
+    Behind,
+    Front,
+    Told,
+    asking,
+    between,
+    chunks,
+    failing,
+    path_of,
+    run,
+    streaming,
+)
+
+
+def story(dialect: str) -> list[bytes]:
+    return [frame if isinstance(frame, bytes) else frame.encode() for frame in frames(dialect)]
+
+
+def told_by(*behind: Behind, client: str, **settings: Any) -> Told:
+    async def doing() -> Told:
+        async with between(*behind, **settings) as front:
+            return await front.generate(client, stream=True)
+
+    told: Told = run(doing())
+    return told
+
+
+def events(dialect: str, body: bytes) -> list[Any]:
+    reader = get(dialect).reader(Crossing(dialect, dialect))
+    return [*reader.feed(body), *reader.close()]
+
+
+async def begin(front: Front, dialect: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter, str]:
+    """A stream under way: its head has been read."""
+    reader, writer = await front.open(path_of(dialect, stream=True), asking(dialect, stream=True))
+    return reader, writer, (await reader.readuntil(b"\r\n\r\n")).decode()
+
+
+@pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
+def test_each_frame_leaves_at_once(client: str) -> None:
+    seen = asyncio.Event()
+
+    async def step(request: Incoming, reply: Reply) -> None:
+        reply.start(200, [("content-type", "text/event-stream")])
+        for frame in story("openai-chat"):
+            reply.write(frame)
+            if b"The" in frame:
+                await seen.wait()  # the upstream says no more before the client has this
+        reply.end()
+
+    async def doing() -> tuple[str, bytes]:
+        async with between(Behind(step)) as front:
+            reader, writer, head = await begin(front, client)
+            body = b""
+            async for piece in chunks(reader):
+                body += piece
+                if b"The" in body:
+                    seen.set()
+            writer.close()
+            return head, body
+
+    head, body = run(doing())
+    assert "cache-control: no-cache, no-transform" in head
+    assert "x-accel-buffering: no" in head
+    assert isinstance(events(client, body)[-1], Finish)
+
+
+@pytest.mark.parametrize("client", ["openai-chat", "anthropic"])
+def test_a_client_that_reads_slowly_slows_the_upstream_down_and_leaving_ends_it(client: str) -> None:
+    written = 0
+    left = asyncio.Event()
+    frame = next(frame for frame in story("openai-chat") if b"The" in frame)
+
+    async def flood(request: Incoming, reply: Reply) -> None:
+        nonlocal written
+        reply.start(200, [("content-type", "text/event-stream")])
+        try:
+            while written < 200_000_000:
+                reply.write(frame * 100)
+                written += len(frame) * 100
+                await reply.drain()
+                await asyncio.sleep(0)
+        except (Gone, asyncio.CancelledError):
+            left.set()
+            raise
+
+    async def doing() -> tuple[int, int, Any]:
+        async with between(Behind(flood)) as front:
+            reader, writer, _ = await begin(front, client)
+            reader._limit = 1  # type: ignore[attr-defined]  # nothing is read ahead
+            before = -1
+            while before != written:
+                before = written
+                await asyncio.sleep(0.5)
+            writer.transport.abort()
+            await asyncio.wait_for(left.wait(), 1)
+            await asyncio.sleep(0.05)
+            listed = (await front.ask("/dragoman/exchanges")).json()["exchanges"]
+            name = listed[0]["id"]
+            return before, written, (await front.ask(f"/dragoman/exchanges/{name}")).json()
+
+    stood, _, exchange = run(doing())
+    assert stood < 100_000_000
+    assert exchange["error"] == "the client left"
+    assert exchange["usage"]["partial"] is True
+    assert exchange["usage"]["estimated"] is True
+    assert exchange["usage"]["output"] > 0
+
+
+def test_a_client_that_leaves_while_the_upstream_thinks_ends_it_too() -> None:
+    left = asyncio.Event()
+
+    async def thinking(request: Incoming, reply: Reply) -> None:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            left.set()
+            raise
+
+    async def doing() -> bool:
+        behind = Behind(thinking)
+        async with between(behind) as front:
+            _, writer = await front.open("/v1/messages", asking("anthropic"))
+            while not behind.seen:
+                await asyncio.sleep(0.01)
+            writer.transport.abort()
+            await asyncio.wait_for(left.wait(), 1)
+            return True
+
+    assert run(doing())
+
+
+def test_what_the_upstream_had_counted_when_the_client_left_is_recorded() -> None:
+    async def step(request: Incoming, reply: Reply) -> None:
+        reply.start(200, [("content-type", "text/event-stream")])
+        for frame in story("anthropic")[:30]:
+            reply.write(frame)
+        await asyncio.sleep(30)
+
+    async def doing() -> Any:
+        async with between(Behind(step, dialect="anthropic")) as front:
+            reader, writer, head = await begin(front, "openai-chat")
+            async for piece in chunks(reader):
+                if b"The" in piece:
+                    break
+            writer.transport.abort()
+            await asyncio.sleep(0.2)
+            name = next(line.split(": ")[1] for line in head.split("\r\n") if line.startswith("dragoman-exchange"))
+            return (await front.ask(f"/dragoman/exchanges/{name}")).json()["usage"]
+
+    usage = run(doing())
+    assert usage["input"] > 100
+    assert usage["partial"] is True
+
+
+# Signs of life.
+
+BEATS = {
+    "anthropic": b"event: ping",
+    "openai-chat": b": keep-alive",
+    "openai-responses": b": keep-alive",
+    "openrouter": b": OPENROUTER PROCESSING\n\n",
+    "gemini": b"\r\n\r\n",
+    "code-assist": b"\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("client", BEATS)
+def test_a_client_hears_something_while_the_upstream_is_silent(client: str) -> None:
+    beaten = asyncio.Event()
+
+    async def step(request: Incoming, reply: Reply) -> None:
+        reply.start(200, [("content-type", "text/event-stream")])
+        pieces = story("openai-chat")
+        for frame in pieces[:5]:
+            reply.write(frame)
+        await beaten.wait()
+        for frame in pieces[5:]:
+            reply.write(frame)
+        reply.end()
+
+    async def doing() -> tuple[bytes, int]:
+        async with between(Behind(step), bounds=Bounds(keep_alive=0.2)) as front:
+            reader, writer, _ = await begin(front, client)
+            body = b""
+            async for piece in chunks(reader):
+                body += piece
+                if piece.strip() == BEATS[client].strip() or (
+                    piece.startswith(BEATS[client]) and BEATS[client].strip()
+                ):
+                    beaten.set()
+            writer.close()
+            return body, len(body)
+
+    body, _ = run(doing())
+    assert isinstance(events(client, body)[-1], Finish)
+
+
+@pytest.mark.parametrize("client", BEATS)
+def test_after_a_while_the_head_goes_out_and_then_a_fault_is_an_event(client: str) -> None:
+    opened = asyncio.Event()
+
+    async def step(request: Incoming, reply: Reply) -> None:
+        await opened.wait()
+        reply.send(503, [("content-type", "application/json")], b'{"error": {"message": "too busy"}}')
+
+    behind = Behind(step)
+
+    async def doing() -> tuple[str, bytes]:
+        async with between(behind, Behind(step), bounds=Bounds(patience=0.1), route={"retries": 3}) as front:
+            reader, writer, head = await begin(front, client)
+            opened.set()
+            body = b"".join([piece async for piece in chunks(reader)])
+            writer.close()
+            return head, body
+
+    head, body = run(doing())
+    assert head.startswith("HTTP/1.1 200 ")
+    assert BEATS[client] in body
+    told = events(client, body)
+    assert [type(event) for event in told] == [Fault]
+    assert told[0].message == "too busy (upstream 'a', status 503)"
+    assert len(behind.seen) == 1
+
+
+def test_an_upstream_that_answers_late_goes_on_in_the_stream_that_was_opened() -> None:
+    async def step(request: Incoming, reply: Reply) -> None:
+        await asyncio.sleep(0.3)
+        await streaming(story("openai-chat"))(request, reply)
+
+    told = told_by(Behind(step), client="anthropic", bounds=Bounds(patience=0.1))
+    assert told.body.startswith(b"event: ping")
+    assert isinstance(events("anthropic", told.body)[-1], Finish)
+
+
+# Faults at the beginning, in the middle, at the end.
+
+OVERLOADED = {
+    "anthropic": b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n',
+    "openai-chat": b'data: {"error":{"message":"busy","type":"server_error","code":503}}\n\n',
+    "gemini": b'data: {"error":{"code":503,"message":"busy","status":"UNAVAILABLE"}}\r\n\r\n',
+    "ollama": b'{"error":"busy","status":503}\n',
+}
+
+
+@pytest.mark.parametrize("upstream", OVERLOADED)
+@pytest.mark.parametrize("client", DIALECTS)
+def test_a_fault_instead_of_the_first_event_has_its_own_status(client: str, upstream: str) -> None:
+    told = told_by(Behind(streaming([OVERLOADED[upstream]]), dialect=upstream), client=client)
+    assert told.status in (500, 502, 503, 529)
+    assert "busy" in told.body.decode()
+    assert told.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("upstream", OVERLOADED)
+@pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
+def test_a_stream_that_begins_with_a_fault_is_tried_again(client: str, upstream: str) -> None:
+    behind = Behind(streaming([OVERLOADED[upstream]]), streaming(story(upstream)), dialect=upstream)
+    told = told_by(behind, client=client, route={"retries": 1})
+    assert told.status == 200
+    assert isinstance(events(client, told.body)[-1], Finish)
+
+
+@pytest.mark.parametrize("upstream", DIALECTS)
+@pytest.mark.parametrize("client", DIALECTS)
+def test_a_cut_stream_ends_with_one_fault_and_is_not_tried_again(client: str, upstream: str) -> None:
+    pieces = story(upstream)
+    half = [*pieces[: len(pieces) // 2], pieces[len(pieces) // 2][:20]]
+    behind = Behind(streaming(half, Reply.cut), dialect=upstream)
+    told = told_by(behind, client=client, route={"retries": 2})
+    assert told.status == 200
+    found = events(client, told.body)
+    assert [type(event) for event in found].count(Fault) == 1
+    assert isinstance(found[-1], Fault)
+    assert len(behind.seen) == 1
+
+
+@pytest.mark.parametrize("upstream", DIALECTS)
+def test_a_stream_that_ends_too_early_ends_with_a_fault(upstream: str) -> None:
+    """The bytes end as if all was well; the answer does not."""
+    for client in ("anthropic", upstream):
+        told = told_by(Behind(streaming(story(upstream)[:40]), dialect=upstream), client=client)
+        assert isinstance(events(client, told.body)[-1], Fault)
+
+
+@pytest.mark.parametrize("upstream", DIALECTS)
+def test_nothing_follows_the_end_of_an_answer(upstream: str) -> None:
+    """The upstream breaks off behind the end, as with a Content-Length that is too large: the exchange notes it."""
+
+    async def doing(client: str) -> tuple[Told, Any]:
+        async with between(Behind(streaming(story(upstream), Reply.cut), dialect=upstream)) as front:
+            told = await front.generate(client, stream=True)
+            return told, (await front.ask(f"/dragoman/exchanges/{told.headers['dragoman-exchange']}")).json()
+
+    for client in ("anthropic", upstream):
+        told, exchange = run(doing(client))
+        found = events(client, told.body)
+        assert isinstance(found[-1], Finish)
+        assert Fault not in [type(event) for event in found]
+        assert client != upstream or told.body == b"".join(story(upstream))
+        assert (exchange["error"], exchange["tries"]) == ("", [])
+        assert "broke off" in exchange["note"] or "closed" in exchange["note"], exchange["note"]
+
+
+@pytest.mark.parametrize("client", ["anthropic", "openai-chat", "gemini"])
+def test_a_stream_that_falls_silent_says_so(client: str) -> None:
+    async def step(request: Incoming, reply: Reply) -> None:
+        reply.start(200, [("content-type", "text/event-stream")])
+        for frame in story("openai-chat")[:20]:
+            reply.write(frame)
+        await asyncio.sleep(30)
+
+    told = told_by(Behind(step), client=client, bounds=Bounds(idle=0.2))
+    last = events(client, told.body)[-1]
+    assert isinstance(last, Fault)
+    assert "fell silent within 0.2 seconds" in last.message
+
+
+@pytest.mark.parametrize("client", ["anthropic", "openai-chat"])
+def test_a_stream_that_is_too_long_or_too_slow_is_ended(client: str) -> None:
+    long = told_by(Behind(streaming(story("openai-chat"), pause=0.001)), client=client, bounds=Bounds(answer=5000))
+    last = events(client, long.body)[-1]
+    assert "longer than 5000 bytes" in last.message
+    slow = told_by(Behind(streaming(story("openai-chat"), pause=0.1)), client=client, bounds=Bounds(total=0.5))
+    assert "took more than 0.5 seconds" in events(client, slow.body)[-1].message
+
+
+def test_an_array_is_whole_json_however_it_ends() -> None:
+    async def doing(then: Any) -> Told:
+        async with between(Behind(streaming(story("openai-chat")[:40], then))) as front:
+            return await front.ask("/v1beta/models/m:streamGenerateContent", asking("gemini"))
+
+    members = run(doing(Reply.cut)).json()
+    assert "error" in members[-1]
+    assert "candidates" in members[0]
+
+
+def test_a_failing_upstream_before_a_stream_is_a_plain_answer() -> None:
+    told = told_by(Behind(failing(429, ("retry-after", "3"))), client="openai-responses")
+    assert (told.status, told.headers["retry-after"]) == (429, "3")
+    assert told.json()["error"]["message"] == "no luck (upstream 'a', status 429)"
+
+
+# Same dialect: bytes as they are.
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("step", [1, 7, 100, 100_000])
+def test_frames_pass_untouched_and_whole_however_they_are_cut(dialect: str, step: int) -> None:
+    whole = b"".join(story(dialect))
+    passing = PassThrough(dialect)
+    ends = b"\n"
+    out = []
+    for at in range(0, len(whole), step):
+        piece = passing.feed(whole[at : at + step])
+        assert not piece or piece.endswith(ends)
+        out.append(piece)
+    assert b"".join(out) + passing.close() == whole
+    assert passing.fault is None
+
+
+def test_half_a_frame_does_not_pass() -> None:
+    passing = PassThrough("openai-chat")
+    assert passing.feed(b'data: {"a":1}\n\ndata: {"b"') == b'data: {"a":1}\n\n'
+    rest = passing.close(Fault("timeout", "late", 504))
+    assert rest.startswith(b"data: {") and json.loads(rest.split(b"\n")[0][6:])["error"]["message"] == "late"
+
+
+@pytest.mark.parametrize("dialect", OVERLOADED)
+@pytest.mark.parametrize("cut", [10, 20])
+def test_a_fault_at_the_beginning_is_found_however_it_is_cut(dialect: str, cut: int) -> None:
+    frame = OVERLOADED[dialect]
+    passing = PassThrough(dialect)
+    assert passing.feed(frame[:cut]) == b""
+    passing.feed(frame[cut:])
+    assert passing.fault is not None
+    assert passing.fault.message == "busy"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("body", [b"<html>sorry</html>", b'{"error": {"message": "sorry", "code": 500}}'])
+def test_what_is_no_stream_is_a_fault(dialect: str, body: bytes) -> None:
+    async def step(request: Incoming, reply: Reply) -> None:
+        reply.send(200, [("content-type", "text/event-stream")], body)
+
+    told = told_by(Behind(step, dialect=dialect), client=dialect)
+    assert told.status >= 500
+    assert "sorry" in told.body.decode()
+
+
+class _SlowClient:
+    """A reply that notes what it was given before it could be read."""
+
+    started = False
+
+    def __init__(self) -> None:
+        self.held: list[int] = [0]
+        self.told = b""
+
+    def start(self, status: int, headers: Any) -> None:
+        self.started = True
+
+    def write(self, data: bytes) -> None:
+        self.held[-1] += len(data)
+        self.told += data
+
+    async def drain(self) -> None:
+        self.held.append(0)
+
+    def end(self) -> None:
+        pass
+
+
+class _Burst:
+    """An upstream whose whole stream comes at once."""
+
+    def __init__(self, piece: bytes) -> None:
+        self._piece = piece
+
+    async def pieces(self, timeout: float) -> Any:
+        yield self._piece
+
+
+def test_a_client_that_reads_slowly_holds_one_slice_of_a_long_piece() -> None:
+    frame = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"word"}}]}\n\n'
+    stream = frame * (1_000_000 // len(frame)) + b"data: [DONE]\n\n"
+    client = _SlowClient()
+
+    async def doing() -> None:
+        call = Call("generate", "openai-chat")
+        pouring = Pouring(call, client, Bounds(), lambda kind: [])  # type: ignore[arg-type]
+        await pouring.pour(_Burst(frame), PassThrough("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
+        client.told, client.held = b"", [0]
+        await pouring.pour(_Burst(stream), PassThrough("openai-chat"), Tape(), Tape())  # type: ignore[arg-type]
+
+    run(doing())
+    assert client.told == stream
+    assert max(client.held) <= 2 * SLICE

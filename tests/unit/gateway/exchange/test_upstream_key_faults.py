@@ -1,0 +1,182 @@
+"""An upstream that refuses the gateway's key: whose fault it is, and what the client is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman.canon.events import Fault
+from dragoman.dialects import get
+from dragoman.errors import ConfigError
+from dragoman.gateway.exchange.upstream_key_faults import key_missing, key_refused, refuses_key
+from dragoman.transport.upstream import Upstream
+
+from ..rig import DIALECTS, Behind, Told, asking, between, failing, message_of, path_of, run, streaming, whole
+
+STATUS = {"anthropic": 424}  # 400 for all the others
+OURS: dict[str, Any] = {"upstream": {"auth": "auto", "key_env": "THEIR_KEY"}, "environment": {"THEIR_KEY": "sk-ours-1"}}
+REFUSED = b'{"error": {"message": "Incorrect API key provided: sk-ours-1.", "code": "invalid_api_key"}}'
+
+
+def told_by(behind: Behind, client: str, *, stream: bool = False, **settings: Any) -> Told:
+    async def doing() -> Told:
+        async with between(behind, **settings) as front:
+            return await front.ask(
+                path_of(client, stream=stream), asking(client, stream=stream), {"authorization": "Bearer theirs"}
+            )
+
+    told: Told = run(doing())
+    return told
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("client", DIALECTS)
+@pytest.mark.parametrize("source", DIALECTS)
+def test_a_refused_key_of_the_gateway_is_not_the_clients(source: str, client: str, stream: bool) -> None:
+    behind = Behind(failing(401, body=b"" if source == "ollama" else REFUSED), dialect=source)
+    told = told_by(behind, client, stream=stream, route={"retries": 3}, **OURS)
+    message = message_of(client, told.body)
+    assert told.status == STATUS.get(client, 400)
+    assert message.startswith("Upstream 'a' refused the key in THEIR_KEY (status 401")
+    assert message.endswith("Set THEIR_KEY to a valid key, and start the gateway again.")
+    assert "sk-ours-1" not in message
+    assert len(behind.seen) == 1
+    assert "www-authenticate" not in told.headers
+
+
+@pytest.mark.parametrize("client", DIALECTS)
+def test_a_refused_key_of_the_client_is_the_clients(client: str) -> None:
+    passed: dict[str, Any] = {**OURS, "route": {"client_key": True}}
+    assert told_by(Behind(failing(401, body=REFUSED)), client, **passed).status == 401
+    passed = {"upstream": {"auth": "client"}}
+    told = told_by(Behind(failing(401, body=REFUSED)), client, **passed)
+    assert told.status == 401 and "Incorrect API key provided" in message_of(client, told.body)
+
+
+@pytest.mark.parametrize("client", DIALECTS)
+def test_a_key_that_the_gateway_does_not_have_is_not_the_clients(client: str) -> None:
+    behind = Behind(whole("openai-chat"))
+    told = told_by(behind, client, upstream={"auth": "auto", "key_env": "THEIR_KEY"})
+    assert told.status == STATUS.get(client, 400)
+    message = message_of(client, told.body)
+    assert message.startswith("Upstream 'a' was not asked") and "THEIR_KEY is empty" in message
+    assert behind.seen == []
+
+
+def test_an_upstream_without_a_configured_key_says_where_to_name_one() -> None:
+    told = told_by(Behind(failing(401)), "anthropic")
+    message = message_of("anthropic", told.body)
+    assert told.status == 424
+    assert message.startswith("Upstream 'a' wants a key, and the gateway has none for it (status 401: no luck).")
+    assert "upstreams.a.key_env" in message
+    fault = key_refused(Fault("auth", "no", 401), "g", Upstream("gemini", project="p"))
+    assert fault.message.startswith("Upstream 'g' refused the Google credentials (status 401: no)")
+
+
+def test_a_fault_about_the_key_inside_a_good_status_is_one_too() -> None:
+    error = b'{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}'
+    event = b"event: error\ndata: " + error + b"\n\n"
+    told = told_by(Behind(streaming([event]), dialect="anthropic"), "openai-chat", stream=True, **OURS)
+    assert (told.status, told.json()["error"]["code"]) == (400, "upstream_key_refused")
+
+
+def refusal(source: str, message: str, reason: str = "", **more: Any) -> bytes:
+    """A 403 in a dialect. `reason`: Google's."""
+    error: dict[str, Any] = {"message": message, **more}
+    if source == "gemini":
+        error |= {"code": 403, "status": "PERMISSION_DENIED", "details": [{"reason": reason}] if reason else []}
+    return json.dumps({"type": "error", "error": error} if source == "anthropic" else {"error": error}).encode()
+
+
+ABOUT_KEYS = [
+    ("gemini", refusal("gemini", "Your API key was reported as leaked. Please use another API key.")),
+    ("gemini", refusal("gemini", "Method doesn't allow unregistered callers (callers without established identity).")),
+    ("gemini", refusal("gemini", "Requests to this API method are blocked.", "API_KEY_SERVICE_BLOCKED")),
+    ("gemini", refusal("gemini", "Permission denied: Consumer 'api_key:x' is no more.", "CONSUMER_SUSPENDED")),
+    ("anthropic", refusal("anthropic", "OAuth token has been revoked. Please obtain a new token.")),
+    ("anthropic", refusal("anthropic", "This organization has been disabled.", type="permission_error")),
+    ("openrouter", refusal("openrouter", "Key limit exceeded (total limit). Manage it at openrouter.ai.", code=403)),
+    ("openai-chat", refusal("openai-chat", "You have insufficient permissions. Missing scopes: model.request.")),
+    ("openai-chat", b'{"error": "API key is currently blocked: xai-1", "code": "The caller has no permission"}'),
+    ("openai-chat", refusal("openai-chat", "Authentication error", code=10000)),
+]
+"""Answers of providers with status 403, as their documentation and issue trackers have them (2026-11)."""
+ABOUT_REQUESTS = [
+    ("openrouter", refusal("openrouter", "Your chosen model requires moderation; your input was flagged.", code=403)),
+    ("openai-chat", refusal("openai-chat", "Country, region, or territory not supported", type="request_forbidden")),
+    ("openai-chat", refusal("openai-chat", "Project `p` does not have access to model `m`", code="model_not_found")),
+    ("openai-chat", refusal("openai-chat", "The model `m` is blocked at the organization level.")),
+    ("anthropic", refusal("anthropic", "Request not allowed", type="forbidden")),
+    ("anthropic", refusal("anthropic", "Your API key does not have permission to use the specified resource.")),
+    ("gemini", refusal("gemini", "The caller does not have permission")),
+    ("openai-chat", b"{}"),
+    ("openai-chat", refusal("openai-chat", "Your content was flagged: missing API key in the request")),
+]
+
+
+@pytest.mark.parametrize(("source", "sent"), ABOUT_KEYS)
+def test_a_403_that_says_so_is_about_the_key(source: str, sent: bytes) -> None:
+    assert refuses_key(get(source).read_fault(sent, 403, {}), sent)
+    told = told_by(Behind(failing(403, body=sent), dialect=source), "anthropic", **OURS)
+    assert told.status == 424 and "refused the key in THEIR_KEY (status 403" in message_of("anthropic", told.body)
+
+
+@pytest.mark.parametrize(("source", "sent"), ABOUT_REQUESTS)
+def test_any_other_403_is_a_refusal_of_that_request(source: str, sent: bytes) -> None:
+    assert not refuses_key(get(source).read_fault(sent, 403, {}), sent)
+    told = told_by(Behind(failing(403, body=sent), dialect=source), "anthropic", **OURS)
+    assert told.status in (403, 404) and "THEIR_KEY" not in told.body.decode()
+
+
+def test_a_400_about_the_key_is_known_by_its_beginning() -> None:
+    xai = b'{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xai-1."}'
+    assert refuses_key(get("openai-chat").read_fault(xai, 400, {}), xai)
+    other = b'{"error":{"message":"messages[0]: a text about an Incorrect API key provided"}}'
+    assert not refuses_key(get("openai-chat").read_fault(other, 400, {}), other)
+
+
+def test_a_long_text_is_looked_into_only_at_its_beginning() -> None:
+    words = "api key " * 200_000
+    assert not refuses_key(Fault("permission", words, 403), words.encode())
+
+
+def test_where_another_place_stands_in_a_refused_key_is_nobodys_fault() -> None:
+    async def doing() -> list[Any]:
+        first, second = Behind(failing(401)), Behind(whole("openai-chat"))
+        async with between(first, second, **OURS) as front:
+            told = await front.generate("anthropic")
+            exchange = await front.exchange(told)
+            return [told.status, exchange["tries"][0]["message"][:40]]
+
+    assert run(doing()) == [200, "Upstream 'a' refused the key in THEIR_KE"]
+
+
+@pytest.mark.parametrize("client", ["anthropic", "openai-responses"])
+def test_counting_tokens_with_a_refused_key_is_no_login_either(client: str) -> None:
+    path = {"anthropic": "/v1/messages/count_tokens", "openai-responses": "/v1/responses/input_tokens"}[client]
+
+    async def doing() -> Told:
+        async with between(Behind(failing(401), dialect="anthropic"), **OURS) as front:
+            return await front.ask(path, asking(client))
+
+    told = run(doing())
+    assert told.status == STATUS.get(client, 400)
+    assert "refused the key in THEIR_KEY" in message_of(client, told.body)
+
+
+def test_session_calls_of_code_assist_with_a_refused_key_are_no_login_either() -> None:
+    async def doing() -> Told:
+        async with between(Behind(failing(401), dialect="code-assist"), **OURS) as front:
+            return await front.ask("/v1internal:loadCodeAssist", b"{}")
+
+    told = run(doing())
+    assert told.status == 400 and b"refused the key in THEIR_KEY" in told.body
+
+
+def test_a_missing_key_says_what_to_do() -> None:
+    message = key_missing("a", ConfigError("key", "", problem="the variable K is empty")).message
+    assert message.startswith(
+        "Upstream 'a' was not asked, since the gateway has no key for it: the variable K is empty."
+    )

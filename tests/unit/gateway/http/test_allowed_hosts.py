@@ -1,0 +1,287 @@
+"""DNS rebinding: a request is served only under a name that is the gateway's own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from typing import Any
+
+import pytest
+from bench import payloads
+
+from dragoman.dialects import names
+from dragoman.errors import ConfigError
+from dragoman.gateway.config import Config, Listen, checked
+from dragoman.gateway.http.allowed_hosts import HostNames, own_names
+
+from ..loopback import ask, through
+from ..rig import Behind, between, message_of, path_of, request, run, whole
+
+OWN = ["box.corp.example", "box", "box.local"]
+ROUTES = [
+    ("GET", "/healthz"),
+    ("GET", "/readyz"),
+    ("GET", "/"),
+    ("GET", "/dragoman"),
+    ("GET", "/dragoman/about"),
+    ("POST", "/dragoman/translate"),
+    ("GET", "/dragoman/exchanges"),
+    ("GET", "/dragoman/exchanges/ex_1"),
+    ("GET", "/v1/models"),
+    ("GET", "/v1/models/m"),
+    ("GET", "/v1beta/models"),
+    ("GET", "/api/tags"),
+    ("POST", "/api/show"),
+    ("GET", "/api/version"),
+    ("GET", "/api/ps"),
+    ("GET", "/v1/responses/resp_1"),
+    ("DELETE", "/v1/responses/resp_1"),
+    ("POST", "/v1/conversations"),
+    ("POST", "/v1/responses/compact"),
+    ("POST", "/v1/responses/input_tokens"),
+    ("POST", "/v1/messages/count_tokens"),
+    ("POST", "/v1internal:loadCodeAssist"),
+    ("OPTIONS", "/v1/messages"),
+    ("HEAD", "/"),
+    ("GET", "/nowhere"),
+    ("PUT", "/v1/messages"),
+    *[("POST", path_of(dialect)) for dialect in sorted(names())],
+]
+
+
+def listening(**settings: Any) -> Any:
+    return lambda places: Config(listen=Listen(**settings))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "127.0.0.1:8484",
+        "10.1.2.3:1",
+        "203.0.113.9",
+        "[::1]",
+        "[::1]:8484",
+        "[fe80::1%eth0]:8484",
+        "[::ffff:10.0.0.1]:80",
+        "localhost",
+        "LocalHost:8484",
+        "localhost.:8484",
+        "localhost:",
+        "box",
+        "BOX.corp.example:8484",
+        "box.local",
+        "listed.example",
+        "Listed.Example.:9",
+        "a.wild.example",
+        "a.b.wild.example:443",
+        "page.example",
+    ],
+)
+def test_hosts_that_are_served(host: str) -> None:
+    listen = Listen(hosts=("listed.example", "*.Wild.example"), origins=("https://page.example",))
+    found = HostNames(listen, OWN)
+    assert found.refusal(host) is None
+    assert found.refusal(host) is None  # remembered
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("rebound.example", 403),
+        ("rebound.example:8484", 403),
+        ("localhost.rebound.example", 403),
+        ("127.0.0.1.rebound.example", 403),
+        ("127-0-0-1.rebound.example", 403),
+        ("wild.example", 403),
+        ("notwild.example", 403),
+        ("xlisted.example", 403),
+        ("listed.example.rebound.example", 403),
+        ("box.rebound.example", 403),
+        ("2130706433", 403),
+        ("0x7f000001", 403),
+        ("127.1", 403),
+        ("127.0.0.256", 403),
+        ("localhost..", 400),
+        (".localhost", 400),
+        ("local host", 400),
+        ("localhost, rebound.example", 400),
+        ("rebound.example, localhost", 400),
+        ("localhost@rebound.example", 400),
+        ("rebound.example@localhost", 400),
+        ("localhost:80@rebound.example", 400),
+        ("localhost:http", 400),
+        ("localhost:65536", 400),
+        ("localhost:-1", 400),
+        ("localhost:80:80", 400),
+        ("localhost/", 400),
+        ("localhost#", 400),
+        ("localhost\\", 400),
+        ("http://localhost", 400),
+        ("::1", 400),
+        ("[localhost]", 400),
+        ("[::1", 400),
+        ("[::1]x", 400),
+        ("[::1].rebound.example", 400),
+        ("[v1.a]", 400),
+        ("loc\xe4lhost", 400),
+        ("localhost%00", 400),
+        ("*", 400),
+        ("a" * 300, 400),
+        ("", 400),
+        (None, 400),
+    ],
+)
+def test_hosts_that_are_refused(host: str | None, status: int) -> None:
+    found = HostNames(Listen(hosts=("listed.example", "*.wild.example")), OWN)
+    for _ in range(2):
+        fault = found.refusal(host)
+        assert fault is not None
+        assert fault.status == status
+        assert status == 400 or (repr(str(host).partition(":")[0]) in fault.message and "listen.hosts" in fault.message)
+
+
+def test_a_star_switches_the_check_off_and_keeps_the_grammar() -> None:
+    found = HostNames(Listen(hosts=("*",)), OWN)
+    assert found.refusal("anything.example") is None
+    assert found.refusal("two, hosts") is not None
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    found = HostNames(Listen(), OWN)
+    for i in range(2000):
+        assert found.refusal(f"h{i}.example") is not None
+    assert len(found._verdicts) <= 256
+
+
+def test_the_machines_own_names_are_served() -> None:
+    assert socket.gethostname().lower().removesuffix(".") in own_names()
+    told = through(lambda base: ask(base, "GET", "/healthz", headers={"host": socket.gethostname()}), listening())
+    assert told.status == 200
+
+
+def test_every_route_refuses_a_name_that_is_not_the_gateways() -> None:
+    def use(base: str) -> None:
+        for method, path in ROUTES:
+            for more in ({}, {"origin": "http://rebound.example"}, {"sec-fetch-site": "same-origin"}):
+                told = ask(base, method, path, b"{}", {"host": "rebound.example:8484", **more})
+                assert told.status == 403, (method, path)
+                assert "access-control-allow-origin" not in told.headers
+                if method != "HEAD":
+                    assert b"rebound.example" in told.body
+                    assert b"listen.hosts" in told.body
+
+    through(use, listening())
+
+
+@pytest.mark.parametrize("dialect", sorted(names()))
+def test_the_refusal_is_in_the_clients_dialect(dialect: str) -> None:
+    def use(base: str) -> Any:
+        return ask(base, "POST", path_of(dialect), payloads.request(dialect), {"host": "gateway.example"})
+
+    told = through(use, listening())
+    assert told.status == 403
+    said = message_of(dialect, told.body)
+    assert "'gateway.example'" in said
+    assert "listen.hosts" in said
+    assert through(use, listening(hosts=("gateway.example",))).status == 200
+
+
+def raw(base: str, *requests: bytes) -> list[int]:
+    """The statuses of requests that are sent as they stand, on one connection."""
+    host, _, port = base.removeprefix("http://").partition(":")
+    out = []
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        file = connection.makefile("rb")
+        for request in requests:
+            connection.sendall(request)
+            out.append(int(file.readline().split()[1]))
+            length = 0
+            while (line := file.readline().strip().lower()) != b"":
+                length = int(line.split()[1]) if line.startswith(b"content-length:") else length
+            file.read(length)
+    return out
+
+
+def test_requests_that_name_their_host_in_odd_ways() -> None:
+    def use(base: str) -> None:
+        assert raw(base, b"GET /healthz HTTP/1.1\r\n\r\n") == [400]
+        assert raw(base, b"GET /healthz HTTP/1.0\r\n\r\n") == [200]
+        assert raw(base, b"GET /healthz HTTP/1.0\r\nhost: rebound.example\r\n\r\n") == [403]
+        assert raw(base, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nHost: rebound.example\r\n\r\n") == [400]
+        assert raw(base, b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nHost: localhost\r\n\r\n") == [400]
+        assert raw(base, b"GET http://rebound.example/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n") == [403]
+        assert raw(base, b"GET http://u@localhost/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n") == [400]
+        assert raw(base, b"GET http://localhost/healthz HTTP/1.1\r\nhost: rebound.example\r\n\r\n") == [403]
+
+    through(use, listening())
+
+
+def test_a_head_that_is_known_was_checked_and_a_reload_checks_again() -> None:
+
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
+
+    async def inner() -> None:
+        async with between(Behind(whole("openai-chat"))) as front:
+            sent = request("/v1/chat/completions", body).replace(b"host: 127.0.0.1", b"host: gateway.example")
+            config = front.gateway.config
+            listed = Config(listen=Listen(hosts=("gateway.example",)), upstreams=config.upstreams, routes=config.routes)
+
+            async def status() -> list[int]:
+                base = f"http://127.0.0.1:{front.port}"
+                return await asyncio.to_thread(raw, base, sent, sent, sent)
+
+            assert await status() == [403, 403, 403]
+            front.gateway.reload(listed)
+            assert await status() == [200, 200, 200]
+            front.gateway.reload(config)
+            assert await status() == [403, 403, 403]
+
+    run(inner())
+
+
+@pytest.mark.parametrize(
+    ("origin", "settings", "status"),
+    [
+        ("https://app.example", {}, 403),
+        ("https://app.example", {"hosts": ("app.example",)}, 200),
+        ("https://app.example:8443", {"hosts": ("app.example",)}, 200),
+        ("https://a.app.example", {"hosts": ("*.app.example",)}, 200),
+        ("https://a.app.example", {"hosts": ("app.example",)}, 403),
+        ("https://app.example", {"hosts": ("*",)}, 200),
+        ("http://127.5.5.5:3000", {}, 200),
+        ("http://203.0.113.7", {}, 403),
+        ("http://[2001:db8::1]", {}, 403),
+        ("http://localhost@app.example", {}, 403),
+        ("http://app.example\\@localhost", {}, 403),
+        ("http://localhost/x", {}, 403),
+        ("vscode-webview://abc, http://app.example", {}, 403),
+        ("http://localhost, http://app.example", {}, 403),
+        (f"http://{socket.gethostname()}:3000", {}, 200),
+    ],
+)
+def test_origins_are_checked_by_the_same_list(origin: str, settings: Any, status: int) -> None:
+    def use(base: str) -> list[int]:
+        body = payloads.request("openai-chat")
+        asked = [
+            ("GET", "/dragoman/exchanges", None),
+            ("POST", "/v1/chat/completions", body),
+            ("GET", "/healthz", None),
+        ]
+        return [ask(base, method, path, sent, {"origin": origin}).status for method, path, sent in asked]
+
+    assert through(use, listening(**settings)) == [status] * 3
+
+
+@pytest.mark.parametrize(
+    "name", ["http://app.example", "app.example:80", "a b", "", "app..example", "*.*", "x.*", "[::1]"]
+)
+def test_what_is_no_name_cannot_be_listed(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"is no name of a host"):
+        checked(Config(listen=Listen(hosts=(name,))), "test")
+
+
+@pytest.mark.parametrize("name", ["app.example", "App.Example.", "*.example", "*", "box", "my_service"])
+def test_names_that_can_be_listed(name: str) -> None:
+    checked(Config(listen=Listen(hosts=(name,))), "test")

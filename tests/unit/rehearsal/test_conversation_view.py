@@ -1,0 +1,21 @@
+"""What a client puts around the user's words: the rehearsal hears the words."""
+
+from __future__ import annotations
+
+import pytest
+
+from dragoman.rehearsal.conversation_view import said
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('"Run the command `cat notes.txt`"', "Run the command `cat notes.txt`"),
+        ('<environment_context>\n  <cwd>/w</cwd>\n</environment_context> "Say hi"', "Say hi"),
+        ('"Paris" or "Rome"', '"Paris" or "Rome"'),
+        ('Say "hi"', 'Say "hi"'),
+        ('""', '""'),
+    ],
+)
+def test_quotes_around_everything_are_not_the_users(text: str, words: str) -> None:
+    assert said(text) == words

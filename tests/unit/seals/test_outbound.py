@@ -1,0 +1,371 @@
+"""Seals to the client and back, part by part: what carries them, and what happens when the client changed something."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.canon import Fault, Finish, PartDelta, PartEnd, PartStart, Request, Response, Start, Stop, Turn
+from dragoman.canon.events import Event
+from dragoman.canon.fold import fold
+from dragoman.canon.parts import Citation, Media, Part, Reasoning, Seal, Text, ToolCall, ToolResult
+from dragoman.codec import packed_seals
+from dragoman.codec.packed_seals import Origin
+from dragoman.context import Crossing
+from dragoman.seals.conversation_digest import History
+from dragoman.seals.inbound import Port, recover
+from dragoman.seals.outbound import Plan, carry
+from dragoman.seals.outbound_stream import Convoy
+from dragoman.seals.vault import MemoryVault
+
+ASKED = (Turn("user", (Text("q"),)),)
+WAYS = ("thoughts", "parts", "id", "vault", "list")
+ORIGIN = Origin("up", "m-1")
+MINE = Seal("up", "c2VhbA==")
+
+
+def s(name: str) -> Seal:
+    return Seal("up", f"seal of {name}", model="m-1")
+
+
+def _plan(way: Any, **more: Any) -> Plan:
+    vault = MemoryVault() if way == "vault" else None
+    return Plan(way, ORIGIN, "up", vault=vault, counts=way != "thoughts", history=History(ASKED), **more)
+
+
+def _carried(parts: tuple[Part, ...], plan: Plan, crossing: Crossing | None = None) -> tuple[Part, ...]:
+    under = crossing or Crossing("up", "client")
+    return carry(Response(parts, Stop("stop")), plan, under).parts
+
+
+def _back(
+    parts: tuple[Part, ...], plan: Plan, origin: Origin = ORIGIN, *, skip: bool = False
+) -> tuple[tuple[Part, ...], list[str]]:
+    crossing = Crossing("client", "up")
+    request = Request((*ASKED, Turn("assistant", parts)))
+    out = recover(request, Port(origin, "up", plan.vault, skip), crossing)
+    return out.turns[1].parts, [loss.code for loss in crossing.losses.all()]
+
+
+def _joined(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """As a client of Chat or Ollama has it: no thoughts, one text, then the calls."""
+    text = "".join([part.text for part in parts if isinstance(part, Text)])
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    return (*([Text(text)] if text else []), *calls)
+
+
+TURNS: dict[str, tuple[Part, ...]] = {
+    "a call": (ToolCall("c1", "f", "{}", seal=s("c1")),),
+    "parallel calls": (ToolCall("c1", "f", seal=s("c1")), ToolCall("c2", "f"), ToolCall("c3", "f", seal=s("c3"))),
+    "a thought and a call": (Reasoning("hm", seal=s("t")), ToolCall("c1", "f", seal=s("c1"))),
+    "thoughts between calls": (
+        Reasoning("one", seal=s("t1")),
+        Reasoning("", seal=Seal("up", "red", "redacted", "m-1")),
+        ToolCall("c1", "f"),
+        Reasoning("two", seal=s("t2")),
+        ToolCall("c2", "f"),
+    ),
+    "a text and a call": (Text("Look.", seal=s("x")), ToolCall("c1", "f", seal=s("c1"))),
+    "two texts, the second sealed": (Text("One. "), Text("Two.", seal=s("x")), ToolCall("c1", "f")),
+    "two texts, the first sealed": (Text("One. ", seal=s("x")), Text("Two."), ToolCall("c1", "f")),
+    "an id that is not legal everywhere": (ToolCall("f.1:x/ü", "f", seal=s("c1")),),
+}
+ENDS: dict[str, tuple[Part, ...]] = {
+    "a text": (Text("Done.", seal=s("x")),),
+    "an empty last text": (Text("Done."), Text("", seal=s("x"))),
+    "a thought and a text": (Reasoning("hm", seal=s("t")), Text("Done.")),
+    "a thought after a text": (Text("Well. "), Reasoning("hm", seal=s("t")), Text("Done.")),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in TURNS.items()])
+def test_every_seal_comes_home(parts: tuple[Part, ...], way: str) -> None:
+    plan = _plan(way)
+    assert _back(_carried(parts, plan), plan) == (parts, [])
+
+
+@pytest.mark.parametrize("way", ["thoughts", "parts", "vault"])
+@pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in ENDS.items()])
+def test_so_do_those_that_no_call_follows(parts: tuple[Part, ...], way: str) -> None:
+    plan = _plan(way)
+    assert _back(_carried(parts, plan), plan) == (parts, [])
+
+
+@pytest.mark.parametrize("way", ["id", "vault"])
+@pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in TURNS.items()])
+def test_from_clients_that_keep_a_text_and_calls_alone(parts: tuple[Part, ...], way: str) -> None:
+    plan = _plan(way)
+    assert _back(_joined(_carried(parts, plan)), plan) == (parts, [])
+
+
+@pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in ENDS.items()])
+def test_even_without_a_call_from_the_vault(parts: tuple[Part, ...]) -> None:
+    plan = _plan("vault")
+    assert _back(_joined(_carried(parts, plan)), plan) == (parts, [])
+
+
+@pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in ENDS.items()])
+def test_an_id_carries_nothing_without_a_call(parts: tuple[Part, ...]) -> None:
+    crossing = Crossing("up", "client")
+    assert all(part.seal is None for part in _carried(parts, _plan("id"), crossing))
+    assert [loss.code for loss in crossing.losses.all()] == ["seal.dropped"]
+
+
+def test_what_follows_the_last_call_is_kept_with_it() -> None:
+    parts = (ToolCall("c1", "f", seal=s("c1")), Text("Wait.", seal=s("x")))
+    plan = _plan("vault")
+    assert _back(_carried(parts, plan), plan) == (parts, [])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_dialect_without_places_for_thoughts_among_calls(way: str) -> None:
+    parts = TURNS["thoughts between calls"]
+    plan = msgspec.structs.replace(_plan(way), ordered=False, counts=True)
+    shown = _carried(parts, plan)
+    thoughts = [part for part in shown if isinstance(part, Reasoning)]
+    first = (*thoughts, *[part for part in shown if not isinstance(part, Reasoning)])
+    assert _back(first, plan) == (parts, [])
+
+
+@pytest.mark.parametrize("way", ["parts", "id", "vault"])
+def test_thoughts_that_were_shown_do_not_come_twice(way: str) -> None:
+    parts = (Reasoning("one", seal=s("t1")), Reasoning("two", seal=s("t2")), ToolCall("c1", "f"))
+    plan = _plan(way)
+    _, _, call = _carried(parts, plan)
+    assert _back((Reasoning("one\n\ntwo"), call), plan) == (parts, [])
+
+
+def test_a_free_thought_before_the_call_carries_its_seal() -> None:
+    parts = (Reasoning("hm"), ToolCall("c1", "f", seal=s("c1")))
+    plan = _plan("thoughts")
+    thought, call = _carried(parts, plan)
+    assert isinstance(thought, Reasoning)
+    assert thought.text == "hm"
+    assert call == ToolCall("c1", "f")
+    back, lost = _back((thought, call), plan)
+    assert (back, lost) == ((Reasoning("hm", seal=Seal("up", "", model="m-1")), parts[1]), [])
+
+
+def test_a_thought_without_a_seal_says_where_it_is_from() -> None:
+    (thought,) = _carried((Reasoning("hm"),), _plan("thoughts"))
+    assert thought.seal == Seal("up", "", model="m-1")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("origin", [Origin("up", "m-2"), Origin("down", "m-1")])
+@pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in TURNS.items()])
+def test_nobody_else_gets_them(parts: tuple[Part, ...], origin: Origin, way: str) -> None:
+    plan = _plan(way)
+    back, lost = _back(_carried(parts, plan), plan, origin)
+    left = [part.seal for part in back if part.seal is not None]
+    # A thought's own seal in its own slot is the writer's to refuse, when its dialect is another.
+    assert all(seal.dialect == "up" != origin.dialect for seal in left)
+    if way == "vault":
+        assert origin.model != "m-2" or not lost, "what is under another key is not even found"
+    else:
+        sealed = [part for part in parts if part.seal is not None]
+        assert lost == (["seal.dropped"] if len(sealed) > len(left) else [])
+    assert [part.id for part in back if isinstance(part, ToolCall)] == [
+        part.id for part in parts if isinstance(part, ToolCall)
+    ]
+
+
+@pytest.mark.parametrize("way", ["thoughts", "parts", "id"])
+def test_skip_restores_ids_and_nothing_else(way: str) -> None:
+    plan = _plan(way)
+    back, lost = _back(_carried(TURNS["parallel calls"], plan), plan, skip=True)
+    assert back == (ToolCall("c1", "f"), ToolCall("c2", "f"), ToolCall("c3", "f"))
+    assert lost == ["seal.dropped"]
+
+
+def test_a_changed_text_has_no_seal() -> None:
+    plan = _plan("thoughts")
+    carrier, _ = _carried((Text("Done.", seal=s("x")),), plan)
+    assert _back((carrier, Text("Done!")), plan) == ((Text("Done!"),), ["seal.dropped"])
+
+
+def test_a_call_that_is_gone_has_none_either() -> None:
+    plan = _plan("thoughts")
+    carrier, _ = _carried(TURNS["a call"], plan)
+    assert _back((carrier, ToolCall("c2", "f")), plan) == ((ToolCall("c2", "f"),), ["seal.dropped"])
+
+
+def test_a_cited_text_is_not_cut() -> None:
+    plan = _plan("vault")
+    _carried(TURNS["two texts, the second sealed"], plan)
+    cited = Text("One. Two.", citations=(Citation("https://a.b"),))
+    assert _back((cited, ToolCall("c1", "f")), plan) == ((cited, ToolCall("c1", "f")), ["seal.dropped"])
+
+
+def test_a_cut_text_keeps_its_cache_mark_at_its_end() -> None:
+    plan = _plan("vault")
+    _carried(TURNS["two texts, the first sealed"], plan)
+    back, lost = _back((Text("One. Two.", cache="5m"), ToolCall("c1", "f")), plan)
+    assert back[:2] == (Text("One. ", seal=s("x")), Text("Two.", cache="5m"))
+    assert lost == []
+
+
+def test_results_get_the_ids_of_their_calls() -> None:
+    packed = packed_seals.pack_id("c1", ())
+    turns = (Turn("tool", (ToolResult(packed, (Text("20"),)), ToolResult("c2"))),)
+    out = recover(Request(turns), Port(ORIGIN, "up"), Crossing("client", "up"))
+    assert out.turns[0].parts == (ToolResult("c1", (Text("20"),)), ToolResult("c2"))
+
+
+def test_other_parts_pass_without_their_seal() -> None:
+    image = Media("image", "image/png", "AAAA", seal=MINE)
+    crossing = Crossing("up", "client")
+    response = Response((image, ToolCall("c1", "f", seal=s("c1"))), Stop("tool_calls"))
+    assert carry(response, _plan("vault"), crossing).parts[0] == Media("image", "image/png", "AAAA")
+    assert "seal.dropped" in [loss.code for loss in crossing.losses.all()]
+
+
+def test_nothing_is_done_where_no_seal_is() -> None:
+    parts = (Text("Look."), ToolCall("c1", "f"))
+    for way in WAYS:
+        assert _carried(parts, _plan(way)) is parts
+
+
+def test_a_place_for_seals_of_one_dialect_is_used_besides() -> None:
+    plan = _plan("left", call_slots=frozenset({"up"}))
+    call, text = _carried((ToolCall("c1", "f", seal=s("c1")), Text("x", seal=s("x"))), plan)
+    assert call.seal is not None
+    assert call.seal.dialect == packed_seals.BUNDLE
+    assert text.seal == s("x"), "the writer reports it"
+
+
+# The same in streams.
+
+
+def _streamed(parts: tuple[Part, ...], plan: Plan, *, late: bool) -> list[Event]:
+    """An answer as a stream; `late`: the seals of thoughts come at their ends."""
+    convoy = Convoy(plan, Crossing("up", "client"))
+    events: list[Event] = [Start("r", "m-1")]
+    for index, part in enumerate(parts):
+        empty: Any = part
+        text, seal = "", None
+        if isinstance(part, Text | Reasoning):
+            text, empty = part.text, msgspec.structs.replace(part, text="")
+        elif isinstance(part, ToolCall):
+            text, empty = part.arguments, msgspec.structs.replace(part, arguments="")
+        if late and isinstance(part, Reasoning):
+            seal, empty = part.seal, msgspec.structs.replace(empty, seal=None)
+        events.append(PartStart(index, empty))
+        events += [PartDelta(index, character) for character in text]
+        if seal is not None:
+            events.append(PartDelta(index, "", seal))
+        events.append(PartEnd(index))
+    events.append(Finish(Stop("stop")))
+    out: list[Event] = []
+    for event in events:
+        if isinstance(event, PartDelta) and event.seal is None and convoy.passes(event):
+            out.append(event)
+        else:
+            out += convoy.feed([event])
+    return out
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("parts", [pytest.param(parts, id=name) for name, parts in (TURNS | ENDS).items()])
+def test_a_stream_carries_what_the_whole_answer_does(parts: tuple[Part, ...], way: str, late: bool) -> None:
+    plan, other = _plan(way), _plan(way)
+    told = fold(_streamed(parts, plan, late=late))
+    assert isinstance(told, Response)
+    whole = _carried(parts, other)
+    assert tuple([part for part in told.parts if part != Reasoning()]) == whole
+    assert plan.vault == other.vault
+
+
+def test_words_without_a_seal_are_not_held() -> None:
+    for way in WAYS:
+        events = _streamed((Text("Done."), ToolCall("c1", "f", "{}", seal=s("c1"))), _plan(way), late=False)
+        assert [event.text for event in events if isinstance(event, PartDelta)][:5] == list("Done.")
+
+
+def test_a_fault_ends_what_was_held() -> None:
+    convoy = Convoy(_plan("thoughts"), Crossing("up", "client"))
+    events: list[Event] = [Start(), PartStart(0, Reasoning()), PartDelta(0, "hm"), PartEnd(0)]
+    assert not any(isinstance(event, PartEnd) for event in convoy.feed(events))
+    fault = Fault("server", "broke")
+    assert convoy.feed([fault]) == [PartDelta(0, "", Seal("up", "", model="m-1")), PartEnd(0), fault]
+
+
+def test_answers_do_not_mix() -> None:
+    convoy = Convoy(_plan("parts"), Crossing("up", "client"))
+    events: list[Event] = [Start()]
+    for answer in (0, 1):
+        events += [PartStart(answer, Reasoning(seal=s(f"t{answer}")), answer), PartEnd(answer)]
+    for answer in (1, 0):
+        events += [PartStart(2 + answer, ToolCall(f"c{answer}", "f"), answer), PartEnd(2 + answer)]
+    told = fold([*convoy.feed(events), *convoy.feed([Finish(Stop("stop"), answer=n, last=n == 1) for n in (0, 1)])])
+    assert isinstance(told, Response)
+    for parts, name in ((told.parts, "t0"), (told.alternatives[0].parts, "t1")):
+        (call,) = [part for part in parts if isinstance(part, ToolCall)]
+        assert call.seal is not None
+        assert s(name).data in call.seal.data
+
+
+# Any turn at all.
+
+_KINDS = st.lists(
+    st.tuples(st.sampled_from(("text", "thought", "call")), st.booleans(), st.booleans()), min_size=1, max_size=9
+)
+
+
+def _turn(kinds: list[tuple[str, bool, bool]]) -> tuple[Part, ...]:
+    """Parts with words, seals and ids of their own. What is empty and has no seal says nothing, so there is none."""
+    parts: list[Part] = []
+    for number, (kind, sealed, wordy) in enumerate(kinds):
+        seal = s(f"<{number}>") if sealed else None
+        words = f"<{kind} {number}>" if wordy or not sealed else ""
+        if kind == "text":
+            parts.append(Text(words, seal=seal))
+        elif kind == "thought":
+            parts.append(Reasoning(words, seal=seal))
+        else:
+            parts.append(ToolCall(f"c{number}", "f", "{}", seal=seal))
+    return tuple(parts)
+
+
+def _lasting(parts: tuple[Part, ...]) -> list[Part]:
+    """Without thoughts that have no seal: where they stand is not told to anybody, for they are worth nothing."""
+    return [part for part in parts if not isinstance(part, Reasoning) or (part.seal is not None and part.seal.data)]
+
+
+@given(_KINDS)
+def test_any_turn_comes_home_from_a_client_that_keeps_its_order(kinds: list[tuple[str, bool, bool]]) -> None:
+    parts = _turn(kinds)
+    for way in ("thoughts", "parts", "vault"):
+        plan = _plan(way)
+        back, lost = _back(_carried(parts, plan), plan)
+        assert (_lasting(back), lost) == (_lasting(parts), []), way
+
+
+@given(_KINDS)
+def test_and_from_one_that_keeps_a_text_and_calls(kinds: list[tuple[str, bool, bool]]) -> None:
+    """Seals and what they hang on come home; texts and calls stand in the client's order."""
+    parts = tuple(_lasting(_turn(kinds)))
+    plan = _plan("vault")
+    back, lost = _back(_joined(_carried(parts, plan)), plan)
+    assert lost == []
+    assert {part for part in back if part.seal is not None} == {part for part in parts if part.seal is not None}
+    thoughts = [part for part in parts if isinstance(part, Reasoning)]
+    assert [part for part in back if isinstance(part, Reasoning)] == thoughts
+    assert _joined(back) == _joined(parts)
+
+
+@given(_KINDS, st.booleans())
+def test_and_streams_the_same(kinds: list[tuple[str, bool, bool]], late: bool) -> None:
+    parts = _turn(kinds)
+    for way in WAYS:
+        plan, other = _plan(way), _plan(way)
+        told = fold(_streamed(parts, plan, late=late))
+        assert isinstance(told, Response)
+        assert tuple([part for part in told.parts if part != Reasoning()]) == _carried(parts, other), way
+        assert plan.vault == other.vault

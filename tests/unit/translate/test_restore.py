@@ -1,0 +1,101 @@
+"""The way back: what is decided once for all answers of a pair, and what of it is remembered."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import pytest
+from bench import payloads
+
+import dragoman
+from dragoman import translate
+from dragoman.codec import caches, json_text
+from dragoman.dialects import get
+from dragoman.errors import ConfigError
+from dragoman.seals.vault import MemoryVault
+from dragoman.translate import restore
+
+GEMINI, ANTHROPIC = get("gemini"), get("anthropic")
+
+
+class _Vault(MemoryVault):
+    pass
+
+
+def test_a_plan_has_the_vault_it_was_asked_for() -> None:
+    first, second = _Vault(), _Vault()
+    for vault in (first, second, first):
+        plan = restore.seal_plan(GEMINI, ANTHROPIC, None, "auto", vault, None)
+        assert plan is not None
+        assert plan.vault is vault
+        assert plan.way == "thoughts"
+    without = restore.seal_plan(GEMINI, ANTHROPIC, None, "auto", None, None)
+    assert without is not None
+    assert without.vault is None
+
+
+def test_no_plan_that_is_remembered_holds_a_vault_alive() -> None:
+    vault = _Vault()
+    gone = weakref.ref(vault)
+    assert restore.seal_plan(GEMINI, ANTHROPIC, None, "vault", vault, None) is not None
+    del vault
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_vault_that_is_not_there_is_refused_every_time() -> None:
+    for _ in range(2):
+        with pytest.raises(ConfigError):
+            restore.seal_plan(GEMINI, ANTHROPIC, None, "vault", None, None)
+
+
+def _completion(**more: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": "Hi."}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {"id": "c", "model": "m", "choices": [choice], "usage": usage, **more}
+
+
+def _lost(**more: Any) -> list[tuple[str, str]]:
+    made = dragoman.translate_response(_completion(**more), source="openai-chat", target="anthropic")
+    return [(loss.severity, loss.path) for loss in made.losses]
+
+
+def test_answers_are_told_apart_by_the_fields_that_say_something() -> None:
+    for _ in range(2):
+        assert _lost() == []
+        assert _lost(service_tier="default", system_fingerprint=None) == []  # Messages has the tier `standard`
+        assert _lost(service_tier="flex") == [("info", "/service_tier")]
+        assert [path for _, path in _lost(system_fingerprint="fp", service_tier="x")] == [
+            "/service_tier",
+            "/system_fingerprint",
+        ]
+        assert _lost(prompt_filter_results=[], system_fingerprint="") == []
+        assert [path for _, path in _lost(prompt_filter_results=[{}])] == ["/prompt_filter_results"]
+
+
+def test_what_is_remembered_of_fields_is_bounded() -> None:
+    """By number, and by size: an answer of more items than are usual goes the long way."""
+    read = get("openai-responses").read_plain
+    assert read is not None
+    whole = json_text.decode(payloads.response("openai-responses"))
+    call = whole["output"][-1]
+    for many, short in ((64, True), (65, False)):
+        whole["output"] = [call | {"call_id": f"c{i}"} for i in range(many)]
+        body = json_text.encode(whole)
+        assert (read(body) is not None) is short
+        made = dragoman.translate_response(body, source="openai-responses", target="anthropic")
+        assert [loss.path for loss in made.losses].count(f"/output/{many - 1}/id") == 1
+    assert translate._dropped.cache_clear in caches._CACHES  # a small cache, which `memory.forget` empties
+
+
+@pytest.mark.parametrize("target", ["anthropic", "openai-chat", "gemini"])
+def test_a_number_that_is_none_in_an_echo_is_a_loss(target: str) -> None:
+    """Whether the echo says something could not be told by decoding it, which failed the answer when its losses were
+    asked for."""
+    body = payloads.response("openai-responses").replace(b'"verbosity": "medium"', b'"verbosity": 1e999')
+    made = dragoman.translate_response(body, source="openai-responses", target=target)
+    assert "/text" in [loss.path for loss in made.losses]
+    assert made.json()

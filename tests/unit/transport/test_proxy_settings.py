@@ -1,0 +1,290 @@
+"""Which proxy, and requests through one: a CONNECT proxy of the test's own, with a TLS upstream behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from dragoman.errors import ConfigError, TransportError
+from dragoman.transport.client_interface import Address, Client, Limits
+from dragoman.transport.http_bytes import prepared
+from dragoman.transport.http_client import Pool
+from dragoman.transport.proxy_settings import Proxies, client
+
+pytest.importorskip("aiohttp", reason="the extra `proxy` is not installed")
+
+from dragoman.transport.aiohttp_client import Proxied
+
+from .test_http_client import answering, plain, read_request
+
+SECURE, PLAIN = Address(True, "api.example.com", 443), Address(False, "example.com", 8080)
+NAME = "upstream.test"
+
+
+@pytest.mark.parametrize(
+    ("environment", "address", "proxy"),
+    [
+        ({}, SECURE, None),
+        ({"HTTPS_PROXY": "http://p:3128"}, SECURE, "http://p:3128"),
+        ({"https_proxy": "p:3128"}, SECURE, "http://p:3128"),
+        ({"HTTPS_PROXY": "http://p:3128"}, PLAIN, None),
+        ({"HTTP_PROXY": "http://q", "HTTPS_PROXY": "http://p"}, PLAIN, "http://q"),
+        ({"ALL_PROXY": "http://a"}, SECURE, "http://a"),
+        ({"HTTPS_PROXY": "http://p", "NO_PROXY": "example.com"}, SECURE, None),
+        ({"HTTPS_PROXY": "http://p", "no_proxy": " other.org , .example.com"}, SECURE, None),
+        ({"HTTPS_PROXY": "http://p", "NO_PROXY": "*.example.com:443"}, SECURE, None),
+        ({"HTTPS_PROXY": "http://p", "NO_PROXY": "example.com:444,ample.com,api"}, SECURE, "http://p"),
+        ({"HTTPS_PROXY": "http://p", "NO_PROXY": "*"}, SECURE, None),
+        ({"HTTPS_PROXY": "http://p"}, Address(True, "127.0.0.1", 443), None),
+        ({"HTTPS_PROXY": "http://p"}, Address(True, "::1", 443), None),
+        ({"HTTPS_PROXY": "http://p", "NO_PROXY": "[2001:db8::1]"}, Address(True, "2001:db8::1", 443), None),
+    ],
+)
+def test_which_proxy_an_environment_names(environment: dict[str, str], address: Address, proxy: str | None) -> None:
+    assert Proxies(environment).of(address) == proxy
+
+
+def test_a_proxy_of_another_kind_is_refused_without_its_password() -> None:
+    with pytest.raises(ConfigError) as caught:
+        Proxies({"HTTPS_PROXY": "socks5://me:secret@p:1080"})
+    assert "socks5" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_our_own_client_serves_where_no_proxy_is() -> None:
+    proxied = {"HTTPS_PROXY": "http://p:1"}
+    kinds = [client(Limits(), {}), client(Limits(), proxied, "own"), client(Limits(), proxied)]
+    assert [type(kind) for kind in [*kinds, client(Limits(), {}, "aiohttp")]] == [Pool, Pool, Proxied, Proxied]
+
+
+class Tunnel:
+    """A proxy: CONNECT to any name leads to one port."""
+
+    def __init__(self, port: int, status: int = 200) -> None:
+        self.heads: list[str] = []
+        self._port = port
+        self._status = status
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        self.heads.append(head)
+        if self._status != 200:
+            writer.write(f"HTTP/1.1 {self._status} No\r\ncontent-length: 0\r\n\r\n".encode())
+            await writer.drain()
+            return
+        there, back = await asyncio.open_connection("127.0.0.1", self._port)
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        try:
+            await asyncio.gather(_copy(reader, back), _copy(there, writer))
+        finally:
+            back.close()
+
+
+async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    while data := await source.read(65536):
+        sink.write(data)
+        await sink.drain()
+    if sink.can_write_eof():
+        sink.write_eof()
+
+
+@asynccontextmanager
+async def serving(handler: Callable[..., Awaitable[None]], tls: ssl.SSLContext | None = None) -> Any:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await handler(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the other side went away
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+def contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    trustme = pytest.importorskip("trustme")
+    authority = trustme.CA()
+    server, trusting = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+    authority.issue_cert(NAME).configure_cert(server)
+    authority.configure_trust(trusting)
+    return server, trusting
+
+
+def through(
+    handler: Callable[..., Awaitable[None]], use: Callable[[Client, Address], Awaitable[Any]], status: int = 200
+) -> tuple[Any, list[str]]:
+    """What `use` finds out behind the proxy, and what the proxy was asked."""
+    own, trusting = contexts()
+
+    async def inner() -> tuple[Any, list[str]]:
+        async with serving(handler, own) as behind:
+            tunnel = Tunnel(behind, status)
+            async with serving(tunnel) as port:
+                proxies = Proxies({"HTTPS_PROXY": f"http://me:secret@127.0.0.1:{port}"})
+                asking = Proxied(Limits(), proxies, tls=trusting)
+                try:
+                    return await asyncio.wait_for(use(asking, Address(True, NAME, 443)), 20), tunnel.heads
+                finally:
+                    asking.close()
+                    if asking._closing is not None:
+                        await asking._closing
+
+    return asyncio.run(inner())
+
+
+async def whole(asking: Client, address: Address) -> tuple[int, str, bytes]:
+    async with await asking.request(address, "POST", "/a%2Fb?c=d", [("x-a", "b")], b"{}") as answer:
+        return answer.status, answer.header("x-b"), await answer.read(1000)
+
+
+def test_only_upstreams_without_a_proxy_are_asked_at_once() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for _ in range(2):
+            await read_request(reader)
+            writer.write(plain(b"hello", "X-B: c"))
+            await writer.drain()
+
+    async def use(proxies: Proxies, *, everywhere: bool) -> Any:
+        async with serving(handler) as port:
+            asking, address = Proxied(Limits(), proxies, everywhere=everywhere), Address(False, "127.0.0.1", port)
+            try:
+                first = await whole(asking, address)
+                begun = asking.begin(prepared(address, "/", ()), b"{}")
+                if begun is not None:
+                    await begun.coming(5)
+                    return first, begun.status, begun.header("x-b"), begun.whole(10)
+                return first
+            finally:
+                asking.close()
+                if asking._closing is not None:
+                    await asking._closing
+
+    told = (200, "c", b"hello")
+    assert asyncio.run(use(Proxies({}), everywhere=True)) == told
+    assert asyncio.run(use(Proxies({"HTTP_PROXY": "http://p:1"}), everywhere=False)) == (told, *told)
+
+
+def test_an_upstream_is_asked_through_the_proxy() -> None:
+    seen: list[tuple[str, bytes]] = []
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for _ in range(2):
+            seen.append(await read_request(reader))
+            writer.write(plain(b"hello", "X-B: c"))
+            await writer.drain()
+
+    async def use(asking: Client, address: Address) -> list[Any]:
+        return [await whole(asking, address) for _ in range(2)]
+
+    told, heads = through(handler, use)
+    assert told == [(200, "c", b"hello")] * 2
+    assert len(heads) == 1  # the tunnel is kept
+    assert heads[0].startswith(f"CONNECT {NAME}:443 HTTP/1.1")
+    assert base64.b64encode(b"me:secret").decode() in heads[0]
+    assert [head.splitlines()[0] for head, _ in seen] == ["POST /a%2Fb?c=d HTTP/1.1"] * 2
+    assert [body for _, body in seen] == [b"{}"] * 2
+    assert "secret" not in seen[0][0]
+
+
+def test_pieces_come_as_they_are_sent() -> None:
+    read = asyncio.Event()
+
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n")
+        await writer.drain()
+        await read.wait()  # the second piece is sent only when the first one has been read
+        writer.write(b"3\r\ntwo\r\n0\r\n\r\n")
+        await writer.drain()
+
+    async def use(asking: Client, address: Address) -> list[bytes]:
+        found = []
+        async with await asking.request(address, "POST", "/", [], b"{}") as answer:
+            async for piece in answer.pieces(10):
+                found.append(piece)
+                read.set()
+        return found
+
+    assert through(handler, use)[0] == [b"one", b"two"]
+
+
+@pytest.mark.parametrize(
+    ("wire", "kind"),
+    [
+        (b"", "closed"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf", "closed"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhel", "closed"),
+        (b"SSH-2.0-OpenSSH\r\n\r\n", "upstream_bad"),
+        (plain(bytes(2000)), "upstream_bad"),
+    ],
+)
+def test_what_is_broken_or_too_large_is_an_error(wire: bytes, kind: str) -> None:
+    async def use(asking: Client, address: Address) -> str:
+        with pytest.raises(TransportError) as caught:
+            await whole(asking, address)
+        return caught.value.kind
+
+    assert through(answering(wire), use)[0] == kind
+
+
+def test_silence_has_a_limit_and_so_has_the_whole() -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head, _ = await read_request(reader)
+        if "/half" in head:
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf")
+        await reader.read()
+
+    async def use(asking: Client, address: Address) -> list[tuple[str, str]]:
+        said = []
+
+        async def refused(doing: Awaitable[Any]) -> None:
+            with pytest.raises(TransportError) as caught:
+                await doing
+            said.append((caught.value.kind, str(caught.value)))
+
+        await refused(asking.request(address, "POST", "/", [], b"{}", first_byte=0.3))
+        await refused((await asking.request(address, "POST", "/half", [], b"{}")).read(100, 0.1))
+        late = await asking.request(address, "POST", "/half", [], b"{}")
+        late.within(0.1, 0.1)
+        await refused(late.read(100, 10))
+        return said
+
+    kinds, words = zip(*through(handler, use)[0], strict=True)
+    assert kinds == ("timeout",) * 3
+    assert ["did not answer" in words[0], "fell silent" in words[1], words[2]] == [
+        True,
+        True,
+        "the answer took more than 0.1 seconds",
+    ]
+
+
+@pytest.mark.parametrize("status", [407, 502])
+def test_a_proxy_that_refuses_is_no_connection(status: int) -> None:
+    async def use(asking: Client, address: Address) -> tuple[str, str]:
+        with pytest.raises(TransportError) as caught:
+            await whole(asking, address)
+        return caught.value.kind, str(caught.value)
+
+    (kind, words), _ = through(answering(), use, status)
+    assert kind == "connect"
+    assert "by the proxy 127.0.0.1" in words
+    assert "secret" not in words
+
+
+def test_certificates_are_verified_behind_a_proxy() -> None:
+    async def use(asking: Client, address: Address) -> tuple[str, str]:
+        with pytest.raises(TransportError) as caught:
+            await whole(asking, Address(True, "other.test", 443))
+        return caught.value.kind, str(caught.value)
+
+    (kind, words), _ = through(answering(plain(b"x")), use)
+    assert kind == "connect"
+    assert "no secure connection to other.test" in words
